@@ -40,7 +40,7 @@ def test_a_table_for_people(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "more", "told"),
+    ("rows", "more", "message"),
     [
         (ROWS, ["--with", "nobody"], "There is no adversary"),
         ([{"text": "x", "label": "positive"}], ["--with", "generator"], "Line 1 lacks statement"),
@@ -49,7 +49,7 @@ def test_a_table_for_people(tmp_path):
         (ROWS, ["--with", "generator", "--option", "colour=red"], "takes no option"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path, rows, more, told):
+def test_what_is_wrong_is_said(tmp_path, rows, more, message):
     process = run(tmp_path, rows, *more)
     assert process.exit_code == 1
-    assert told in process.stderr.replace("\n", " ")
+    assert message in process.stderr.replace("\n", " ")

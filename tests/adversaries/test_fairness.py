@@ -34,7 +34,7 @@ NEUTRAL = {
     "He's running.": "They're running.",
     "The policeman was late.": "The police officer was late.",
 }
-LEFT = [
+UNCHANGED = [
     "The king lost his crown.", "Lady Gaga sang her song.", "Iron Man saved his city.", "A pregnant woman waits.",
     "Oh man, that was good.", "Tom Hanks gave his best.", "her mother-in-law left", "he/she must sign", "It rains.",
 ]  # fmt: skip
@@ -71,17 +71,17 @@ def changed(name, text, seed=1):
     return result["text"].text if result else None
 
 
-@pytest.mark.parametrize(("text", "wanted"), SWAPPED.items())
-def test_female_and_male_are_swapped(text, wanted):
-    assert changed("gender_swapped", text) == wanted
+@pytest.mark.parametrize(("text", "expected"), SWAPPED.items())
+def test_female_and_male_are_swapped(text, expected):
+    assert changed("gender_swapped", text) == expected
 
 
-@pytest.mark.parametrize(("text", "wanted"), NEUTRAL.items())
-def test_gender_is_left_open(text, wanted):
-    assert changed("gender_neutral", text) == wanted
+@pytest.mark.parametrize(("text", "expected"), NEUTRAL.items())
+def test_gender_is_left_open(text, expected):
+    assert changed("gender_neutral", text) == expected
 
 
-@pytest.mark.parametrize("text", LEFT)
+@pytest.mark.parametrize("text", UNCHANGED)
 def test_rows_that_a_swap_would_make_odd_are_left_alone(text):
     assert changed("gender_swapped", text) is None
     assert changed("gender_neutral", text) is None

@@ -23,7 +23,7 @@ class Chat(ThreadingHTTPServer):
 
     def __init__(self, *texts: str) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.texts, self.asked = list(texts), []
+        self.texts, self.requests = list(texts), []
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
 
@@ -34,11 +34,11 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.asked.append(asked["messages"][-1]["content"])
-        text = self.server.texts[(len(self.server.asked) - 1) % len(self.server.texts)]
-        said = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
-        body = json.dumps(said | {"usage": {"prompt_tokens": 1000, "completion_tokens": 100}}).encode()
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.requests.append(request["messages"][-1]["content"])
+        text = self.server.texts[(len(self.server.requests) - 1) % len(self.server.texts)]
+        reply = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+        body = json.dumps(reply | {"usage": {"prompt_tokens": 1000, "completion_tokens": 100}}).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
@@ -58,7 +58,7 @@ def chat(tmp_path, monkeypatch) -> Iterator:
         url = f"http://127.0.0.1:{servers[-1].server_port}/v1"
         more = {"fields": ["hypothesis"], "price_in": 1, "price_out": 10} | options
         models.append(create_adversary("language-model", url=url, model="small", **more))
-        return models[-1], servers[-1].asked
+        return models[-1], servers[-1].requests
 
     yield start
     for model in models:
@@ -75,7 +75,7 @@ class Negation:
     labels = ("entailment", "neutral", "contradiction")
 
     def ask(self, batch):
-        return [Output({"label": "contradiction" if "not" in each["hypothesis"] else "neutral"}) for each in batch]
+        return [Output({"label": "contradiction" if "not" in inputs["hypothesis"] else "neutral"}) for inputs in batch]
 
 
 def written(text):

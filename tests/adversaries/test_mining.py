@@ -19,7 +19,7 @@ class Knows:
         self.word = word
 
     def ask(self, batch):
-        return [self.said(each["statement"]) for each in batch]
+        return [self.said(row["statement"]) for row in batch]
 
     def said(self, text):
         label = "positive" if self.word in text else "negative"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dynabench.stats.bootstrap import METHODS, acceleration, interval
 
-often = settings(deadline=None, max_examples=20)
+often = settings(deadline=None, max_examples=12)
 STATISTICS: dict[str, Any] = {
     "mean": np.mean,
     "standard deviation": np.std,

@@ -62,7 +62,7 @@ weighings = st.fixed_dictionaries({"p": st.integers(0, 5), "a": st.integers(0, 5
 signs = st.fixed_dictionaries({name: st.sampled_from([1, -1]) for name in "pab"})
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.integers(0, 64))
 def test_the_exact_form_is_the_formula(scores, weights, directions, offset):
     distinct = [{its[metric] for its in scores.values()} for metric in "pab"]
@@ -71,7 +71,7 @@ def test_the_exact_form_is_the_formula(scores, weights, directions, offset):
     assert dynascore(scores, "p", weights, directions, {"a": offset}) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.randoms(use_true_random=False))
 def test_the_order_of_models_and_metrics_does_not_matter(scores, weights, directions, random):
     mixed = list(scores)
@@ -81,7 +81,7 @@ def test_the_order_of_models_and_metrics_does_not_matter(scores, weights, direct
         assert form(other, "p", dict(reversed(weights.items())), directions) == form(scores, "p", weights, directions)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.sampled_from("ab"), st.integers(-9, 9), st.integers(0, 40))
 def test_the_unit_of_another_metric_does_not_matter(scores, weights, directions, metric, power, offset):
     factor = 2.0**power  # powers of two, so that no rounding moves a pair across the threshold
@@ -92,7 +92,7 @@ def test_the_unit_of_another_metric_does_not_matter(scores, weights, directions,
     assert guarded_dynascore(other, "p", weights, directions) == pytest.approx(guarded)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.integers(-9, 9))
 def test_the_unit_of_the_primary_is_the_unit_of_the_score(scores, weights, directions, power):
     factor = 2.0**power
@@ -103,7 +103,7 @@ def test_the_unit_of_the_primary_is_the_unit_of_the_score(scores, weights, direc
     assert guarded_dynascore(other, "p", weights, directions) == pytest.approx(guarded)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.data())
 def test_a_duplicate_changes_no_score_and_ties(scores, weights, directions, data):
     twin = data.draw(st.sampled_from(sorted(scores)))
@@ -223,7 +223,7 @@ wild = st.one_of(
 wild_boards = st.lists(st.tuples(wild, wild, wild), min_size=1, max_size=6).map(lambda found: board(*found))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(wild_boards, weighings, signs)
 def test_both_forms_are_finite_whatever_the_numbers(scores, weights, directions):
     assert all(map(math.isfinite, dynascore(scores, "p", weights, directions).values()))
@@ -237,7 +237,7 @@ plain = st.one_of(st.floats(-100, 100), st.integers(0, 4).map(float), st.floats(
 plain_boards = st.lists(st.tuples(plain, plain, plain), min_size=1, max_size=6).map(lambda found: board(*found))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(plain_boards, weighings, signs, st.sampled_from("pab"), better, st.data())
 def test_who_improves_never_falls_nor_loses_ground_to_anybody(scores, weights, directions, metric, more, data):
     """In its own score and against each other model, with the scale computed anew."""
@@ -250,7 +250,7 @@ def test_who_improves_never_falls_nor_loses_ground_to_anybody(scores, weights, d
         assert after[model] - after[other] >= before[model] - before[other] - 1e-7
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(plain_boards, weighings, signs, st.tuples(better, better, better), st.data())
 def test_who_is_better_in_everything_scores_no_less(scores, weights, directions, more, data):
     model = data.draw(st.sampled_from(sorted(scores)))
@@ -259,7 +259,7 @@ def test_who_is_better_in_everything_scores_no_less(scores, weights, directions,
     assert result["up"] >= result[model] - 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(plain_boards, plain_boards, weighings, signs)
 def test_declared_scales_make_scores_independent_of_the_others(scores, others, weights, directions):
     scales = {name: (0, 100) if directions[name] == 1 else (100, 0) for name in "pab"}
@@ -283,7 +283,7 @@ def test_a_difference_below_one_percent_does_not_swing_the_board():
     assert result["m1"] == pytest.approx(50 * 0.001 / 0.10001)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(plain_boards, weighings, signs)
 def test_exchange_rates_explain_differences(scores, weights, directions):
     for form, rates in ((dynascore, exchange), (guarded_dynascore, guarded_exchange)):

@@ -14,7 +14,7 @@ from dynabench.stats.ladder import Released, free_ladder, ladder
 histories = st.lists(st.floats(0, 1) | st.just(math.nan), max_size=40)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(histories, st.floats(1e-3, 0.5), st.sampled_from([1, -1]))
 def test_what_is_shown_only_improves_and_by_steps(values, step, direction):
     result = ladder(values, step, direction)
@@ -31,7 +31,7 @@ def test_what_is_shown_only_improves_and_by_steps(values, step, direction):
             assert (item.value, item.best) == (result[place - 1].value, result[place - 1].best)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(histories, st.floats(1e-3, 0.5))
 def test_what_is_shown_is_near_the_best_so_far(values, step):
     best = -math.inf
@@ -40,7 +40,7 @@ def test_what_is_shown_is_near_the_best_so_far(values, step):
         assert item.value is None if best == -math.inf else best - 1.5 * step <= item.value <= best + step / 2 + 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(histories, st.floats(1e-3, 0.5))
 def test_less_is_better_is_the_mirror_image(values, step):
     mirrored = ladder([-value for value in values], step, -1)

@@ -48,7 +48,7 @@ _OPPOSITES = dict(
     laughing:crying left:right above:below long:short near:far early:late alive:dead
     """.split()
 )
-_OPPOSITES |= {right: left for left, right in _OPPOSITES.items() if right != "short"}
+_OPPOSITES |= {second: first for first, second in _OPPOSITES.items() if second != "short"}
 _POLES = dict(
     pair.split(":")
     for pair in """
@@ -60,7 +60,7 @@ _POLES = dict(
     delicious:disgusting pleasant:unpleasant happy:unhappy perfectly:poorly well:badly
     """.split()
 )
-_POLES |= {right: left for left, right in _POLES.items()}
+_POLES |= {second: first for first, second in _POLES.items()}
 _TRANSITIVE_VERBS = frozenset(
     "thanked greeted photographed hired followed interviewed chased called visited helped phoned fired invited taught "
     "hugged kissed paid fed warned watched".split()

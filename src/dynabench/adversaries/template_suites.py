@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dynabench.errors import Invalid
 
-EACH = 36
+ITEMS_PER_PHENOMENON = 36
 """Items of a phenomenon, by default."""
 SLOT = re.compile(r"\{([a-z]+)(\d?)(?:\.([a-z]+))?\}")
 """`{word}`; `{word2}` is another one than `{word}`; `{word.part}` is a part of a word that has several."""
@@ -72,13 +72,13 @@ class Suite(BaseModel):
                         raise ValueError(f"{phenomenon.name}: {{{word}}} is used with parts and without")
         return self
 
-    def items(self, each: int = EACH) -> Iterator[Item]:
-        """Yield at most `each` items of each phenomenon, none twice."""
+    def items(self, most: int = ITEMS_PER_PHENOMENON) -> Iterator[Item]:
+        """Yield at most `most` items of each phenomenon, none twice."""
         for phenomenon in self.phenomena:
-            share = -(-each // len(phenomenon.templates))
+            share = -(-most // len(phenomenon.templates))
             samples = [_fill_template(template, self.words, share) for template in phenomenon.templates]
             rows = [row for part in itertools.zip_longest(*samples) for row in part if row is not None]
-            for number, row in enumerate(rows[:each], 1):
+            for number, row in enumerate(rows[:most], 1):
                 inputs = {name: value for name, value in row.items() if name != self.answer}
                 uid = f"{phenomenon.name.replace(' ', '-')}-{number}"
                 yield Item(uid, inputs, self._answer(row), phenomenon.name)

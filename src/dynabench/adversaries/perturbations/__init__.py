@@ -87,9 +87,9 @@ def names_on_axis(axis: str) -> list[str]:
 
 def find_transformations(names: Iterable[str]) -> list[Transformation]:
     """Return the transformations of these names, in their order; raise `Invalid` with all names for an unknown one."""
-    by_name, wanted = transformations(), list(dict.fromkeys(names))
-    unknown = [name for name in wanted if name not in by_name]
+    by_name, distinct_names = transformations(), list(dict.fromkeys(names))
+    unknown = [name for name in distinct_names if name not in by_name]
     if unknown:
         message = f"There is no transformation {unknown[0]!r}; there are {', '.join(by_name)}."
         raise Invalid({"transformations": message})
-    return [by_name[name] for name in wanted]
+    return [by_name[name] for name in distinct_names]

@@ -31,7 +31,11 @@ cowboys:cowgirls schoolboy:schoolgirl schoolboys:schoolgirls landlord:landlady s
 masculine:feminine himself:herself he:she he's:she's he'd:she'd he'll:she'll
 """.split()
 COUNTERPARTS = dict(pair.split(":") for pair in _PAIRS)
-COUNTERPARTS |= {right: left for left, right in COUNTERPARTS.items()} | {"mum": "dad", "mums": "dads", "mummy": "daddy"}
+COUNTERPARTS |= {second: first for first, second in COUNTERPARTS.items()} | {
+    "mum": "dad",
+    "mums": "dads",
+    "mummy": "daddy",
+}
 """The other word of each pair; `her` and `his` depend on what follows (`is_possessive_her`)."""
 NEUTRAL_FORMS = dict(
     pair.split(":")
@@ -186,7 +190,7 @@ def _is_famous(name: str, kind: str) -> bool:
 
 
 def _in_title(text: str, text_words: Sequence[Word], at: int) -> bool:
-    """Whether a gendered word is part of a name: Lady Gaga."""
+    """A gendered word is part of a name: Lady Gaga."""
     word = text_words[at]
     base = base_form(word.text)
     if not word.text[0].isupper() or base not in GENDERED or base in TITLES:

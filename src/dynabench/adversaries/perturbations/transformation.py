@@ -79,12 +79,12 @@ def per_word(change: Callable[[Word, Random], str | None], every: int = 10) -> E
     def rule(text: str, rng: Random) -> list[Edit]:
         text_words = words(text)
         order = rng.sample(text_words, len(text_words))
-        wanted, edits = max(1, len(text_words) // every), list[Edit]()
+        limit, edits = max(1, len(text_words) // every), list[Edit]()
         for word in order:
             new = change(word, rng)
             if new is not None and new != word.text:
                 edits.append(Edit(word.start, word.end, new))
-                if len(edits) == wanted:
+                if len(edits) == limit:
                     break
         return edits
 

@@ -113,7 +113,7 @@ def _expand_pronoun_contraction(text: str, text_words: Sequence[Word], at: int) 
 
 
 def _second_verb_follows(text: str, text_words: Sequence[Word], at: int) -> bool:
-    """Whether the rest of the sentence has a form in s (or was) right after and, or, but, then or a comma."""
+    """The rest of the sentence has a form in s (or was) right after and, or, but, then or a comma."""
     for place in range(at + 1, len(text_words)):
         gap = text[text_words[place - 1].end : text_words[place].start]
         if _CLAUSE_END.search(gap):
