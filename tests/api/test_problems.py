@@ -148,6 +148,7 @@ def test_an_error_of_ours_is_told_without_its_inside(app):
 def test_openapi_documents_problems_and_nothing_of_the_pages(client: TestClient):
     document = client.get("/api/openapi.json").json()
     assert "HTTPValidationError" not in document["components"]["schemas"]
+    assert [name for name in document["components"]["schemas"] if "__" in name] == [], "two classes share a name"
     assert all(path.startswith("/api/v1/") for path in document["paths"])
     answers = document["paths"]["/api/v1/accounts"]["post"]["responses"]
     assert list(answers["422"]["content"]) == ["application/problem+json"]

@@ -9,7 +9,7 @@ from dynabench.cycle import telling
 from dynabench.cycle.lineage import generations
 from dynabench.cycle.plan import Promote
 from dynabench.cycle.promotion import Neutral, Scored, decide, figure, statistic
-from dynabench.cycle.report import Report
+from dynabench.cycle.report import TurnReport
 from dynabench.language import said, speaking
 
 STILL = np.zeros(4)
@@ -26,7 +26,7 @@ def model(name, *values, caught=(), spread=0.0):
 
 def told(rule, found):
     """What is said of a decision that was kept and read again."""
-    return telling.told(Report.model_validate(Report.of(rule, found).model_dump(mode="json")), {}).why
+    return telling.told(TurnReport.model_validate(TurnReport.of(rule, found).model_dump(mode="json")), {}).why
 
 
 def test_the_mean_over_rounds_counts_older_rounds_less():
@@ -135,7 +135,7 @@ def test_a_candidate_whose_evaluation_on_neutral_data_failed_is_not_promoted():
 def test_a_decision_is_kept_in_codes_and_told_in_the_readers_language():
     rule = Promote(by="recency")
     found = decide(rule, [model("old@1", 0.5, 0.5)], [model("a", 0.7, 0.7)])
-    kept = Report.of(rule, found, excluded={"b": "unscored", "c": "Out of memory."})
+    kept = TurnReport.of(rule, found, excluded={"b": "unscored", "c": "Out of memory."})
     assert kept.why == ""
     shown = telling.told(kept, {})
     assert shown.excluded["b"].startswith("It was not scored on all rounds")
@@ -143,8 +143,8 @@ def test_a_decision_is_kept_in_codes_and_told_in_the_readers_language():
     with speaking("es"):
         assert said(shown.why) != shown.why
         assert said(shown.excluded["b"]) != shown.excluded["b"]
-    assert "no release has a public test part" in telling.told(Report.of(rule), {}).why
-    assert telling.told(Report(why="Because."), {}).why == "Because."
+    assert "no release has a public test part" in telling.told(TurnReport.of(rule), {}).why
+    assert telling.told(TurnReport(why="Because."), {}).why == "Because."
 
 
 def test_candidates_have_to_beat_the_best_of_several_targets():

@@ -275,9 +275,9 @@ model.predict([PAIR])
 
 def our_processes() -> int:
     """How many processes came of this one."""
-    from dynabench.models.sandbox.usage import family
+    from dynabench.kit.process_memory import process_family
 
-    return len(family(os.getpid()))
+    return len(process_family(os.getpid()))
 
 
 def test_only_sockets_of_the_three_usual_families_can_be_made(attempt):

@@ -3,7 +3,7 @@
 from types import SimpleNamespace as Thing
 
 from dynabench.collection.differences import changes
-from dynabench.collection.schemas import HandoutOut, OutcomeOut, PredictionOut, SaidOut, SeedOut
+from dynabench.collection.schemas import HandoutOut, OutcomeOut, PredictionOut, SeedOut, StartAnswerOut
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.shipped import builtin
 from tests.web import samples
@@ -58,9 +58,9 @@ QA_REFUSED = QA_CREATE | {
 
 SEED = "Our guide knew every stone of the city and made us laugh all day."
 EDITED = "Our guide knew every joke of the city and made us yawn all day."
-SAYS = [SaidOut(model="sentiment-minilm", answer={"label": "positive"},
+SAYS = [StartAnswerOut(model="sentiment-minilm", answer={"label": "positive"},
                 probabilities={"positive": 0.83, "neutral": 0.12, "negative": 0.05}),
-        SaidOut(model="sentiment-ngram", answer={"label": "positive"},
+        StartAnswerOut(model="sentiment-ngram", answer={"label": "positive"},
                 probabilities={"positive": 0.71, "neutral": 0.2, "negative": 0.09})]  # fmt: skip
 SEEDED = CREATE | {
     "task": "sentiment", "config": SENTIMENT, "round": samples._round("sentiment"), "asked_for": SENTIMENT.ask,
@@ -105,7 +105,7 @@ PERTURB = CREATE | {
     "handout": HandoutOut(
         id=2, handout=77, values={}, goal={"label": "hateful"}, start="perturb", initial={"statement": PLAIN},
         made_from=31, seed=SeedOut(input={"statement": PLAIN}, answer={"label": "not-hateful"}, predictions=[
-            SaidOut(model="hate-minilm", answer={"label": "not-hateful"},
+            StartAnswerOut(model="hate-minilm", answer={"label": "not-hateful"},
                     probabilities={"not-hateful": 0.97, "hateful": 0.03})])),
     "values": {"input": {"statement": PLAIN}, "answer": {}},
     "tries": [_try(31, PLAIN, "not-hateful", verdict="correct"), _try(30, "Another plain sentence.", "not-hateful")],

@@ -5,7 +5,7 @@ from types import SimpleNamespace as Thing
 
 from dynabench.collection.attributions import Overlap
 from dynabench.collection.boards import Mine
-from dynabench.collection.figure_schemas import BoardPage, BoardRow, RateOut
+from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
 from dynabench.collection.overview import Excerpt
 from dynabench.collection.programs import Board, Compared, Line
 from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
@@ -63,7 +63,13 @@ TRIES = [
     _try(1, "Nobody is on the bridge.", False),
 ]
 MINE = Mine(
-    examples=48, fooled=17, known=48, validated=9, today=12, streak=3, mer=RateOut(value=17 / 48, low=0.234, high=0.497)
+    examples=48,
+    fooled=17,
+    known=48,
+    validated=9,
+    today=12,
+    streak=3,
+    mer=FigureRateOut(value=17 / 48, low=0.234, high=0.497),
 )
 CREATE = {
     "task": "nli", "config": NLI, "round": _round(), "sandbox": False, "mine": MINE, "key": "k1", "errors": {},
@@ -199,7 +205,7 @@ BLIND = JUDGE | {
 BOARD = BoardPage(
     items=[
         BoardRow(rank=rank, name=name, source=source, examples=n, fooled=f, validated=v, resolved=v + 1, unknown=0,
-                 mine=mine, mer=RateOut(value=wilson(f, n).value, low=wilson(f, n).low, high=wilson(f, n).high))
+                 mine=mine, mer=FigureRateOut(value=wilson(f, n).value, low=wilson(f, n).low, high=wilson(f, n).high))
         for rank, name, source, n, f, v, mine in [
             (1, "grace", "person", 61, 31, 22, False), (2, "quiet-heron", "expert", 40, 22, 12, False),
             (3, "ada.lovelace", "person", 48, 17, 9, True), (4, "emmy", "person", 12, 3, 1, False),

@@ -31,7 +31,7 @@ class ArchiveIn(Strict):
     examples: bool = Field(True, description="Without, it holds the newest config, contexts and seeds alone.")
 
 
-class CloneIn(Strict):
+class TaskCloneIn(Strict):
     """Another task like this one."""
 
     id: NewId
@@ -84,7 +84,7 @@ async def list_archives(request: Request, task: str, person: Member) -> ArchiveL
 
 
 @router.post("/tasks/{task}/clone", status_code=202, dependencies=SELDOM)
-async def clone_task(request: Request, task: str, body: CloneIn, person: Member) -> ArchiveOut:
+async def clone_task(request: Request, task: str, body: TaskCloneIn, person: Member) -> ArchiveOut:
     """Make another task with this one's newest config, contexts and seeds (owners, who may make tasks)."""
     state = request.app.state
     return await told(request, await state.db.awrite(service.clone, person, state.settings.new_tasks, task, body.id))

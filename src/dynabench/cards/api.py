@@ -31,7 +31,7 @@ def show_module(kind: str, name: str) -> schemas.CardOut:
 
 @router.post("/evaluate/{kind}/{name}", dependencies=[Depends(limited(*OFTEN))])
 @needs("read")
-async def compute_module(request: Request, kind: str, name: str, body: schemas.ComputeIn) -> schemas.ResultOut:
+async def compute_module(request: Request, kind: str, name: str, body: schemas.ComputeIn) -> schemas.MetricResultOut:
     """The module's result for up to 10,000 rows and 1 MiB, within 8 seconds; nothing of it is kept."""
     entry = await run_in_threadpool(library.entry, kind, name)
     if body.interval is not None and not entry.has_interval:
@@ -42,4 +42,4 @@ async def compute_module(request: Request, kind: str, name: str, body: schemas.C
         result = await request.app.state.calculator.compute(**asked.request())
     except Invalid as problem:
         raise Invalid(service.named_for_api(service.placed(entry, problem.fields))) from None
-    return schemas.ResultOut(kind=entry.kind, name=entry.name, result=result)
+    return schemas.MetricResultOut(kind=entry.kind, name=entry.name, result=result)

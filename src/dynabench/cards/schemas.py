@@ -41,7 +41,7 @@ class OptionOut(BaseModel):
     default: Any
 
 
-class ExampleOut(BaseModel):
+class WorkedExampleOut(BaseModel):
     """A worked example: `result` or the words of the `error`."""
 
     title: str
@@ -61,7 +61,7 @@ class CardOut(ModuleOut):
     options: list[OptionOut]
     configs: list[str]
     outputs: list[OutputOut]
-    examples: list[ExampleOut]
+    examples: list[WorkedExampleOut]
     limits: str
     citation: str
     references: list[str]
@@ -88,7 +88,7 @@ class ComputeIn(BaseModel):
     per_example: bool = False
 
 
-class ResultOut(BaseModel):
+class MetricResultOut(BaseModel):
     """The result by key; with `interval` and `per_example` in it where they were asked for."""
 
     kind: Kind
@@ -124,7 +124,7 @@ def card(entry: Entry) -> CardOut:
         for name, text in known.options.items()
     ]
     examples = [
-        ExampleOut(
+        WorkedExampleOut(
             title=each.title,
             columns={name: list(part) for name, part in each.inputs.items()},
             options=dict(each.options),

@@ -10,7 +10,7 @@ from dynabench.cli.operator import AsJson, bar, database, say
 from dynabench.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.releases.checks import Report
+    from dynabench.releases.checks import ReleaseReport
 
 app = typer.Typer()
 Number = Annotated[int, typer.Option("--round", min=1, help="Number of the round.")]
@@ -126,7 +126,7 @@ def _push(settings: Any, folder: Path, to: str, token: str, as_json: bool) -> st
         return push_to(settings, folder, to, token, told)
 
 
-def _tell(report: "Report", quiet: bool) -> None:
+def _tell(report: "ReleaseReport", quiet: bool) -> None:
     """The parts and the findings, on standard error."""
     if quiet:
         return

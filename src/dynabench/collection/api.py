@@ -52,7 +52,7 @@ def throttle(request: Request, viewer: Person | None) -> None:
 
 @router.post("/tasks/{task}/contexts/next")
 async def next_context(
-    request: Request, task: str, viewer: Viewer, body: schemas.NextIn | None = None
+    request: Request, task: str, viewer: Viewer, body: schemas.NextContextIn | None = None
 ) -> schemas.HandoutOut:
     """Another context, with a goal and a start; what members were given is recorded, visitors' is not.
 

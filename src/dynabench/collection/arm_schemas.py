@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field
 from dynabench.collection.arm_figures import ArmLine
 from dynabench.collection.assisting.figures import Helped
 from dynabench.collection.calibration import Calibration
-from dynabench.collection.figure_schemas import RateOut
+from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.rounds.schemas import ArmOut
 from dynabench.stats.clusters import Estimate
 from dynabench.stats.rates import Rate
@@ -32,9 +32,9 @@ class ArmFiguresOut(BaseModel):
     people: int
     examples: int
     unknown: int = Field(description="Nobody knows (yet) whether a model was fooled; these are in no rate of it.")
-    mer: RateOut
-    vmer: RateOut
-    verified: RateOut = Field(description="Found correct, of all with a final verdict.")
+    mer: FigureRateOut
+    vmer: FigureRateOut
+    verified: FigureRateOut = Field(description="Found correct, of all with a final verdict.")
     seconds: EstimateOut = Field(description="Per example.")
     from_first: dict[str, EstimateOut] = Field(description="Differences from the first arm, by measure.")
 
@@ -63,16 +63,18 @@ class HelpedArmOut(BaseModel):
     edited: int
     ignored: int
     unasked: int = Field(description="Its author had seen no suggestion.")
-    mer_used: RateOut = Field(description="Of those that a suggestion was used for, which people choose themselves.")
-    mer_unused: RateOut
+    mer_used: FigureRateOut = Field(
+        description="Of those that a suggestion was used for, which people choose themselves."
+    )
+    mer_unused: FigureRateOut
 
 
 class AssistanceOut(BaseModel):
     """Arms with help with writing against those without."""
 
     items: list[HelpedArmOut]
-    with_help: RateOut
-    without: RateOut
+    with_help: FigureRateOut
+    without: FigureRateOut
     difference: EstimateOut
 
     @classmethod
@@ -108,9 +110,9 @@ class CalibrationOut(BaseModel):
     judged_only: int
     found_only: int
     neither: int
-    agreement: RateOut
-    precision: RateOut
-    recall: RateOut
+    agreement: FigureRateOut
+    precision: FigureRateOut
+    recall: FigureRateOut
 
     @classmethod
     def of(cls, found: Calibration) -> "CalibrationOut":
@@ -120,6 +122,6 @@ class CalibrationOut(BaseModel):
         return cls(judge=found.judge, model=found.model, **counts, **rates)
 
 
-def rate_out(rate: Rate) -> RateOut:
+def rate_out(rate: Rate) -> FigureRateOut:
     """A rate as JSON."""
-    return RateOut(value=rate.value, low=rate.low, high=rate.high)
+    return FigureRateOut(value=rate.value, low=rate.low, high=rate.high)

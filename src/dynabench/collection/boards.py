@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import board_queries
-from dynabench.collection.figure_schemas import BoardPage, BoardRow, RateOut
+from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.rounds import arms
@@ -20,10 +20,10 @@ SOURCES = ("person", "expert", "owner")
 STREAK = 100  # longer streaks are shown as this many
 
 
-def rate(k: int, n: int) -> RateOut:
+def rate(k: int, n: int) -> FigureRateOut:
     """k of n with its 95 % Wilson interval."""
     found = wilson(k, n)
-    return RateOut(value=found.value, low=found.low, high=found.high)
+    return FigureRateOut(value=found.value, low=found.low, high=found.high)
 
 
 def controls(of: Iterable[Round]) -> list[tuple[int, str]]:
@@ -80,7 +80,7 @@ class Mine:
     validated: int
     today: int
     streak: int
-    mer: RateOut
+    mer: FigureRateOut
 
 
 def mine(session: Session, person: Person, of: Round) -> Mine:

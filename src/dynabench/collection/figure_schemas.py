@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel
 
 
-class RateOut(BaseModel):
+class FigureRateOut(BaseModel):
     """A rate with its 95 % Wilson interval; null where nothing was counted."""
 
     value: float | None
@@ -13,7 +13,7 @@ class RateOut(BaseModel):
     high: float | None
 
 
-class LineOut(BaseModel):
+class BreakdownLineOut(BaseModel):
     """The figures of one value of a breakdown; `clustered` intervals allow for one person's examples being alike."""
 
     value: str
@@ -25,19 +25,19 @@ class LineOut(BaseModel):
     retracted: int
     hidden: int
     people: int
-    mer: RateOut
-    vmer: RateOut
-    vmer_resolved: RateOut
-    clustered: dict[str, RateOut]
+    mer: FigureRateOut
+    vmer: FigureRateOut
+    vmer_resolved: FigureRateOut
+    clustered: dict[str, FigureRateOut]
 
 
-class FiguresOut(BaseModel):
+class BreakdownOut(BaseModel):
     """A round's figures and one breakdown of them."""
 
     by: str
     who: str
-    total: LineOut
-    items: list[LineOut]
+    total: BreakdownLineOut
+    items: list[BreakdownLineOut]
 
 
 class AnnotatorOut(BaseModel):
@@ -51,8 +51,8 @@ class AnnotatorOut(BaseModel):
     unknown: int
     retracted: int
     hidden: int
-    mer: RateOut
-    vmer: RateOut
+    mer: FigureRateOut
+    vmer: FigureRateOut
 
 
 class AnnotatorsOut(BaseModel):
@@ -73,7 +73,7 @@ class BoardRow(BaseModel):
     validated: int
     resolved: int
     unknown: int
-    mer: RateOut
+    mer: FigureRateOut
     mine: bool = False
 
 
@@ -100,7 +100,7 @@ class LeftOut(BaseModel):
     resets_at: datetime
 
 
-class ProgressOut(BaseModel):
+class RoundProgressOut(BaseModel):
     """How far a round has come; `mine` is null where it sets no limits, and for visitors."""
 
     goals: list[GoalOut]

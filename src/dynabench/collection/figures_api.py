@@ -14,12 +14,12 @@ from dynabench.collection.assisting import figures as assistance
 from dynabench.collection.figure_schemas import (
     AnnotatorOut,
     AnnotatorsOut,
-    FiguresOut,
+    BreakdownLineOut,
+    BreakdownOut,
+    FigureRateOut,
     GoalOut,
     LeftOut,
-    LineOut,
-    ProgressOut,
-    RateOut,
+    RoundProgressOut,
 )
 from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.program_schemas import ProgramsOut
@@ -43,23 +43,23 @@ Sort = Literal["examples", "fooled", "validated", "mer", "vmer", "retracted", "h
 @needs("manage")
 async def read_figures(
     request: Request, task: str, n: Number, person: Member, by: By = "arm", who: Who = "people"
-) -> FiguresOut:
+) -> BreakdownOut:
     """A round's error rates by target, arm, start, source, tag or day, over examples of `who` (owners, moderators)."""
 
-    def read(session: Session) -> FiguresOut:
+    def read(session: Session) -> BreakdownOut:
         found = figures.figures(session, _round(session, person, task, n), [by], who)
         items = [line_out(line) for line in found.by[by]]
-        return FiguresOut(by=by, who=who, total=line_out(found.total), items=items)
+        return BreakdownOut(by=by, who=who, total=line_out(found.total), items=items)
 
     db: Database = request.app.state.db
     return await db.aread(read)
 
 
 @router.get("/tasks/{task}/rounds/{n}/progress")
-async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) -> ProgressOut:
+async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) -> RoundProgressOut:
     """How far a round has come towards its goals, and how many examples you may still write in it now."""
 
-    def read(session: Session) -> ProgressOut:
+    def read(session: Session) -> RoundProgressOut:
         views.visible_round(session, viewer, task, n)
         of = rounds.round_of(session, task, n)
         goals = [
@@ -67,7 +67,7 @@ async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) 
         ]
         quota = partaking.quota(session, viewer.id, of.id, parse(of.plan)) if viewer else None
         left = LeftOut(left=quota.left, for_good=quota.for_good, resets_at=quota.resets) if quota else None
-        return ProgressOut(goals=goals, mine=left)
+        return RoundProgressOut(goals=goals, mine=left)
 
     db: Database = request.app.state.db
     return await db.aread(read)
@@ -145,9 +145,9 @@ def _round(session: Session, person: Person, task: str, n: int) -> Round:
     return rounds.round_of(session, task, n)
 
 
-def _rates(rates: ErrorRates) -> dict[str, RateOut]:
+def _rates(rates: ErrorRates) -> dict[str, FigureRateOut]:
     named = {"mer": rates.mer, "vmer": rates.vmer, "vmer_resolved": rates.vmer_resolved}
-    return {name: RateOut(value=rate.value, low=rate.low, high=rate.high) for name, rate in named.items()}
+    return {name: FigureRateOut(value=rate.value, low=rate.low, high=rate.high) for name, rate in named.items()}
 
 
 def _counts(of: Line | Annotator) -> dict[str, Any]:
@@ -155,10 +155,10 @@ def _counts(of: Line | Annotator) -> dict[str, Any]:
     return {name: getattr(of.counts, name) for name in names} | {"retracted": of.retracted, "hidden": of.hidden}
 
 
-def line_out(line: Line) -> LineOut:
+def line_out(line: Line) -> BreakdownLineOut:
     """A line of figures as programs see it."""
     known = {"value": line.value, "people": line.people, "clustered": _rates(line.clustered)}
-    return LineOut.model_validate(known | _counts(line) | _rates(line.rates))
+    return BreakdownLineOut.model_validate(known | _counts(line) | _rates(line.rates))
 
 
 def _annotator(each: Annotator) -> AnnotatorOut:

@@ -4,7 +4,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
-from dynabench.collection.schemas import LinkOut, LinkPage
+from dynabench.collection.schemas import ExampleLinkOut, LinkPage
 from dynabench.collection.tables import Example, Handout
 from dynabench.rounds import service as rounds
 
@@ -17,7 +17,7 @@ def page(session: Session, person: Person, task_id: str, number: int, after: int
     rounds.require_owner(session, person, task_id)
     of = rounds.round_of(session, task_id, number)
     rows = session.execute(_examples(of.id, after, limit + 1)).all()
-    items = [LinkOut(id=id, uid=uid, at=at, link=link) for id, uid, at, link in rows[:limit] if link]
+    items = [ExampleLinkOut(id=id, uid=uid, at=at, link=link) for id, uid, at, link in rows[:limit] if link]
     return LinkPage(items=items, next=str(rows[limit - 1][0]) if len(rows) > limit else None)
 
 

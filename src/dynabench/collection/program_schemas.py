@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.collection.figure_schemas import RateOut
+from dynabench.collection.figure_schemas import FigureRateOut
 
 Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s\x00-\x1f](?:[^\x00-\x1f]*[^\s\x00-\x1f])?$")]
 Told = Annotated[str, Field(max_length=500)] | bool | int | Annotated[float, Field(allow_inf_nan=False)] | None
@@ -42,8 +42,8 @@ class ProgramRow(BaseModel):
     resolved: int
     unknown: int
     people: int
-    mer: RateOut
-    vmer: RateOut
+    mer: FigureRateOut
+    vmer: FigureRateOut
     queries: int
     cost: float
     queries_per_fooled: float | None
@@ -53,9 +53,9 @@ class ProgramRow(BaseModel):
 class ComparedOut(BaseModel):
     """A rate of people, clustered by annotator, of programs, by example, and the first minus the second."""
 
-    people: RateOut
-    programs: RateOut
-    difference: RateOut
+    people: FigureRateOut
+    programs: FigureRateOut
+    difference: FigureRateOut
 
 
 class ProgramsOut(BaseModel):

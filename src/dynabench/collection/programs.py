@@ -10,7 +10,7 @@ from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import statistics
-from dynabench.collection.figure_schemas import RateOut
+from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.collection.program_schemas import ComparedOut, ProgramRow, ProgramsOut
 from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Standing
@@ -139,8 +139,8 @@ def _both(found: Compared) -> ComparedOut:
     return ComparedOut(people=_rate(found.people), programs=_rate(found.programs), difference=_rate(found.difference))
 
 
-def _rate(rate: Rate) -> RateOut:
-    return RateOut(value=rate.value, low=rate.low, high=rate.high)
+def _rate(rate: Rate) -> FigureRateOut:
+    return FigureRateOut(value=rate.value, low=rate.low, high=rate.high)
 
 
 def _sums(round_id: int, controls: Collection[str]) -> Select[Any]:

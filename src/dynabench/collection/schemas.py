@@ -49,7 +49,7 @@ class ExampleIn(Strict):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-class NextIn(Strict):
+class NextContextIn(Strict):
     """What is wanted next: an example of one's own to perturb, or (left out) another context.
 
     `link` are the parameters of the address by which one came, where the task asks for any.
@@ -59,7 +59,7 @@ class NextIn(Strict):
     link: dict[Annotated[str, Field(max_length=60)], Annotated[str, Field(max_length=500)]] = Field({}, max_length=20)
 
 
-class SaidOut(BaseModel):
+class StartAnswerOut(BaseModel):
     """What one model says of the text that a field begins with."""
 
     model: str
@@ -72,7 +72,7 @@ class SeedOut(BaseModel):
 
     input: Values
     answer: Values | None
-    predictions: list[SaidOut]
+    predictions: list[StartAnswerOut]
 
 
 class HandoutOut(BaseModel):
@@ -95,7 +95,7 @@ class HandoutOut(BaseModel):
     assistant: bool = False
 
 
-class LinkOut(BaseModel):
+class ExampleLinkOut(BaseModel):
     """What the address told of whoever wrote an example; `uid` names it in exports."""
 
     id: int
@@ -107,7 +107,7 @@ class LinkOut(BaseModel):
 class LinkPage(BaseModel):
     """A page of them; `next` is the cursor of the page after it."""
 
-    items: list[LinkOut]
+    items: list[ExampleLinkOut]
     next: str | None
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import partaking, queries, seed_queries, seeds, service
-from dynabench.collection.schemas import HandoutOut, SaidOut, SeedOut
+from dynabench.collection.schemas import HandoutOut, SeedOut, StartAnswerOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.language import _
 from dynabench.models.client import Answer
@@ -234,7 +234,7 @@ def _of_seed(
 ) -> Offer:
     known = {(row.model, row.version): row for row in session.scalars(seed_queries.seed_predictions(seed.id))}
     said = [
-        SaidOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
+        StartAnswerOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
         for row in (known[target] for target in targets if target in known)
     ]
     shown = given.model_copy(update={"seed": SeedOut(input=seed.input, answer=seed.answer, predictions=said)})
@@ -243,7 +243,10 @@ def _of_seed(
 
 
 def _origin(origin: Example) -> SeedOut:
-    said = [SaidOut(model=row.model, answer=row.answer, probabilities=row.probabilities) for row in origin.predictions]
+    said = [
+        StartAnswerOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
+        for row in origin.predictions
+    ]
     return SeedOut(input=origin.input, answer=origin.answer, predictions=said)
 
 
@@ -266,6 +269,6 @@ def told(offer: Offer, answers: Sequence[Answer]) -> HandoutOut:
     """The handout with what the models that had yet to be asked said of its seed."""
     if offer.given.seed is None or not answers:
         return offer.given
-    said = [SaidOut(model=each.model, answer=each.answer, probabilities=each.probabilities) for each in answers]
+    said = [StartAnswerOut(model=each.model, answer=each.answer, probabilities=each.probabilities) for each in answers]
     seed = offer.given.seed.model_copy(update={"predictions": [*offer.given.seed.predictions, *said]})
     return offer.given.model_copy(update={"seed": seed})

@@ -19,7 +19,7 @@ from dynabench.datasets.api import config_for
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports.mapping import PRESETS
 from dynabench.datasets.imports.plan import INTO
-from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
+from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewRow
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.rounds import queries
@@ -114,7 +114,7 @@ def _fields(config: Any) -> list[str]:
     ]
 
 
-def _sheet(found: PreviewOut) -> tuple[list[str], list[tuple[PreviewRow, list[str]]]]:
+def _sheet(found: ImportPreviewOut) -> tuple[list[str], list[tuple[PreviewRow, list[str]]]]:
     """The first rows as a table: the names of what any of them holds, and each row with its cells."""
     flat = [{name: text for name, text in _cells(row.values or {}) if text} for row in found.rows]
     names = list(dict.fromkeys(name for cells in flat for name in cells))
@@ -131,7 +131,7 @@ def _cells(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
-def _columns(plan: PlanIn, found: PreviewOut, fields: list[str]) -> dict[str, str]:
+def _columns(plan: PlanIn, found: ImportPreviewOut, fields: list[str]) -> dict[str, str]:
     """The column that each field comes from: as chosen, else the one that is called like it."""
     if isinstance(plan.mapping, dict):
         return {name: str(column) for name, column in plan.mapping.get("fields", {}).items()}

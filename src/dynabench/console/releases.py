@@ -15,7 +15,7 @@ from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.language import _
 from dynabench.releases import api, service
-from dynabench.releases.schemas import PreviewOut, RulesIn
+from dynabench.releases.schemas import ReleasePreviewOut, RulesIn
 from dynabench.releases.tables import Release
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
@@ -85,7 +85,7 @@ async def show(request: Request, task: str, n: Number, owner: Owning, look: Look
     if not look:
         return await _page(request, owner, task, n, form)
     try:
-        found: PreviewOut = await api.preview(request, owner, task, n, api.changes(read(form)))
+        found: ReleasePreviewOut = await api.preview(request, owner, task, n, api.changes(read(form)))
     except errors.Invalid as problem:
         return await _page(request, owner, task, n, form, 422, errors=problem.fields)
     except errors.Conflict as problem:

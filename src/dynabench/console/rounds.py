@@ -12,7 +12,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import board_queries as collected
 from dynabench.collection import links
-from dynabench.collection.schemas import LinkOut
+from dynabench.collection.schemas import ExampleLinkOut
 from dynabench.collection.statistics import statistics
 from dynabench.console import frame, measured, plans
 from dynabench.console.access import Owning
@@ -231,12 +231,12 @@ def _link_names(session: Session, task: str, number: int) -> list[str]:
     return [field.name for field in config.link]
 
 
-def _line(each: LinkOut, names: Sequence[str]) -> list[object]:
+def _line(each: ExampleLinkOut, names: Sequence[str]) -> list[object]:
     cells = [each.link.get(name, "") for name in names]
     return [each.uid, each.at.isoformat(timespec="seconds"), *cells]
 
 
-def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[LinkOut]:
+def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[ExampleLinkOut]:
     after = 0
     while True:
         page = db.read(links.page, owner, task, number, after, LINKS)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.cycle import neutral, promotion, queries, scores, service, sources, training
 from dynabench.cycle.promotion import Decision, Figure
-from dynabench.cycle.report import FigureOut, Report, RoundOut
+from dynabench.cycle.report import RoundChangeOut, TurnFigureOut, TurnReport
 from dynabench.cycle.scores import Bools, Rows
 from dynabench.cycle.sources import Released
 from dynabench.cycle.tables import CycleTurn
@@ -29,13 +29,13 @@ def decide(db: Database, settings: Settings, turn: int, attempt: int) -> None:
     db.write(_keep, turn, attempt, made)
 
 
-def _keep(session: Session, turn: int, attempt: int, made: Report) -> None:
+def _keep(session: Session, turn: int, attempt: int, made: TurnReport) -> None:
     found = service.mine(session, turn, attempt, lock=True)
     if not found.report:
         found.report = made.model_dump(mode="json")
 
 
-def _report(session: Session, settings: Settings, turn: int, attempt: int, old: dict[str, int]) -> Report:
+def _report(session: Session, settings: Settings, turn: int, attempt: int, old: dict[str, int]) -> TurnReport:
     found = service.mine(session, turn, attempt)
     rule = service.plan_of(found).promote
     tested = [each for each in sources.ancestry(session, settings, found) if each.test is not None]
@@ -61,13 +61,13 @@ def _report(session: Session, settings: Settings, turn: int, attempt: int, old: 
             known[each.name], models[each.name] = rows, each.version
             on_neutral[each.name] = neutral.scores(session, found, each.submission_id, neutral_data)
     if not tested or not present:
-        return Report.of(rule, excluded=excluded, models=models)
+        return TurnReport.of(rule, excluded=excluded, models=models)
     fooled = scores.fooling(settings, tested)
     digests = [each.test_digest for each in tested]
     seen = {name: scores.scored(name, rows, fooled, digests, on_neutral[name]) for name, rows in known.items()}
     decision = promotion.decide(rule, [seen[name] for name in present], [seen[name] for name in models])
     best = _best(decision)
-    return Report.of(
+    return TurnReport.of(
         rule,
         decision,
         new=best,
@@ -88,29 +88,29 @@ def _best(decision: Decision) -> str:
 
 def _rounds(
     session: Session, task: str, tested: Sequence[Released], fooled: Sequence[Bools], known: Known, old: str, new: str
-) -> list[RoundOut]:
+) -> list[RoundChangeOut]:
     made = []
     for place, each in enumerate(tested):
         before, after = ~known[old][place].right, ~known[new][place].right
         release = releases.of_round(session, task, each.number)
         made.append(
-            RoundOut(
+            RoundChangeOut(
                 round=each.number,
                 digest=release.digest if release else "",
                 n=len(before),
                 fooling=int(fooled[place].sum()),
                 old=error(before),
                 new=error(after),
-                change=FigureOut.of(change(before, after, each.test_digest)),
+                change=TurnFigureOut.of(change(before, after, each.test_digest)),
             )
         )
     return made
 
 
-def error(wrong: Bools) -> FigureOut:
+def error(wrong: Bools) -> TurnFigureOut:
     """A share of rows that are answered wrongly, with Wilson's interval."""
     rate = wilson(int(wrong.sum()), len(wrong))
-    return FigureOut(value=rate.value, low=rate.low, high=rate.high, n=rate.n)
+    return TurnFigureOut(value=rate.value, low=rate.low, high=rate.high, n=rate.n)
 
 
 def change(before: Bools, after: Bools, digest: str) -> Figure:
@@ -122,7 +122,7 @@ def change(before: Bools, after: Bools, digest: str) -> Figure:
 def cards_of(session: Session, turn: int) -> list[str]:
     """The targets of the next round, `name@version`, best first."""
     found = session.get_one(CycleTurn, turn)
-    report, plan = Report.model_validate(found.report), service.plan_of(found)
+    report, plan = TurnReport.model_validate(found.report), service.plan_of(found)
     if not report.promoted:
         return list(found.present)
     chosen = [f"{name}@{report.models[name]}" for name in report.promoted]

@@ -1,31 +1,24 @@
 """The process in which a candidate is trained and then checked as a submission is.
 
-`python -m dynabench.cycle.learner` reads a JSON document from its standard input and writes lines of JSON to its
-standard output: `{"step": text}` as it goes on, then `{"report": ...}`. It ends when the worker does, and one at a time
+`registry.trial_process` runs it, and says what it is sent and answers. It ends when the worker does, and one at a time
 trains in a folder, so that a worker that is begun anew after a crash finds nobody else there.
 """
 
 import fcntl
-import json
-import os
-import sys
-import threading
 import time
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from dynabench.cycle import sources
 from dynabench.cycle.sources import Released
 from dynabench.errors import Problem
+from dynabench.kit.child_process import ParentChannel
 from dynabench.language import _, kept
 from dynabench.models import checking
 from dynabench.models.check_words import in_words
 from dynabench.models.training.retraining import retrain
 from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
-
-EVERY = 0.5
-"""Seconds between two looks at whether the worker lives."""
 
 
 def learn(given: dict[str, Any], say: Any) -> dict[str, Any]:
@@ -61,29 +54,16 @@ def learn(given: dict[str, Any], say: Any) -> dict[str, Any]:
     return {"passed": first is None, "reason": kept(reason) or reason, "rows": rows, "seconds": round(seconds, 2)}
 
 
-def main(out: IO[str]) -> None:
-    """Do what the standard input asks for."""
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    given = json.load(sys.stdin)
+def main() -> None:
+    """Do what the parent asks for."""
+    parent = ParentChannel()
+    given = parent.receive()
     folder = Path(given["folder"])
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-
-    def say(text: str) -> None:
-        print(json.dumps({"step": text}), file=out, flush=True)
-
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        report = learn(given, say)
-        print(json.dumps({"report": report}, default=str), file=out, flush=True)
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(EVERY)
-    os._exit(1)
+        parent.send({"report": learn(given, lambda text: parent.send({"step": text}))})
 
 
 if __name__ == "__main__":
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    main(own)
+    main()

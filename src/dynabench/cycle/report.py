@@ -8,7 +8,7 @@ from dynabench.cycle.plan import Promote
 from dynabench.cycle.promotion import Decision, Figure, Weighed
 
 
-class FigureOut(BaseModel):
+class TurnFigureOut(BaseModel):
     """A number with its interval, from `n` rounds or examples."""
 
     value: float | None = None
@@ -17,7 +17,7 @@ class FigureOut(BaseModel):
     n: int = 0
 
     @classmethod
-    def of(cls, figure: Figure) -> "FigureOut":
+    def of(cls, figure: Figure) -> "TurnFigureOut":
         """As JSON has it."""
         return cls(value=figure.value, low=figure.low, high=figure.high, n=figure.n)
 
@@ -32,15 +32,15 @@ class WeighedOut(BaseModel):
     90 %."""
 
     name: str
-    figure: FigureOut
-    gain: FigureOut
-    mean: FigureOut
+    figure: TurnFigureOut
+    gain: TurnFigureOut
+    mean: TurnFigureOut
     passes: bool
     lacks: list[str]
-    neutral: dict[str, FigureOut] = {}
+    neutral: dict[str, TurnFigureOut] = {}
 
 
-class RoundOut(BaseModel):
+class RoundChangeOut(BaseModel):
     """The error of the old and of the new target on a round's public test part, and the change with its paired
     interval (95 %): below 0 the new one errs less. `n` counts rows, `fooling` those of them that fooled their targets.
     """
@@ -49,12 +49,12 @@ class RoundOut(BaseModel):
     digest: str
     n: int
     fooling: int
-    old: FigureOut
-    new: FigureOut
-    change: FigureOut
+    old: TurnFigureOut
+    new: TurnFigureOut
+    change: TurnFigureOut
 
 
-class Report(BaseModel):
+class TurnReport(BaseModel):
     """What came of a turn. `old` is the best present target, `new` the one it is compared with by round: the first that
     was promoted, else the best candidate. `excluded` are candidates that could not be compared, with the reason: a code
     of `telling.EXCLUDED`, or what ended the training. `neutral` names the turn's neutral datasets; it is null in
@@ -66,15 +66,15 @@ class Report(BaseModel):
     promoted: list[str] = []
     why: str = ""
     level: float = 0.95
-    present: dict[str, FigureOut] = {}
+    present: dict[str, TurnFigureOut] = {}
     candidates: list[WeighedOut] = []
     excluded: dict[str, str] = {}
-    rounds: list[RoundOut] = []
+    rounds: list[RoundChangeOut] = []
     neutral: list[str] | None = None
     models: dict[str, str] = {}
 
     @classmethod
-    def of(cls, rule: Promote, decision: Decision | None = None, **more: Any) -> "Report":
+    def of(cls, rule: Promote, decision: Decision | None = None, **more: Any) -> "TurnReport":
         """That of a decision by a rule; without one where nothing could be compared."""
         if decision is None:
             return cls(rule=rule.model_dump(), **more)
@@ -83,7 +83,7 @@ class Report(BaseModel):
             old=decision.present,
             promoted=list(decision.promoted),
             level=decision.level,
-            present={name: FigureOut.of(figure) for name, figure in decision.figures},
+            present={name: TurnFigureOut.of(figure) for name, figure in decision.figures},
             candidates=[weighed(each) for each in decision.candidates],
             **more,
         )
@@ -92,7 +92,7 @@ class Report(BaseModel):
 def weighed(each: Weighed) -> WeighedOut:
     """A candidate as JSON has it."""
     return WeighedOut(
-        name=each.name, figure=FigureOut.of(each.figure), gain=FigureOut.of(each.gain), mean=FigureOut.of(each.mean),
-        passes=each.passes, lacks=list(each.lacks),
-        neutral={name: FigureOut.of(figure) for name, figure in each.neutral},
+        name=each.name, figure=TurnFigureOut.of(each.figure), gain=TurnFigureOut.of(each.gain),
+        mean=TurnFigureOut.of(each.mean), passes=each.passes, lacks=list(each.lacks),
+        neutral={name: TurnFigureOut.of(figure) for name, figure in each.neutral},
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, Field, SkipValidation
 
 from dynabench.cycle.foresight import Foreseen
-from dynabench.cycle.report import Report
+from dynabench.cycle.report import TurnReport
 from dynabench.rounds.schemas import Strict
 
 
@@ -31,7 +31,7 @@ class CandidateOut(BaseModel):
     seconds: float | None
 
 
-class ProgressOut(BaseModel):
+class TurnProgressOut(BaseModel):
     """How far a turn is: the step, what it does, and how many of how many of the step's parts are done."""
 
     step: str
@@ -53,8 +53,8 @@ class TurnOut(BaseModel):
     plan: dict[str, Any]
     candidates: list[CandidateOut]
     release: str | None = Field(None, description="The digest of the round's release.")
-    progress: ProgressOut | None = None
-    report: Report | None = None
+    progress: TurnProgressOut | None = None
+    report: TurnReport | None = None
     next: int | None = Field(None, description="The round that the turn drafted or opened.")
     back: int | None = Field(None, description="The round that took its place when the turn was undone.")
     created_at: datetime
@@ -68,7 +68,7 @@ class TurnPage(BaseModel):
     next: str | None = None
 
 
-class LinkOut(BaseModel):
+class RoundLineageOut(BaseModel):
     """A round with those that it follows and those that follow it, by number."""
 
     round: int
@@ -81,8 +81,17 @@ class LinkOut(BaseModel):
 class LineagePage(BaseModel):
     """The rounds of a task as a graph, newest first, all on one page."""
 
-    items: list[LinkOut]
+    items: list[RoundLineageOut]
     next: str | None = None
 
 
-__all__ = ["CandidateOut", "Foreseen", "LineagePage", "LinkOut", "ProgressOut", "TurnIn", "TurnOut", "TurnPage"]
+__all__ = [
+    "CandidateOut",
+    "Foreseen",
+    "LineagePage",
+    "RoundLineageOut",
+    "TurnIn",
+    "TurnOut",
+    "TurnPage",
+    "TurnProgressOut",
+]

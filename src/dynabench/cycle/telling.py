@@ -5,7 +5,7 @@ from typing import Any
 
 from dynabench.cycle.plan import Promote
 from dynabench.cycle.promotion import is_worse
-from dynabench.cycle.report import FigureOut, Report, WeighedOut
+from dynabench.cycle.report import TurnFigureOut, TurnReport, WeighedOut
 from dynabench.language import _, joined, restored
 
 EXCLUDED = {
@@ -30,7 +30,7 @@ def reread(reason: str | dict[str, Any]) -> str:
     return restored(reason) if isinstance(reason, dict) else reason
 
 
-def told(report: Report, reasons: Mapping[str, str]) -> Report:
+def told(report: TurnReport, reasons: Mapping[str, str]) -> TurnReport:
     """The report with its words; those that an earlier version kept stay where it kept no rule. `reasons` say, by name,
     what ended a candidate's training."""
     excluded = {name: EXCLUDED.get(code) or reasons.get(name) or code for name, code in report.excluded.items()}
@@ -48,7 +48,7 @@ def rule_told(rule: Promote) -> str:
     return _("mean score over rounds")
 
 
-def why(found: Report) -> str:
+def why(found: TurnReport) -> str:
     """The decision in words, with numbers and intervals."""
     rule = Promote.model_validate(found.rule)
     if not found.present:
@@ -66,7 +66,7 @@ def why(found: Report) -> str:
     )
 
 
-def _unguarded(rule: Promote, promoted: Sequence[WeighedOut], found: Report) -> list[str]:
+def _unguarded(rule: Promote, promoted: Sequence[WeighedOut], found: TurnReport) -> list[str]:
     """Return what the guard on neutral data did not compare in a decision that promotes."""
     if found.neutral is None:
         return []
@@ -90,14 +90,14 @@ def _unguarded(rule: Promote, promoted: Sequence[WeighedOut], found: Report) -> 
     ]  # fmt: skip
 
 
-def _won(each: WeighedOut, found: Report) -> str:
+def _won(each: WeighedOut, found: TurnReport) -> str:
     return _(
         "%(name)s is promoted: it reaches %(figure)s, %(gain)s more than %(present)s.",
         name=each.name, figure=percent(each.figure), gain=points(each.gain), present=found.old,
     )  # fmt: skip
 
 
-def _lost(rule: Promote, each: WeighedOut, found: Report) -> str:
+def _lost(rule: Promote, each: WeighedOut, found: TurnReport) -> str:
     known = {"name": each.name, "gain": points(each.gain), "present": found.old}
     if "gain" in each.lacks:
         return _("%(name)s is no better than %(present)s: it gains %(gain)s.", **known)
@@ -129,14 +129,14 @@ def _worse_on_neutral(rule: Promote, each: WeighedOut, known: dict[str, str]) ->
     )
 
 
-def percent(figure: FigureOut) -> str:
+def percent(figure: TurnFigureOut) -> str:
     """A share with its interval, in percent."""
     if figure.value is None or figure.low is None or figure.high is None:
         return "–"
     return f"{figure.value * 100:.1f} % ({figure.low * 100:.1f} to {figure.high * 100:.1f})"
 
 
-def points(figure: FigureOut) -> str:
+def points(figure: TurnFigureOut) -> str:
     """A difference with its interval, in percentage points."""
     if figure.value is None or figure.low is None or figure.high is None:
         return "–"

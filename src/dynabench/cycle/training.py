@@ -16,9 +16,9 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
-from dynabench.registry import apart, submission_queries, submissions
-from dynabench.registry.apart import Limits
+from dynabench.registry import submission_queries, submissions
 from dynabench.registry.tables import Submission
+from dynabench.registry.trial_process import Limits, run_trial
 from dynabench.rounds import queries as round_queries
 from dynabench.settings import Settings
 
@@ -50,7 +50,7 @@ def train(
         return "ready"
     limits = Limits(LONGEST, settings.check_memory_mb * 2**20)
     env = {"DYNABENCH_HOME": str(settings.home), "DYNABENCH_DATABASE_URL": "", "DYNABENCH_SECRET": ""}
-    ended = apart.run(given, limits, heard, lambda: _over(db, turn, attempt), env, MODULE)
+    ended = run_trial(given, limits, heard, lambda: _over(db, turn, attempt), env, MODULE)
     if ended.code == "cancelled":
         raise service.Stopped
     report = ended.report or {"passed": False, "reason": ended.reason}

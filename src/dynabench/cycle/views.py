@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 from dynabench import jobs
 from dynabench.accounts.tables import Person
 from dynabench.cycle import lineage, queries, service, telling
-from dynabench.cycle.report import Report
-from dynabench.cycle.schemas import CandidateOut, LineagePage, LinkOut, ProgressOut, TurnOut, TurnPage
+from dynabench.cycle.report import TurnReport
+from dynabench.cycle.schemas import CandidateOut, LineagePage, RoundLineageOut, TurnOut, TurnPage, TurnProgressOut
 from dynabench.cycle.tables import CycleTurn
 from dynabench.db import Database
 from dynabench.releases import service as releases
@@ -39,7 +39,7 @@ def out(session: Session, turn: CycleTurn) -> TurnOut:
         plan=turn.plan,
         candidates=made,
         release=release.digest if release and release.state == "ready" else None,
-        report=telling.told(Report.model_validate(turn.report), {each.name: each.reason for each in made})
+        report=telling.told(TurnReport.model_validate(turn.report), {each.name: each.reason for each in made})
         if turn.report
         else None,
         next=_number(session, turn.next_id),
@@ -64,7 +64,7 @@ def one(db: Database, settings: Settings, person: Person | None, task: str, id: 
 
     made, job = db.read(read)
     found: dict[str, Any] | None = jobs.progress(settings, job)["progress"] if job else None
-    return made.model_copy(update={"progress": ProgressOut.model_validate(found) if found else None})
+    return made.model_copy(update={"progress": TurnProgressOut.model_validate(found) if found else None})
 
 
 def page(session: Session, person: Person | None, task: str, before: int | None = None, limit: int = 50) -> TurnPage:
@@ -82,7 +82,7 @@ def graph(session: Session, person: Person | None, task: str) -> LineagePage:
     """Which round follows which (owners)."""
     rounds.require_owner(session, person, task)
     items = [
-        LinkOut(
+        RoundLineageOut(
             round=each.round.number, state=each.round.state,
             targets=[f"{target.model}@{target.version}" for target in each.round.targets],
             parents=list(each.parents), children=list(each.children),

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 
-class FigureOut(BaseModel):
+class MeasurementOut(BaseModel):
     """A number with its 95% interval, where it has one; `n` counts what it is of."""
 
     name: str
@@ -43,7 +43,7 @@ class MeasureOut(BaseModel):
     title: str
     about: str
     finding: str
-    figures: list[FigureOut]
+    figures: list[MeasurementOut]
     tables: list[TableOut]
     people: int
     note: str

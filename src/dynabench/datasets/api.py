@@ -14,7 +14,7 @@ from dynabench.accounts.auth import Member, Viewer, limited, scope
 from dynabench.datasets import as_contexts, library_api, schemas, scopes, service, twin_api, waiting
 from dynabench.datasets.downloads import download
 from dynabench.datasets.formats import Format
-from dynabench.datasets.schemas import DataImportOut, HubIn, PlanIn, PreviewOut, StartIn
+from dynabench.datasets.schemas import DataImportOut, HubIn, ImportPreviewOut, PlanIn, StartIn
 from dynabench.db import Database
 from dynabench.rounds import listing, uploads
 from dynabench.rounds import schemas as round_schemas
@@ -64,7 +64,7 @@ async def send_file(
     task: str,
     person: Member,
     name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
-) -> PreviewOut:
+) -> ImportPreviewOut:
     """Send a file as the body (owners): JSONL, CSV, TSV, JSON or Parquet. It waits for its start, for a day."""
     db: Database = request.app.state.db
     config = await db.aread(config_for, person, task)
@@ -88,7 +88,7 @@ def config_for(session: Session, person: Member, task: str) -> TaskConfig:
 
 
 @router.post("/tasks/{task}/imports/preview")
-async def preview(request: Request, task: str, body: StartIn, person: Member) -> PreviewOut:
+async def preview(request: Request, task: str, body: StartIn, person: Member) -> ImportPreviewOut:
     """The first rows of a file that waits, as a plan reads them (owners)."""
     db: Database = request.app.state.db
     config = await db.aread(config_for, person, task)

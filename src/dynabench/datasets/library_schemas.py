@@ -120,7 +120,7 @@ class SampleOut(BaseModel):
     problems: dict[str, str] = {}
 
 
-class VersionOut(BaseModel):
+class DatasetVersionOut(BaseModel):
     """A version: `reading`, `ready` or `failed` with the reason."""
 
     number: int
@@ -148,14 +148,14 @@ class DatasetOut(BaseModel):
     weight: int
     retired: bool
     created_at: datetime
-    version: VersionOut | None = None
+    version: DatasetVersionOut | None = None
 
 
 class DatasetFull(DatasetOut):
     """A dataset with its card and all versions that the viewer may see, newest first."""
 
     card: str
-    versions: list[VersionOut]
+    versions: list[DatasetVersionOut]
     warning: str = ""
 
 

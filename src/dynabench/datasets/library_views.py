@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.datasets import library, library_queries
-from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, VersionOut
+from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, DatasetVersionOut
 from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
 from dynabench.language import _
 from dynabench.rounds import service as rounds
@@ -16,10 +16,10 @@ VERSIONS = LISTED = 50  # on a page
 CURSOR = re.compile(r"([a-z0-9-]{1,60})\.([01])\.([a-z0-9-]{1,62})")
 
 
-def version_out(session: Session, version: DatasetVersion, owner: bool, visibility: str) -> VersionOut:
+def version_out(session: Session, version: DatasetVersion, owner: bool, visibility: str) -> DatasetVersionOut:
     """A version; refused rows, progress and the small slices of what is hidden are for owners."""
     told = {name: n for name, n in version.slices.items() if owner or slice_told(visibility, n, version.rows)}
-    out = VersionOut(
+    out = DatasetVersionOut(
         number=version.number, state=version.state, digest=version.digest, rows=version.rows, slices=told,
         created_at=version.created_at,
     )  # fmt: skip

@@ -45,7 +45,7 @@ class PreviewRow(BaseModel):
     error: str = ""
 
 
-class PreviewOut(BaseModel):
+class ImportPreviewOut(BaseModel):
     """A file that waits: its id for `start`, what it looks like, and its first rows under the plan."""
 
     file: str

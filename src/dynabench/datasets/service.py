@@ -17,7 +17,7 @@ from dynabench.datasets.imports import batches, hub, reading
 from dynabench.datasets.imports.plan import Refused, make
 from dynabench.datasets.imports.state import Numbered
 from dynabench.datasets.rows import Row
-from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
+from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewRow
 from dynabench.language import _
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
@@ -31,7 +31,7 @@ LISTED = 50
 LOOKED_THROUGH = 1_000  # imports of all tasks among which a task's are found
 
 
-def preview(path: Path, config: TaskConfig, body: PlanIn) -> PreviewOut:
+def preview(path: Path, config: TaskConfig, body: PlanIn) -> ImportPreviewOut:
     """The beginning of a file under a plan; `problem` says why there is none yet."""
     name = waiting.named(path)
     rows = list(islice(reading.rows(path, name), 50))
@@ -48,7 +48,7 @@ def preview(path: Path, config: TaskConfig, body: PlanIn) -> PreviewOut:
             break
     except errors.Problem as refused:
         problem = refused.detail
-    return PreviewOut(file=file, name=name, format=form, columns=columns[:100], rows=shown, problem=problem)
+    return ImportPreviewOut(file=file, name=name, format=form, columns=columns[:100], rows=shown, problem=problem)
 
 
 def _shown(one: Any, config: TaskConfig) -> PreviewRow:

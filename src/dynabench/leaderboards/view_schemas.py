@@ -23,7 +23,7 @@ class CellOut(BaseModel):
     n: int
 
 
-class RateOut(BaseModel):
+class RateCellOut(BaseModel):
     """A share with its 95 % interval, null where nothing was counted."""
 
     value: float | None
@@ -57,22 +57,22 @@ class ComparisonOut(BaseModel):
     differences: list[DifferenceOut]
 
 
-class SaidOut(BaseModel):
+class EntrantAnswerOut(BaseModel):
     """What one entrant answered."""
 
     answer: dict[str, str]
     right: bool
 
 
-class ExampleOut(BaseModel):
+class ComparedRowOut(BaseModel):
     """A row that both answered."""
 
     uid: str
     inputs: dict[str, str]
     reference: dict[str, str]
     tags: list[str]
-    a: SaidOut
-    b: SaidOut
+    a: EntrantAnswerOut
+    b: EntrantAnswerOut
 
 
 class ExamplesOut(BaseModel):
@@ -80,7 +80,7 @@ class ExamplesOut(BaseModel):
 
     dataset: str
     tally: dict[str, int]
-    items: list[ExampleOut]
+    items: list[ComparedRowOut]
     next: str | None
 
 
@@ -89,10 +89,10 @@ class MatrixCellOut(BaseModel):
 
     dataset: str
     score: CellOut | None
-    vmer: RateOut | None
+    vmer: RateCellOut | None
 
 
-class LineOut(BaseModel):
+class MatrixLineOut(BaseModel):
     """An entrant's line; `trend` is the change per round."""
 
     entrant: EntrantOut
@@ -107,7 +107,7 @@ class MatrixOut(BaseModel):
     metric: str
     discount: float
     datasets: list[dict[str, Any]]
-    items: list[LineOut]
+    items: list[MatrixLineOut]
 
 
 class SliceLineOut(BaseModel):
@@ -147,7 +147,7 @@ class ParetoOut(BaseModel):
     left_out: int
 
 
-class StepOut(BaseModel):
+class BestScoreOut(BaseModel):
     """The best score so far: -1 is the first model's, 0 is people's."""
 
     entrant: EntrantOut
@@ -161,12 +161,12 @@ class StandingOut(BaseModel):
 
     round: int
     dataset: str | None
-    human: RateOut
-    gap: RateOut
+    human: RateCellOut
+    gap: RateCellOut
     best: EntrantOut | None
     score: CellOut | None
-    behind: RateOut
-    steps: list[StepOut]
+    behind: RateCellOut
+    steps: list[BestScoreOut]
 
 
 class StandingsOut(BaseModel):

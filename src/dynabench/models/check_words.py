@@ -70,6 +70,9 @@ SECONDS_LONG = _("The check took longer than %(seconds)s s and was ended.")
 MEMORY = _("It took %(used)s MiB of memory; %(memory)s MiB are allowed.")
 CRASHED = _("The model's code crashed (%(name)s); the log says what came before.")
 ENDED = _("The check ended early with status %(status)s; the log says what came before.")
+# Why a child process died (`kit.child_process`); the two sentences above are those of reports from before.
+PROCESS_CRASHED = _("The process crashed (%(name)s); the log says what came before.")
+PROCESS_ENDED = _("The process ended early with status %(status)s; the log says what came before.")
 ENTERED = _("%(name)s %(version)s was entered for this task already: nothing in it has changed.")
 
 REMEDIES = {
@@ -91,7 +94,8 @@ WITH_VALUES = (
     FILES, DESCRIBED, LACKING, NEEDED, UNSAID, FITTING, LOADED_GROWN, LOADED, BROKEN, SAME, ANSWERED, EQUAL, MOVED,
     WIDE, SPEED_RESIDENT, SPEED, LIMIT, STRIPS, SILENT, UNENDED, LACKS_FIELDS, NO_ANSWER, OTHER_LABELS, OTHER_FORM,
     NOT_DRAWING, NOT_CONVERSING, NOT_ASKED_TO_DRAW, OTHER_PICTURE, WRONG_STRIP, NO_INPUT, OTHER_WORD, WRONG_WEIGHT,
-    UNWEIGHED, WRONG_THINGS, ALL_ROWS, ROWS, SECONDS_LONG, MEMORY, CRASHED, ENDED, ENTERED, REFUSED,
+    UNWEIGHED, WRONG_THINGS, ALL_ROWS, ROWS, SECONDS_LONG, MEMORY, CRASHED, ENDED, PROCESS_CRASHED,
+    PROCESS_ENDED, ENTERED, REFUSED,
 )  # fmt: skip
 LONGEST = 4_000
 """Characters of a message that are looked through; longer ones are logs and stay as they are."""

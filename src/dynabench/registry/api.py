@@ -71,11 +71,11 @@ async def show_model(request: Request, name: Name, viewer: Viewer) -> schemas.Mo
 
 @router.post("/models/{name}/ask")
 @needs("read")
-async def ask_model(request: Request, name: Name, body: schemas.AskIn, viewer: Viewer) -> schemas.SaidOut:
+async def ask_model(request: Request, name: Name, body: schemas.AskIn, viewer: Viewer) -> schemas.ModelAnswerOut:
     """What the model answers; nothing is stored. Two models are compared by asking both."""
     card, inputs = await _asked(request, viewer, name, body)
     said = await request.app.state.host.answer(card.name, card.version, inputs.sent)
-    return schemas.SaidOut(**asdict(said))
+    return schemas.ModelAnswerOut(**asdict(said))
 
 
 @router.post("/models/{name}/attributions", name="explain_model")

@@ -135,7 +135,7 @@ class ModelOut(ModelRow):
     rounds: list[PlayedOut]
 
 
-class SaidOut(BaseModel):
+class ModelAnswerOut(BaseModel):
     """What a model answered; `latency_ms` is what the platform waited."""
 
     model: str

@@ -12,14 +12,14 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.datasets.tables import DatasetVersion
+from dynabench.kit.process_memory import is_out_of_memory
 from dynabench.language import _
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
-from dynabench.models.sandbox import usage
 from dynabench.notices import service as notices
-from dynabench.registry import apart, predictions, submission_cards, submission_files, submission_queries, submissions
-from dynabench.registry.apart import Ended, Limits
+from dynabench.registry import predictions, submission_cards, submission_files, submission_queries, submissions
 from dynabench.registry.tables import Submission
+from dynabench.registry.trial_process import Limits, TrialOutcome, run_trial
 from dynabench.rounds import queries as round_queries
 from dynabench.settings import Settings, get_settings
 from dynabench.storable import UNSTORABLE
@@ -59,7 +59,7 @@ def trial(id: int, attempt: int) -> dict[str, Any]:
     env = {"DYNABENCH_HOME": str(settings.home), "DYNABENCH_DATABASE_URL": "", "DYNABENCH_SECRET": ""}
     scratch = Path(given["into"])
     try:
-        ended = apart.run(
+        ended = run_trial(
             given, limits, lambda name: DBOS.set_event("progress", {"step": name}), lambda: _over(id, attempt), env
         )
         state: str = _conclude(settings, given, ended, id, attempt)
@@ -131,7 +131,7 @@ def _datasets(session: Session, settings: Settings, made: Submission) -> list[di
     return found
 
 
-def _conclude(settings: Settings, given: dict[str, Any], ended: Ended, id: int, attempt: int) -> str:
+def _conclude(settings: Settings, given: dict[str, Any], ended: TrialOutcome, id: int, attempt: int) -> str:
     """Note how the trial ended; the model of one that went well lies below `models/` by then."""
     card, placed = None, None
     if ended.report is not None and ended.report["passed"] and given["kind"] != "predictions":
@@ -162,7 +162,7 @@ def _note(
     session: Session,
     settings: Settings,
     given: dict[str, Any],
-    ended: Ended,
+    ended: TrialOutcome,
     card: Card | None,
     id: int,
     attempt: int,
@@ -213,7 +213,7 @@ def _digests(settings: Settings, given: dict[str, Any]) -> dict[str, str]:
     return {each["name"]: submission_files.digest(Path(each["into"])) for each in given["datasets"]}
 
 
-def _why(given: dict[str, Any], ended: Ended) -> tuple[str, str]:
+def _why(given: dict[str, Any], ended: TrialOutcome) -> tuple[str, str]:
     if ended.report is None:
         return ended.code, UNSTORABLE.sub("\ufffd", ended.reason)
     first = next(step for step in ended.report["steps"] if step["state"] == "failed")
@@ -221,7 +221,7 @@ def _why(given: dict[str, Any], ended: Ended) -> tuple[str, str]:
     if first["name"] == "found":
         fields = "fields" in first["details"]
         code = "refused" if fields else STATUSES.get(first["details"].get("status", 0), "not_found")
-    if usage.starved(str(first["told"])):
+    if is_out_of_memory(str(first["told"])):
         code = "out_of_memory"
     lines = str(first["told"]).splitlines() or [""]
     return code, UNSTORABLE.sub("\ufffd", f"{first['name']}: {lines[0]}")[:2000]

@@ -1,23 +1,20 @@
 """What is done with a submission in a process of its own: its folder made and tried, or its predictions read.
 
-`python -m dynabench.registry.trial` reads a JSON document from its standard input and writes lines of JSON to its
-standard output: `{"step": name}` as it goes on, then `{"report": ...}`. Whatever models print goes to standard error.
+`registry.trial_process` runs it, and says what it is sent and answers.
 """
 
-import json
-import os
-import sys
 import time
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from dynabench.errors import Invalid, Problem
+from dynabench.kit.child_process import ParentChannel
+from dynabench.kit.process_memory import limit_memory
 from dynabench.language import _
 from dynabench.models import check_words as words
 from dynabench.models import checking, kinds, spec
 from dynabench.models.checking.report import Report, Step
 from dynabench.models.checking.trial import REMEDIES, told
-from dynabench.models.sandbox import usage
 from dynabench.models.training import fixed
 from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
@@ -151,21 +148,19 @@ def _fields(error: Exception) -> dict[str, Any]:
     return {"status": error.status} if isinstance(error, Problem) else {}
 
 
-def main(out: IO[str]) -> None:
-    """Do what the standard input asks for."""
-    given = json.load(sys.stdin)
-    usage.bound(given["memory"])
+def main() -> None:
+    """Do what the parent asks for."""
+    parent = ParentChannel()
+    given = parent.receive()
+    limit_memory(given["memory"])
     config = TaskConfig.parse(given["config"])
 
     def say(name: str) -> None:
-        print(json.dumps({"step": name}), file=out, flush=True)
+        parent.send({"step": name})
 
     work = {"predictions": predictions, "training_set": training_set}.get(given["kind"], model)
-    report = work(given, config, say)
-    print(json.dumps({"report": report.document()}), file=out, flush=True)
+    parent.send({"report": work(given, config, say).document()})
 
 
 if __name__ == "__main__":
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    main(own)
+    main()

@@ -18,7 +18,7 @@ from dynabench.datasets.with_files import Sink, entry
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.releases import manifest, planning, service, views
-from dynabench.releases.schemas import PreviewOut, ReleaseIn, ReleaseOut, ReleasePage, RulesIn
+from dynabench.releases.schemas import ReleaseIn, ReleaseOut, ReleasePage, ReleasePreviewOut, RulesIn
 from dynabench.releases.tables import Release
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
@@ -58,7 +58,7 @@ def changes(body: RulesIn) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-async def preview(request: Request, person: Person, task: str, n: int, changed: dict[str, Any]) -> PreviewOut:
+async def preview(request: Request, person: Person, task: str, n: int, changed: dict[str, Any]) -> ReleasePreviewOut:
     """How a round would be divided (owners); nothing is written."""
     state = request.app.state
     db: Database = state.db
@@ -69,11 +69,11 @@ async def preview(request: Request, person: Person, task: str, n: int, changed: 
 
     rules = await db.aread(read)
     plan = await to_thread.run_sync(planning.plan, db, state.settings, task, n, rules)
-    return PreviewOut(task=task, round=n, rules=rules.model_dump(mode="json"), report=plan.report)
+    return ReleasePreviewOut(task=task, round=n, rules=rules.model_dump(mode="json"), report=plan.report)
 
 
 @router.post(PATH + "/preview", dependencies=PREVIEW)
-async def preview_release(request: Request, task: str, n: Number, body: RulesIn, person: Member) -> PreviewOut:
+async def preview_release(request: Request, task: str, n: Number, body: RulesIn, person: Member) -> ReleasePreviewOut:
     """What a release would hold, and what should be mended before (owners); nothing is written."""
     return await preview(request, person, task, n, changes(body))
 

@@ -29,7 +29,7 @@ class Finding(BaseModel):
     text: str
 
 
-class Report(BaseModel):
+class ReleaseReport(BaseModel):
     """The parts with the numbers of their examples, their writers and labels; leaks; and findings.
 
     `held` are the rules of `disjoint` that hold.
@@ -59,7 +59,7 @@ class Report(BaseModel):
 
 def report(
     items: Sequence[Item], divided: Divided, rules: Release, waiting: int, flags: int, published: bool = False
-) -> Report:
+) -> ReleaseReport:
     """Everything about a division; `waiting` examples have open votes, `flags` wait for moderators, and with
     `published` everybody has the round's examples as a dataset already."""
     inside = [(each, divided.parts[each.uid]) for each in items]
@@ -67,7 +67,7 @@ def report(
     labels: dict[str, Counter[str]] = {}
     for each, part in inside:
         labels.setdefault(part, Counter())[each.label] += 1
-    made = Report(
+    made = ReleaseReport(
         parts=dict(parts),
         writers={part: len({each.writer for each, own in inside if own == part}) for part in parts},
         labels={part: dict(sorted(found.items())) for part, found in labels.items()},
@@ -109,7 +109,7 @@ def _leak(inside: Sequence[tuple[Item, str]], divided: Divided, name: str, parts
     )
 
 
-def _findings(made: Report, rules: Release, published: bool) -> Iterator[Finding]:
+def _findings(made: ReleaseReport, rules: Release, published: bool) -> Iterator[Finding]:
     def warn(kind: str, text: str) -> Finding:
         return Finding(kind=kind, level="warning", text=text)
 

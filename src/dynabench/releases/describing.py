@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from dynabench import __version__
-from dynabench.releases.checks import Report
+from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.facts import Facts
 from dynabench.releases.layout import Layout
 from dynabench.releases.manifest import File
@@ -44,7 +44,7 @@ class Described:
     config: TaskConfig
     layout: Layout
     rules: Release
-    report: Report
+    report: ReleaseReport
     facts: Facts
     canary: str
     opened_at: str

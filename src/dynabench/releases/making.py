@@ -11,7 +11,7 @@ from dynabench.datasets import from_rounds, stored
 from dynabench.datasets.stored import Stored, Written
 from dynabench.db import Database
 from dynabench.releases import manifest, planning, service, writing
-from dynabench.releases.checks import Report
+from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.manifest import Manifest
 from dynabench.releases.planning import Subject
 from dynabench.releases.tables import Release
@@ -59,7 +59,7 @@ def to_folder(db: Database, settings: Settings, task: str, number: int, release:
     hidden and no round that its examples came from is released."""
     found = db.read(planning.subject, settings, task, number)
     parts, rules = db.read(service.parts_of, release.round_id), Rules.model_validate(release.rules)
-    return writing.write(db, settings, found, parts, rules, Report.model_validate(release.report), folder)
+    return writing.write(db, settings, found, parts, rules, ReleaseReport.model_validate(release.report), folder)
 
 
 def datasets(db: Database, settings: Settings, release_id: int) -> tuple[Written, Written]:

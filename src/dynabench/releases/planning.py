@@ -19,7 +19,7 @@ from dynabench.datasets.rows import COLUMNS, moment
 from dynabench.datasets.scopes import Scope
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.releases.checks import Report, report, still_open
+from dynabench.releases.checks import ReleaseReport, report, still_open
 from dynabench.releases.splitting import Divided, Item, divide
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Round
@@ -65,7 +65,7 @@ class Plan:
     subject: Subject
     rules: Rules
     divided: Divided
-    report: Report
+    report: ReleaseReport
     seen: str
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from dynabench.releases.checks import Report
+from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.manifest import File
 from dynabench.rounds.schemas import Strict
 
@@ -29,13 +29,13 @@ class ReleaseIn(RulesIn):
     anyway: bool = Field(False, description="In spite of the warnings of the preview.")
 
 
-class PreviewOut(BaseModel):
+class ReleasePreviewOut(BaseModel):
     """What a release would be: the rules in force, and what was found."""
 
     task: str
     round: int
     rules: dict[str, Any]
-    report: Report
+    report: ReleaseReport
 
 
 class GapOut(BaseModel):
@@ -71,7 +71,7 @@ class ReleaseOut(BaseModel):
     licence: str = ""
     canary: str = ""
     rules: dict[str, Any] = {}
-    report: Report | None = None
+    report: ReleaseReport | None = None
     files: list[File] = []
     test: str | None = Field(None, description="The dataset of the public part to test on.")
     hidden: str | None = Field(None, description="The dataset of the hidden part, of which owners know the name alone.")

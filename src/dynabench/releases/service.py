@@ -20,7 +20,7 @@ from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
 from dynabench.releases import planning
-from dynabench.releases.checks import Report
+from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.manifest import Manifest
 from dynabench.releases.planning import Plan
 from dynabench.releases.tables import Release
@@ -231,9 +231,9 @@ def fail(session: Session, release_id: int, reason: str) -> None:
             )
 
 
-def report_of(release: Release) -> Report | None:
+def report_of(release: Release) -> ReleaseReport | None:
     """What the checks found when the round was frozen."""
-    return Report.model_validate(release.report) if release.report else None
+    return ReleaseReport.model_validate(release.report) if release.report else None
 
 
 def folder(settings: Settings, release_id: int) -> Path:

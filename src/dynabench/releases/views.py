@@ -9,7 +9,7 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.language import _
 from dynabench.releases import gaps, service
-from dynabench.releases.checks import Report
+from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.describing import cited
 from dynabench.releases.manifest import NAME, File, Manifest
 from dynabench.releases.schemas import ReleaseOut, ReleasePage
@@ -63,7 +63,7 @@ def out(session: Session, address: str, release: Release, of: Round) -> ReleaseO
     )
 
 
-def told(report: Report | None) -> Report | None:
+def told(report: ReleaseReport | None) -> ReleaseReport | None:
     """A report without what it says of the answers and writers of hidden parts."""
     if report is None:
         return None

@@ -18,7 +18,7 @@ from dynabench.media.facts import ENDINGS
 from dynabench.media.sniffing import type_of
 from dynabench.media.store import Store
 from dynabench.releases import benchmark, card, croissant, datasheet, layout, manifest, planning
-from dynabench.releases.checks import Report
+from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.describing import Described
 from dynabench.releases.facts import Facts
 from dynabench.releases.layout import CANARY, Layout, Row
@@ -34,7 +34,13 @@ TASK, ROUND = "task.yaml", "round.json"
 
 
 def write(
-    db: Database, settings: Settings, of: Subject, parts: Mapping[str, str], rules: Rules, report: Report, folder: Path
+    db: Database,
+    settings: Settings,
+    of: Subject,
+    parts: Mapping[str, str],
+    rules: Rules,
+    report: ReleaseReport,
+    folder: Path,
 ) -> Manifest:
     """Write a round whose examples are divided into `parts` (by uid) to an empty folder; what its manifest says."""
     canary, columns = planning.canary(settings, of), Layout.of(of.config)

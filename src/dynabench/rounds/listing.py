@@ -83,12 +83,12 @@ def versions(session: Session, task_id: str, after: str, limit: int) -> schemas.
     return schemas.VersionPage(items=items, next=str(items[-1].number) if len(found) > limit else None)
 
 
-def version(session: Session, task_id: str, number: int) -> schemas.VersionOut:
+def version(session: Session, task_id: str, number: int) -> schemas.TaskVersionOut:
     """One version of a task's config, with its text."""
     found = session.scalar(queries.versions(task_id).where(TaskVersion.number == number))
     if found is None:
         raise errors.NotFound(_("Task %(task_id)s has no version %(number)s.", task_id=repr(task_id), number=number))
-    return schemas.VersionOut(config=found.source, **_version(session, found))
+    return schemas.TaskVersionOut(config=found.source, **_version(session, found))
 
 
 def _version(session: Session, of: TaskVersion) -> dict[str, object]:

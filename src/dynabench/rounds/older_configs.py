@@ -31,7 +31,7 @@ class OlderIn(Strict):
     name: str = Field("", max_length=300, description="What people read; made from the id when absent.")
 
 
-class NoteOut(BaseModel):
+class ConversionNoteOut(BaseModel):
     """What becomes of one key."""
 
     line: int | None = Field(description="From 1; null for what is not there.")
@@ -45,7 +45,7 @@ class OlderOut(BaseModel):
 
     dialect: str = Field(description="classic, later, both or neither.")
     valid: bool = Field(description="Whether a task can be created from `config`.")
-    notes: list[NoteOut]
+    notes: list[ConversionNoteOut]
     config: str = Field(description="YAML of today; empty where nothing could be made.")
 
 

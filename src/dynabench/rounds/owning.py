@@ -88,9 +88,9 @@ async def list_versions(
 
 
 @router.get("/tasks/{task}/versions/{n}")
-async def read_version(request: Request, task: str, n: schemas.VersionNumber, person: Member) -> schemas.VersionOut:
+async def read_version(request: Request, task: str, n: schemas.VersionNumber, person: Member) -> schemas.TaskVersionOut:
     """One version of a task's config, with its YAML text (owners)."""
-    found: schemas.VersionOut = await _owned(request, person, task, listing.version, n)
+    found: schemas.TaskVersionOut = await _owned(request, person, task, listing.version, n)
     return found
 
 

@@ -38,10 +38,10 @@ async def take_plan_back(request: Request, task: str, n: Number, person: Member)
 
 @router.post("/tasks/{task}/rounds/{n}/clone", status_code=201)
 async def copy_round(
-    request: Request, task: str, n: Number, person: Member, body: plan_schemas.CloneIn | None = None
+    request: Request, task: str, n: Number, person: Member, body: plan_schemas.RoundCloneIn | None = None
 ) -> schemas.RoundOut:
     """A new draft with the targets of this round, on the task's newest config (owners); dates are not carried over."""
-    return await _changed(request, planning.clone, person, task, n, (body or plan_schemas.CloneIn()).parts)
+    return await _changed(request, planning.clone, person, task, n, (body or plan_schemas.RoundCloneIn()).parts)
 
 
 @router.delete("/tasks/{task}/rounds/{n}", status_code=204)

@@ -8,7 +8,7 @@ from dynabench.rounds.plan import PARTS, PartName
 from dynabench.rounds.schemas import Strict
 
 
-class CloneIn(Strict):
+class RoundCloneIn(Strict):
     """Which parts of a round its clone takes over beside the targets: by default all of them."""
 
     parts: list[PartName] = Field(list(PARTS), max_length=10)

@@ -239,7 +239,7 @@ class VersionPage(BaseModel):
     next: str | None
 
 
-class VersionOut(VersionRow):
+class TaskVersionOut(VersionRow):
     """A version with its YAML text."""
 
     config: str

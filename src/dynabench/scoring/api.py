@@ -83,7 +83,7 @@ async def evaluation_examples(
     first = -1 if after is None else after
     settings = request.app.state.settings
     found = await _db(request).aread(results.page, settings, viewer, id, first, limit, wrong, tag)
-    items = [schemas.ResultOut(**asdict(each)) for each in found.items]
+    items = [schemas.ScoredRowOut(**asdict(each)) for each in found.items]
     return schemas.ResultPage(items=items, next=found.next)
 
 

@@ -1,24 +1,14 @@
-"""The process that a model is evaluated in: asked over its standard input, it answers on its standard output.
+"""The process that a model is evaluated in: it opens the model, says so, and answers rows in batches."""
 
-A message is its length in 4 bytes, big-endian, and JSON. Whatever the model prints goes to standard error. When the
-worker is gone the process ends: it notices within a second, also in the middle of a batch.
-"""
-
-import os
 import sys
-import threading
 import time
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import orjson
+from typing import Any
 
 from dynabench.errors import Invalid, Unavailable
+from dynabench.kit import process_memory
+from dynabench.kit.child_process import ParentChannel
 from dynabench.models.protocol import Output
-from dynabench.models.sandbox import usage
-
-EVERY = 0.5
-"""Seconds between two looks at whether the worker lives."""
 
 ENDED = {"out of memory": "out_of_memory", "memory ran out": "out_of_memory", "longer than": "time"}
 """What the sandbox says of a process that had to be ended."""
@@ -26,35 +16,21 @@ ENDED = {"out of memory": "out_of_memory", "memory ran out": "out_of_memory", "l
 
 def main(folder: str, memory: int) -> None:
     """Open the model, say so, and answer until the input ends, with so many bytes of memory."""
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    parent = ParentChannel()
     try:
         model = _opened(Path(folder), memory)
     except Exception as error:
-        send(answers, _told(error))
+        parent.send(_told(error))
         return
-    send(answers, {"card": {"name": model.card.name, "version": model.card.version}})
-    while (request := receive(requests)) is not None:
+    parent.send({"card": {"name": model.card.name, "version": model.card.version}})
+    while (request := parent.receive()) is not None:
         try:
-            send(answers, _answered(model, request))
+            answer = _answered(model, request)
         except Exception as error:
-            send(answers, _told(error, model.card.inside))
+            answer = _told(error, model.card.inside)
+        parent.send(answer)
     if close := getattr(model, "close", None):
         close()
-
-
-def send(stream: BinaryIO, message: dict[str, Any]) -> None:
-    """Write one message."""
-    packed = orjson.dumps(message)
-    stream.write(len(packed).to_bytes(4, "big") + packed)
-    stream.flush()
-
-
-def receive(stream: BinaryIO) -> Any:
-    """The next message; None at the end of the stream."""
-    head = stream.read(4)
-    return orjson.loads(stream.read(int.from_bytes(head, "big"))) if len(head) == 4 else None
 
 
 def _opened(folder: Path, memory: int) -> Any:
@@ -68,7 +44,7 @@ def _opened(folder: Path, memory: int) -> Any:
         from dynabench.models.cluster.everywhere import Everywhere
 
         return Everywhere(folder, connection.connect(settings), processors=settings.ray_processors)
-    usage.bound(memory)
+    process_memory.limit_memory(memory)
     heap.keep_freed()
     return catalog.open_model(folder, bulk=True)
 
@@ -85,7 +61,7 @@ def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     size, elsewhere = request["batch"], hasattr(model, "one")
     ask = model.one if elsewhere and request.get("single") else model.predict
     if request.get("forget"):
-        (model if elsewhere else usage).forget_peak()
+        (model if elsewhere else process_memory).reset_peak()
     outputs, seconds = [], []
     for start in range(0, len(rows), size):
         batch, begun = rows[start : start + size], time.perf_counter()
@@ -94,7 +70,7 @@ def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
         outputs += validity.checked(model.card, batch, found)
     said = [{"answer": o.answer, "probabilities": o.probabilities, "cost": _price(o)} for o in outputs]
     log = model.log() if callable(getattr(model, "log", None)) else []
-    peak = (model if elsewhere else usage).peak()
+    peak = (model if elsewhere else process_memory).peak_bytes()
     return {"outputs": said, "seconds": seconds, "peak": peak, "elsewhere": elsewhere, "log": list(log)}
 
 
@@ -112,17 +88,15 @@ def _told(error: Exception, inside: bool = True) -> dict[str, Any]:
     code = next((code for kind, code in codes.items() if isinstance(error, kind)), "crashed")
     if code == "unreachable" and inside:  # a process of the model's own, which ended
         code = next((code for words, code in ENDED.items() if words in str(error)), "crashed")
-    if isinstance(error, MemoryError) or usage.starved(str(error)) or type(error).__name__ == "OutOfMemoryError":
+    if (
+        isinstance(error, MemoryError)
+        or process_memory.is_out_of_memory(str(error))
+        or type(error).__name__ == "OutOfMemoryError"
+    ):
         code = "out_of_memory"
     if isinstance(error, Invalid) and "ray" in error.fields:
         code = "cluster"
     return {"code": code, "reason": f"{error}"[:2000] or type(error).__name__}
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(EVERY)
-    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from dynabench.models.sandbox.usage import family
+from dynabench.kit.process_memory import process_family
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -34,7 +34,7 @@ def _busy() -> int:
 
 def _taken(process: int) -> int:
     """Ticks that a process and its descendants took, those included that have ended."""
-    return sum(_ticks(each) for each in family(process))
+    return sum(_ticks(each) for each in process_family(process))
 
 
 def _ticks(process: int) -> int:

@@ -73,7 +73,7 @@ class RecordOut(BaseModel):
     key: str
 
 
-class ResultOut(BaseModel):
+class ScoredRowOut(BaseModel):
     """One row; of a dataset whose rows are not shown, its uid and whether the answer is right."""
 
     number: int
@@ -89,7 +89,7 @@ class ResultOut(BaseModel):
 class ResultPage(BaseModel):
     """A page of results; `next` is the `after` of the following one."""
 
-    items: list[ResultOut]
+    items: list[ScoredRowOut]
     next: int | None
 
 

@@ -17,11 +17,11 @@ from dynabench.validation import bulk_api, harm_pages, media_api, moderation_api
 from dynabench.validation.schemas import (
     BallotIn,
     ItemOut,
-    NextIn,
-    OutcomeOut,
+    NextItemIn,
     Source,
     StatisticsOut,
     UndoneOut,
+    VoteOutcomeOut,
 )
 
 router = APIRouter(prefix="/api/v1", tags=["validation"], dependencies=[Depends(scope("annotate"))])
@@ -36,7 +36,7 @@ PAGE = 50
     responses={204: {"description": "Nothing waits for you."}},
 )
 async def next_validation(
-    request: Request, task: str, person: Member, body: NextIn | None = None
+    request: Request, task: str, person: Member, body: NextItemIn | None = None
 ) -> ItemOut | Response:
     """The next example to check, with a place held for you; asking again gives the same until you have voted."""
     state, number = request.app.state, body.round if body else None
@@ -46,9 +46,9 @@ async def next_validation(
 
 
 @router.post("/examples/{id}/validations", status_code=201)
-async def validate(request: Request, id: RowId, body: BallotIn, person: Member) -> OutcomeOut:
+async def validate(request: Request, id: RowId, body: BallotIn, person: Member) -> VoteOutcomeOut:
     """Vote on an example, or answer it blind."""
-    return OutcomeOut.of(await request.app.state.db.awrite(service.vote, person, id, body.ballot()))
+    return VoteOutcomeOut.of(await request.app.state.db.awrite(service.vote, person, id, body.ballot()))
 
 
 @router.post("/examples/{id}/validations/undo")

@@ -34,7 +34,7 @@ class LabelIn(Strict):
     name: str = Field(max_length=notes.LABEL)
 
 
-class NoteOut(BaseModel):
+class ModeratorNoteOut(BaseModel):
     """A note, which the task's owners and moderators alone see."""
 
     id: int
@@ -46,7 +46,7 @@ class NoteOut(BaseModel):
 class BesideOut(BaseModel):
     """What stands beside an example."""
 
-    notes: list[NoteOut]
+    notes: list[ModeratorNoteOut]
     labels: list[str]
 
 

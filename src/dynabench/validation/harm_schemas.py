@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from dynabench.collection.figure_schemas import RateOut
+from dynabench.collection.figure_schemas import FigureRateOut
 
 
 class HarmOut(BaseModel):
@@ -15,7 +15,7 @@ class HarmOut(BaseModel):
     label: str
     depth: int
     count: int
-    rate: RateOut
+    rate: FigureRateOut
 
 
 class HarmfulOut(BaseModel):

@@ -13,7 +13,7 @@ from sqlalchemy import Select, Subquery, case, func, select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection.figure_schemas import RateOut
+from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.language import _
 from dynabench.rounds import service as rounds
@@ -179,5 +179,5 @@ def chosen(some: Sequence[Harm], category: Kind | None = None, severity: Kind | 
 def _out(kind: Kind, counted: Counted, some: Sequence[Harm]) -> HarmOut:
     by = Counter(each.writer for each in some)
     rate = clustered([by[writer] for writer in counted.attempts], list(counted.attempts.values()))
-    told = RateOut(value=rate.value, low=rate.low, high=rate.high)
+    told = FigureRateOut(value=rate.value, low=rate.low, high=rate.high)
     return HarmOut(value=kind.value, label=kind.label, depth=kind.depth, count=len(some), rate=told)

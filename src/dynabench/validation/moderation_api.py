@@ -32,7 +32,7 @@ class RaisedOut(BaseModel):
     at: datetime
 
 
-class StepOut(BaseModel):
+class ModerationStepOut(BaseModel):
     """What a moderator did about an example: `hidden`, `restored`, `dismissed` or `reopened`."""
 
     kind: str
@@ -46,7 +46,7 @@ class CaseOut(BaseModel):
 
     example: ExampleOut
     flags: list[RaisedOut]
-    steps: list[StepOut]
+    steps: list[ModerationStepOut]
     banned: str | None
 
     @classmethod

@@ -16,7 +16,7 @@ from dynabench.validation.service import Ballot, Outcome
 Source = Literal["person", "expert", "owner", "program"]
 
 
-class NextIn(BaseModel):
+class NextItemIn(BaseModel):
     """Which item is wanted."""
 
     model_config = ConfigDict(extra="forbid")
@@ -72,7 +72,7 @@ class BallotIn(BaseModel):
         return Ballot(self.vote, self.answer, dict(self.model_extra or {}), self.as_owner)
 
 
-class PredictionOut(BaseModel):
+class RevealedPredictionOut(BaseModel):
     """What a target said, shown once one has voted."""
 
     model: str
@@ -81,7 +81,7 @@ class PredictionOut(BaseModel):
     fooled: bool | None
 
 
-class OutcomeOut(BaseModel):
+class VoteOutcomeOut(BaseModel):
     """Where the example stands now, and what was hidden before the vote."""
 
     id: int = Field(description="The vote.")
@@ -90,10 +90,10 @@ class OutcomeOut(BaseModel):
     verdict: Literal["pending", "correct", "incorrect", "flagged", "disputed"]
     votes: int = Field(description="How many votes stand.")
     answer: dict[str, Any] = Field(description="What its author claims.")
-    predictions: list[PredictionOut]
+    predictions: list[RevealedPredictionOut]
 
     @classmethod
-    def of(cls, outcome: Outcome) -> "OutcomeOut":
+    def of(cls, outcome: Outcome) -> "VoteOutcomeOut":
         """As JSON."""
         return cls(
             id=outcome.id,
@@ -103,7 +103,9 @@ class OutcomeOut(BaseModel):
             votes=outcome.votes,
             answer=outcome.example.answer,
             predictions=[
-                PredictionOut(model=row.model, answer=row.answer, probabilities=row.probabilities, fooled=row.errs)
+                RevealedPredictionOut(
+                    model=row.model, answer=row.answer, probabilities=row.probabilities, fooled=row.errs
+                )
                 for row in outcome.predictions
             ],
         )
@@ -117,7 +119,7 @@ class UndoneOut(BaseModel):
     votes: int
 
 
-class RateOut(BaseModel):
+class ErrorRateOut(BaseModel):
     """A share with its 95 % interval; all null where there is nothing to count."""
 
     value: float | None
@@ -126,7 +128,7 @@ class RateOut(BaseModel):
     n: int = Field(description="What the share is of.")
 
     @classmethod
-    def of(cls, rate: Rate) -> "RateOut":
+    def of(cls, rate: Rate) -> "ErrorRateOut":
         """As JSON."""
         return cls(value=rate.value, low=rate.low, high=rate.high, n=rate.n)
 
@@ -134,15 +136,17 @@ class RateOut(BaseModel):
 class RatesOut(BaseModel):
     """The three error rates under one kind of interval."""
 
-    mer: RateOut
-    vmer: RateOut
-    vmer_resolved: RateOut
+    mer: ErrorRateOut
+    vmer: ErrorRateOut
+    vmer_resolved: ErrorRateOut
 
     @classmethod
     def of(cls, rates: ErrorRates) -> "RatesOut":
         """As JSON."""
         return cls(
-            mer=RateOut.of(rates.mer), vmer=RateOut.of(rates.vmer), vmer_resolved=RateOut.of(rates.vmer_resolved)
+            mer=ErrorRateOut.of(rates.mer),
+            vmer=ErrorRateOut.of(rates.vmer),
+            vmer_resolved=ErrorRateOut.of(rates.vmer_resolved),
         )
 
 
@@ -173,9 +177,9 @@ class FiguresOut(RatesOut):
             "hidden": figures.hidden,
             "people": figures.people,
             "clustered": RatesOut.of(figures.clustered),
-            "mer": RateOut.of(figures.rates.mer),
-            "vmer": RateOut.of(figures.rates.vmer),
-            "vmer_resolved": RateOut.of(figures.rates.vmer_resolved),
+            "mer": ErrorRateOut.of(figures.rates.mer),
+            "vmer": ErrorRateOut.of(figures.rates.vmer),
+            "vmer_resolved": ErrorRateOut.of(figures.rates.vmer_resolved),
         }
 
 
@@ -194,8 +198,8 @@ class StatisticsOut(FiguresOut):
 
     task: str
     round: int
-    human_accuracy: RateOut = Field(description="Share of blind answers that agree with the claim; by item.")
-    human_model_gap: RateOut = Field(description="Human accuracy minus the targets' accuracy on the same items.")
+    human_accuracy: ErrorRateOut = Field(description="Share of blind answers that agree with the claim; by item.")
+    human_model_gap: ErrorRateOut = Field(description="Human accuracy minus the targets' accuracy on the same items.")
     targets: list[TargetFiguresOut] = Field(
         description="Each model's own figures; the figures above are those of all targets together."
     )
@@ -215,8 +219,8 @@ class StatisticsOut(FiguresOut):
         return cls(
             task=task,
             round=number,
-            human_accuracy=RateOut.of(found.human_accuracy),
-            human_model_gap=RateOut.of(found.human_model_gap),
+            human_accuracy=ErrorRateOut.of(found.human_accuracy),
+            human_model_gap=ErrorRateOut.of(found.human_model_gap),
             targets=[
                 TargetFiguresOut(
                     model=model, version=version, vmer_is_lower_bound=lower_bound, **FiguresOut.members(figures)

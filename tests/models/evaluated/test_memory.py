@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dynabench.models.sandbox import usage
-from dynabench.scoring import child
+from dynabench.kit.child_process import read_message, write_message
+from dynabench.kit.process_memory import is_out_of_memory
 from dynabench.scoring.asking import Asked, Limits, Stopped
 from dynabench.settings import get_settings
 from tests.models.transformers import made
@@ -53,10 +53,10 @@ def test_the_system_refuses_it_where_nobody_looks(wide, tmp_path):
     command = [sys.executable, "-m", "dynabench.scoring.child", str(wide), str(500 * 2**20)]
     env = os.environ | {"DYNABENCH_HOME": str(tmp_path)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
-        said = child.receive(process.stdout)
+        said = read_message(process.stdout)
         if "card" in said:
-            child.send(process.stdin, {"rows": [{"text": WORDS}] * 96, "batch": 96})
-            said = child.receive(process.stdout)
+            write_message(process.stdin, {"rows": [{"text": WORDS}] * 96, "batch": 96})
+            said = read_message(process.stdout)
         process.stdin.close()
     assert said["code"] == "out_of_memory", said
 
@@ -64,11 +64,11 @@ def test_the_system_refuses_it_where_nobody_looks(wide, tmp_path):
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="nothing is bound beside a GPU")
 def test_bounds_are_for_good():
     source = (
-        "from dynabench.models.sandbox import usage\nusage.bound(2**20)\nusage.bound(2**40)\n"
+        "from dynabench.kit.process_memory import limit_memory\nlimit_memory(2**20)\nlimit_memory(2**40)\n"
         "try:\n    bytearray(2**30)\nexcept MemoryError as error:\n    print(repr(error))"
     )
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    assert usage.starved(done.stdout), done
+    assert is_out_of_memory(done.stdout), done
 
 
 @pytest.mark.parametrize(
@@ -81,5 +81,5 @@ def test_bounds_are_for_good():
     ],
 )
 def test_libraries_say_it_in_their_own_words(words):
-    assert usage.starved(words)
-    assert not usage.starved(words[:9])
+    assert is_out_of_memory(words)
+    assert not is_out_of_memory(words[:9])

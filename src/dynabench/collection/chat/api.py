@@ -12,7 +12,7 @@ from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.collection.chat import boards, service, stream, views
 from dynabench.collection.chat.live import Chats
-from dynabench.collection.chat.schemas import ChoiceIn, ConversationIn, ConversationOut, TurnIn, TurnOut
+from dynabench.collection.chat.schemas import ChoiceIn, ConversationIn, ConversationOut, ExchangeOut, MessageIn
 from dynabench.collection.chat.service import Begun
 from dynabench.security import RowId, throttle
 
@@ -22,7 +22,7 @@ router.include_router(boards.api)
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 Last = Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)]
 Number = Annotated[int, Path(ge=1, le=50)]
-TOLD: dict[int | str, dict[str, object]] = {201: stream.DOCUMENTED | {"model": TurnOut}}
+TOLD: dict[int | str, dict[str, object]] = {201: stream.DOCUMENTED | {"model": ExchangeOut}}
 
 
 def chats(request: Request) -> Chats:
@@ -63,8 +63,8 @@ async def read_conversation(request: Request, id: RowId, person: Member) -> Conv
     return await _read(request, person, id)
 
 
-@router.post("/conversations/{id}/turns", status_code=201, responses=TOLD, response_model=TurnOut)
-async def say(request: Request, id: RowId, body: TurnIn, person: Member, key: Key = None) -> Response | TurnOut:
+@router.post("/conversations/{id}/turns", status_code=201, responses=TOLD, response_model=ExchangeOut)
+async def say(request: Request, id: RowId, body: MessageIn, person: Member, key: Key = None) -> Response | ExchangeOut:
     """Say something to all models; they reply side by side.
 
     With `Accept: text/event-stream` the replies are streamed, otherwise the turn is answered when they are over. A
@@ -76,8 +76,8 @@ async def say(request: Request, id: RowId, body: TurnIn, person: Member, key: Ke
     return await _answered(request, person, begun)
 
 
-@router.post("/conversations/{id}/turns/{number}/retry", status_code=201, responses=TOLD, response_model=TurnOut)
-async def retry(request: Request, id: RowId, number: Number, person: Member) -> Response | TurnOut:
+@router.post("/conversations/{id}/turns/{number}/retry", status_code=201, responses=TOLD, response_model=ExchangeOut)
+async def retry(request: Request, id: RowId, number: Number, person: Member) -> Response | ExchangeOut:
     """Ask again where replies to the last turn broke off, failed or were stopped; answered as a new turn is."""
     throttle(request, "models", 600, 60)
     chats(request).room()
@@ -93,7 +93,7 @@ async def follow(request: Request, id: RowId, number: Number, person: Member, la
 
 
 @router.post("/conversations/{id}/turns/{number}/stop")
-async def stop(request: Request, id: RowId, number: Number, person: Member) -> TurnOut:
+async def stop(request: Request, id: RowId, number: Number, person: Member) -> ExchangeOut:
     """End the replies to a turn where they are."""
     turn_id = await request.app.state.db.awrite(service.stop, person, id, number)
     chats(request).stop(turn_id)
@@ -113,7 +113,7 @@ async def choose(request: Request, id: RowId, number: Number, body: ChoiceIn, pe
     return await request.app.state.db.awrite(write)  # type: ignore[no-any-return]
 
 
-async def _answered(request: Request, person: Person, begun: Begun) -> Response | TurnOut:
+async def _answered(request: Request, person: Person, begun: Begun) -> Response | ExchangeOut:
     running = started(request, begun)
     if stream.MEDIA_TYPE in request.headers.get("accept", ""):
         response = stream.response(running, begun)
@@ -123,7 +123,7 @@ async def _answered(request: Request, person: Person, begun: Begun) -> Response 
     return await _turn(request, person, begun.conversation_id, begun.number)
 
 
-async def _turn(request: Request, person: Person, id: int, number: int) -> TurnOut:
+async def _turn(request: Request, person: Person, id: int, number: int) -> ExchangeOut:
     return (await _read(request, person, id)).turns[number - 1]
 
 

@@ -17,7 +17,7 @@ class ConversationIn(BaseModel):
     handout: int = Field(ge=1, le=2**53)
 
 
-class TurnIn(BaseModel):
+class MessageIn(BaseModel):
     """What is said in the next turn."""
 
     model_config = ConfigDict(extra="forbid")
@@ -45,7 +45,7 @@ class ReplyOut(BaseModel):
     rating: int | None
 
 
-class TurnOut(BaseModel):
+class ExchangeOut(BaseModel):
     """One turn: `writing`, `answered` (a choice is due) or `chosen`; `continued` is the side that it went on from."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -65,13 +65,13 @@ class ConversationOut(BaseModel):
     id: int
     handout: int
     sides: list[str]
-    turns: list[TurnOut]
+    turns: list[ExchangeOut]
     due: str
 
     @classmethod
     def of(cls, view: ChatView) -> "ConversationOut":
         """From what its author sees."""
-        turns = [TurnOut.model_validate(each) for each in view.turns]
+        turns = [ExchangeOut.model_validate(each) for each in view.turns]
         return cls(id=view.id or 0, handout=view.handout, sides=view.sides, turns=turns, due=view.due)
 
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from dynabench.kit.process_memory import family_bytes
 from dynabench.models import catalog, fit, kinds, spec
 from dynabench.models import check_words as words
 from dynabench.models.checking import asking
-from dynabench.models.checking.memory import resident
 from dynabench.models.checking.report import Report
 from dynabench.models.checking.trial import REMEDIES, Failed, Progress, Trial, failed
 from dynabench.tasks.config import TaskConfig
@@ -102,10 +102,10 @@ def _fits(trial: Trial) -> None:
 
 def _loads(trial: Trial) -> None:
     assert trial.folder is not None
-    before, begun = resident(), time.perf_counter()
+    before, begun = family_bytes(), time.perf_counter()
     trial.model = catalog.open_model(trial.folder)
     took = round(time.perf_counter() - begun, 2)
-    after = resident()
+    after = family_bytes()
     grown = max(after - before, 0) if after is not None and before is not None else None
     form = words.LOADED if grown is None else words.LOADED_GROWN
     message = form % {"seconds": f"{took:.2f}", "megabytes": f"{(grown or 0) / 1e6:.0f}"}

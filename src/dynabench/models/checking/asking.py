@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
+from dynabench.kit.process_memory import family_bytes
 from dynabench.models import check_words as words
 from dynabench.models import samples
-from dynabench.models.checking.memory import resident
 from dynabench.models.checking.probe import Probe, difference
 from dynabench.models.checking.report import State
 from dynabench.models.checking.trial import REMEDIES, Failed, Trial, failed, told
@@ -105,7 +105,7 @@ async def _speed(trial: Trial, probe: Probe) -> None:
     rows = [trial.samples[index].inputs for index in sorted(trial.outputs) if not trial.samples[index].awkward]
     found = await probe.speed(rows or [trial.samples[min(trial.outputs)].inputs], trial.seconds)
     limit = probe.card.seconds or get_settings().answer_seconds
-    memory = resident()
+    memory = family_bytes()
     figures = {"half": f"{found.p50:.1f}", "most": f"{found.p95:.1f}", "rate": f"{found.rate:.0f}"}
     figures["megabytes"] = f"{(memory or 0) / 1e6:.0f}"
     message = (words.SPEED if memory is None else words.SPEED_RESIDENT) % figures

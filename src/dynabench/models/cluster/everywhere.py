@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dynabench.kit import process_memory
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Attributable, Attribution, Inputs, Output
-from dynabench.models.sandbox import usage
 
 SHARD = 256
 """Inputs that a worker is given at a time: enough to sort by length, few enough to share out evenly."""
@@ -22,13 +22,13 @@ class Asker:
         """One output per input, in order."""
         return self._model.predict(batch)
 
-    def peak(self) -> int:
-        """Bytes of the most memory that it held since `forget_peak`."""
-        return usage.peak()
+    def peak_bytes(self) -> int:
+        """Bytes of the most memory that it held since `reset_peak`."""
+        return process_memory.peak_bytes()
 
-    def forget_peak(self) -> None:
+    def reset_peak(self) -> None:
         """Measure that anew."""
-        usage.forget_peak()
+        process_memory.reset_peak()
 
 
 class Everywhere:
@@ -63,13 +63,13 @@ class Everywhere:
         found: list[Output] = self._ray.get(self._actors[0].predict.remote(list(batch)))
         return found
 
-    def peak(self) -> int:
-        """Bytes of the most memory that this actor held since `forget_peak`."""
-        return int(self._ray.get(self._actors[0].peak.remote()))
+    def peak_bytes(self) -> int:
+        """Bytes of the most memory that this actor held since `reset_peak`."""
+        return int(self._ray.get(self._actors[0].peak_bytes.remote()))
 
-    def forget_peak(self) -> None:
+    def reset_peak(self) -> None:
         """Measure that anew."""
-        self._ray.get(self._actors[0].forget_peak.remote())
+        self._ray.get(self._actors[0].reset_peak.remote())
 
     def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
         """Explained in this process: one input is nothing to share out."""
