@@ -49,7 +49,7 @@ def test_there_are_thirty_items_of_each_of_ten_phenomena_at_least(name, phenomen
     counts = Counter(item.phenomenon for item in template_suites.load_suite(name).items())
     assert len(counts) == phenomena
     assert min(counts.values()) >= 30
-    assert max(counts.values()) <= template_suites.EACH
+    assert max(counts.values()) <= template_suites.ITEMS_PER_PHENOMENON
 
 
 @pytest.mark.parametrize("name", ["sentiment-phenomena", "nli-phenomena"])

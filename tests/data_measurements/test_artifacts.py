@@ -10,7 +10,7 @@ ROUNDS = 30
 
 
 def revealing_baselines(result):
-    """Which baselines were found to give the answer away."""
+    """The baselines that give the answer away."""
     [table] = result.tables
     return [row[0] for row in table.rows if row[8] == "yes"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.adversaries.protocol import Adversary, Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
-from dynabench.adversaries.remote_task import Handout, Json, RemoteTask, RoundTargets, program_facts
+from dynabench.adversaries.remote_task import Json, ProgramHandout, RemoteTask, RoundTargets, program_facts
 from dynabench.client import ApiError
 from dynabench.errors import Invalid
 
@@ -148,7 +148,7 @@ def run_program(
         )
 
 
-def _next_handout(remote_task: RemoteTask, texts: list[Context], need_text: bool) -> Handout | None:
+def _next_handout(remote_task: RemoteTask, texts: list[Context], need_text: bool) -> ProgramHandout | None:
     """A context with a text to start from: its own or, where texts are needed, one that is removed from `texts`.
 
     None where they have run out, or no text fits the next few contexts.
@@ -165,7 +165,7 @@ def _next_handout(remote_task: RemoteTask, texts: list[Context], need_text: bool
     return None
 
 
-def _text_fits(handout: Handout, text: Context) -> bool:
+def _text_fits(handout: ProgramHandout, text: Context) -> bool:
     """The text has no other context values of its own, and the requested answer."""
     same = all(handout.context.values.get(name) == value for name, value in text.values.items())
     answer = text.answer or {}
@@ -173,7 +173,12 @@ def _text_fits(handout: Handout, text: Context) -> bool:
 
 
 def _work_on(
-    remote_task: RemoteTask, adversary: Adversary, journal: Journal, plan: RunPlan, handout: Handout, target: Target
+    remote_task: RemoteTask,
+    adversary: Adversary,
+    journal: Journal,
+    plan: RunPlan,
+    handout: ProgramHandout,
+    target: Target,
 ) -> RunStep:
     limit = plan.budget.cost if plan.cost is None else min(plan.cost, plan.budget.cost or plan.cost)
     budget = replace(plan.budget, cost=limit)

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Handout:
+class ProgramHandout:
     """A context that the platform handed out to the program's owner; `id` and `handout` are its numbers there."""
 
     id: int
@@ -43,7 +43,7 @@ class RemoteTask:
         self.answers = [field["name"] for field in config["answer"]]
         self.labels = answer_labels(config)
 
-    def next_handout(self) -> Handout:
+    def next_handout(self) -> ProgramHandout:
         """Return another context, with the text to start from and its known or requested answer.
 
         A text whose answer is unknown, or not the requested one, is left out: its meaning must not change.
@@ -58,7 +58,7 @@ class RemoteTask:
             inputs={**answer_body["values"], **start} if start and fits else {},
             answer=seed_answer if fits else goal,
         )
-        return Handout(answer_body["id"], answer_body["handout"], context, answer_body["goal"])
+        return ProgramHandout(answer_body["id"], answer_body["handout"], context, answer_body["goal"])
 
     def successes(self, most: int) -> list[Context]:
         """Return the newest examples that fooled: the verified ones for owners, else the caller's own."""
@@ -76,7 +76,7 @@ class RemoteTask:
         """Return the input fields among a model's inputs."""
         return {name: inputs[name] for name in self.inputs if name in inputs}
 
-    def ask(self, handout: Handout, inputs: Inputs, answer: Mapping[str, Any]) -> Output:
+    def ask(self, handout: ProgramHandout, inputs: Inputs, answer: Mapping[str, Any]) -> Output:
         """Return the answer of the round's targets to a draft; nothing is recorded."""
         body = (self.task, handout.id, self.input_fields(inputs), dict(answer))
         return combine_predictions(call_with_retries(lambda: self.client.create_example(*body, sandbox=True)))
@@ -99,7 +99,7 @@ class RemoteTask:
 class RoundTargets:
     """The targets of an open round as one target; a query asks all of them, over the API."""
 
-    def __init__(self, remote_task: RemoteTask, handout: Handout) -> None:
+    def __init__(self, remote_task: RemoteTask, handout: ProgramHandout) -> None:
         self.labels: Sequence[str] = remote_task.labels
         self.remote_task, self.handout = remote_task, handout
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dynabench.adversaries.program_run import Journal, RunStep, idempotency_key, send_proposal
 from dynabench.adversaries.protocol import Candidate
-from dynabench.adversaries.remote_task import Handout, Json, RemoteTask, program_facts
+from dynabench.adversaries.remote_task import Json, ProgramHandout, RemoteTask, program_facts
 from dynabench.adversaries.reports import Found, Report
 
 DRAWS = 25
@@ -36,7 +36,7 @@ def import_report(
     if not dry:
         for key, proposal in list(journal.waiting.items()):
             yield send_proposal(remote_task, journal, key, proposal)
-    unused: list[Handout] = []
+    unused: list[ProgramHandout] = []
     for finding in report.found:
         if finding.at in journal.seen:
             continue
@@ -60,7 +60,7 @@ def import_report(
         yield RunStep(skipped.at, refused=skipped.why)
 
 
-def _propose(remote_task: RemoteTask, journal: Journal, finding: Found, handout: Handout, body: Json) -> RunStep:
+def _propose(remote_task: RemoteTask, journal: Journal, finding: Found, handout: ProgramHandout, body: Json) -> RunStep:
     proposal = {"context": handout.id, "handout": handout.handout, **body}
     key = idempotency_key(remote_task, handout.id, body)
     journal.record(
@@ -71,11 +71,11 @@ def _propose(remote_task: RemoteTask, journal: Journal, finding: Found, handout:
 
 
 def _matching_handout(
-    remote_task: RemoteTask, unused: list[Handout], values: Mapping[str, str], answer: Mapping[str, Any]
-) -> Handout | None:
+    remote_task: RemoteTask, unused: list[ProgramHandout], values: Mapping[str, str], answer: Mapping[str, Any]
+) -> ProgramHandout | None:
     """A context for a text, among those that did not fit other texts, or the next few."""
 
-    def fits(handout: Handout) -> bool:
+    def fits(handout: ProgramHandout) -> bool:
         same = all(handout.context.values.get(name) == value for name, value in values.items())
         return same and (handout.goal is None or all(answer.get(name) == value for name, value in handout.goal.items()))
 

@@ -1,4 +1,4 @@
-"""How models, later ones too, do on a round: the round's column of the round matrix."""
+"""Scores of models, later ones too, on a round: the round's column of the round matrix."""
 
 from sqlalchemy.orm import Session
 

@@ -38,7 +38,7 @@ def examples(ids: Sequence[int]) -> Select[Example, Context]:
 
 
 def predictions(ids: Sequence[int]) -> Select[Prediction]:
-    """What models said of some examples: one index range each."""
+    """Predictions of some examples: one index range each."""
     return select(Prediction).where(Prediction.example_id.in_(ids)).order_by(Prediction.example_id, Prediction.position)
 
 
@@ -49,12 +49,12 @@ def votes(ids: Sequence[int]) -> Select[int, str]:
 
 
 def marked_words(round_id: int, model: str, limit: int) -> Select[Explanation, StoredAttribution]:
-    """What authors said last with what a model looked at, of the newest examples that have both."""
+    """The authors' latest explanations with a model's attributions, of the newest examples that have both."""
     return collected.marked(round_id, model, limit)
 
 
 def stored_measurements(round_ids: Sequence[int]) -> Select[StoredMeasurement]:
-    """What was measured of some rounds."""
+    """The stored measurements of some rounds."""
     return select(StoredMeasurement).where(StoredMeasurement.round_id.in_(round_ids))
 
 

@@ -42,7 +42,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class MeasuredFields:
-    """What of a task's fields is measured: text that people write, text they are given, and the answer as a label."""
+    """The measured fields of a task: text that people write, text they get, and the answer as a label."""
 
     written: tuple[Field, ...]
     given: tuple[Field, ...]
@@ -66,7 +66,7 @@ class MeasuredFields:
 
     @property
     def places(self) -> bool:
-        """Whether the answer is marked in the context, so that its place there is its label."""
+        """Return whether the answer is marked in the context, so that its place there is its label."""
         return isinstance(self.answer, Spans) and self.answer.of in {field.name for field in self.given}
 
     def label(self, answer: Mapping[str, Any], context: Mapping[str, Any]) -> str | None:

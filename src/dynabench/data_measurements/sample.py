@@ -20,7 +20,7 @@ Embed = Callable[[Sequence[str]], Floats]
 
 @dataclass(frozen=True)
 class TargetAnswer:
-    """What one target said of an example: `sure` of its own answer, `claimed` is its share for the author's."""
+    """The answer of a target: `sure` is its probability of that answer, `claimed` that of the author's."""
 
     model: str
     answer: str
@@ -80,21 +80,21 @@ class Sample:
     fields: Mapping[str, str]
     labels: tuple[str, ...] = ()
     context: str = ""
-    """What the context is called, empty where there is none."""
+    """The label of the context, empty where there is none."""
     of_place: bool = False
-    """Whether labels say where in the context the answer stands."""
+    """True where labels are places of the answer in the context."""
     groups: Mapping[str, tuple[ConditionCounts, ...]] = field(default_factory=dict)
     earlier: tuple[EarlierRound, ...] = ()
     embed: Embed | None = None
     seed: int = 0
 
     def rng(self) -> np.random.Generator:
-        """Random numbers that are the same whenever this round is measured."""
+        """Return a random generator that is the same whenever this round is measured."""
         return np.random.default_rng(self.seed)
 
     @cached_property
     def writers(self) -> Ints:
-        """Who wrote each row, shape (n,), numbered from 0."""
+        """Return the writer of each row, shape (n,), numbered from 0."""
         return np.unique([row.writer for row in self.rows], return_inverse=True)[1].astype(np.int64)
 
     @cached_property
@@ -105,7 +105,7 @@ class Sample:
 
     @property
     def people(self) -> int:
-        """How many wrote."""
+        """Return the number of writers."""
         return int(self.writers.max(initial=-1)) + 1
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What was measured of rounds."""
+"""Stored measurements of rounds."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from dynabench.db import Base
 
 
 class StoredMeasurement(Base):
-    """What a round's data were like when its state was `state`, by measure; each measuring replaces the one before.
+    """The results of a round by measure, when its state was `state`; each measurement replaces the one before.
 
     `examples` counts those that were measured, `total` those that could be. `at` is None before the first time;
     `job_id` names the job that measures now or is about to.

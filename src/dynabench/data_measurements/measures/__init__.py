@@ -1,7 +1,7 @@
-"""What is measured of a round's data: one file each, found by its name.
+"""Measures of a round's data: one file each, loaded by its name.
 
-A measure is a module with `TITLE`, `ABOUT` (what is measured, and how to read it) and `measure(sample)`, which returns
-what it found, or None where it does not apply to these data.
+A measure is a module with `TITLE`, `ABOUT` (its meaning, and how to read it) and `measure(sample)`, which returns
+its result, or None where it does not apply to these data.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class Measure(Protocol):
     ABOUT: str
 
     def measure(self, sample: Sample) -> MeasureResult | None:
-        """What the examples of `sample` are like."""
+        """Measure the examples of `sample`."""
 
 
 @cache

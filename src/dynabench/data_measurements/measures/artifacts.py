@@ -1,4 +1,4 @@
-"""Whether a part of the input gives the answer away: baselines that see nothing else."""
+"""Annotation artifacts: baselines that see only a part of the input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class View:
-    """What a baseline sees: texts as lists of words; `partial` where models are given more."""
+    """The input of a baseline: texts as lists of words; `partial` where models get more."""
 
     name: str
     label: str
@@ -39,7 +39,7 @@ class View:
 
 @dataclass(frozen=True)
 class Baseline:
-    """How one baseline did; `gain` is its accuracy minus the share of the most frequent answer."""
+    """The result of a baseline; `gain` is its accuracy minus the share of the most frequent answer."""
 
     view: View
     accuracy: Rate
@@ -104,7 +104,7 @@ def baseline(view: View, labels: Ints, writers: Ints, rng: np.random.Generator, 
 
 
 def gives_away(each: Baseline, p: float) -> bool:
-    """Whether a baseline beats both chance and the most frequent answer."""
+    """Return whether a baseline beats both chance and the most frequent answer."""
     return p < LEVEL and (each.gain.value or 0) > 0
 
 

@@ -1,4 +1,4 @@
-"""How intricate texts are."""
+"""Complexity of texts."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What examples of different conditions do: blank, prompt and seed starts, experts and others, arms."""
+"""Error rates by condition: blank, prompt and seed starts, experts and others, arms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Compared:
 
     @property
     def people(self) -> int:
-        """How many wrote under it."""
+        """Return the number of writers in this condition."""
         return int((self.group.examples > 0).sum())
 
     @property

@@ -1,4 +1,4 @@
-"""How hard examples are: for people, who check them, and for models."""
+"""Difficulty of examples: for validators and for models."""
 
 from itertools import combinations
 
@@ -50,7 +50,7 @@ def _votes(sample: Sample) -> list[Figure]:
 
 
 def _models(sample: Sample) -> list[Figure]:
-    """How sure models are, and how far several of them differ."""
+    """Confidence of models, and the differences between several of them."""
     asked = np.array([bool(row.said) for row in sample.rows], bool)
     sure = _means(sample, "sure")
     claimed = _means(sample, "claimed")
@@ -101,7 +101,7 @@ def _figure(name: str, label: str, of: Estimate | Rate, n: int, kind: str) -> Fi
 
 
 def _by_model(sample: Sample) -> Table:
-    """How often each target was wrong."""
+    """The share of wrong answers by target."""
     models = sorted({said.model for row in sample.rows for said in row.said})
     rows = []
     for model in models:

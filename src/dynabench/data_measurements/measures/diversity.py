@@ -1,4 +1,4 @@
-"""How much texts differ from each other."""
+"""Diversity of texts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

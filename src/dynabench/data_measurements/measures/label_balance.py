@@ -1,4 +1,4 @@
-"""How often each answer is claimed."""
+"""Frequencies of the claimed answers."""
 
 from collections import Counter
 from math import log

@@ -1,4 +1,4 @@
-"""How long texts are."""
+"""Lengths of texts."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""How far a round's examples are from those of earlier rounds."""
+"""Distance of a round's examples from those of earlier rounds."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -51,7 +51,7 @@ def measure(sample: Sample) -> MeasureResult | None:
 
 
 def tested(present: Any, labels: Ints, classes: int, within: Ints, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """How often each word stands with each label, and the p value of its being more often than by chance, corrected for
+    """Count each word with each label, and return the p values of more than chance would give, corrected for
     all of them; both of shape (words, labels)."""
     held, onehot = present.T, marks(labels, classes)
     by_stratum = (held @ marks(within, int(within.max()) + 1)).T

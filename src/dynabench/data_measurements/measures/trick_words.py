@@ -1,4 +1,4 @@
-"""Whether the words that authors say tricked the model are those that it looked at."""
+"""Agreement of the words that authors blame and the model's attributions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""How many different words there are, and whether new ones keep coming."""
+"""Size and growth of the vocabulary."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""How many people the data really come from."""
+"""Concentration of examples on writers."""
 
 import numpy as np
 
