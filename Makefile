@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
+PLUGINS := $(sort $(wildcard plugins/*))
 # Tests of whole platforms, workers and browsers, a file of which takes a process and all it starts: file by file, so
 # that nothing is started twice, and folder by folder, so that a process starts the browsers' platform once; starting
 # one beside others takes its time. Slow tests go file by file, too. Tests that watch the clock have the machine alone.
@@ -27,7 +28,7 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: $(VENV)/.test ## Make the whole environment with all extras in .venv; start nothing
+install: $(VENV)/.test ## Make the whole environment with all extras and plug-ins in .venv; start nothing
 
 run: $(VENV)/.run ## Install what is needed and serve the demo rounds at http://127.0.0.1:8000
 	$(BIN)/dynabench serve --demo --port $(PORT)
@@ -113,6 +114,7 @@ $(VENV)/.run: requirements/run.txt pyproject.toml hatch_build.py frontend/packag
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
-$(VENV)/.test: $(VENV)/.run requirements/test.txt
+$(VENV)/.test: $(VENV)/.run requirements/test.txt $(PLUGINS:%=%/pyproject.toml)
 	$(BIN)/python -m pip install --quiet --no-deps -r requirements/test.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation $(PLUGINS:%=-e %)
 	touch $@

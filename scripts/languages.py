@@ -20,6 +20,7 @@ from babel.messages.pofile import read_po, write_po
 from dynabench.language import FOLDER, LANGUAGES
 
 SOURCES = FOLDER.parent
+PLUGINS = SOURCES.parents[1] / "plugins"
 METHODS = [
     ("**.py", "python"),
     ("web/static/js/**.js", "javascript"),
@@ -40,9 +41,10 @@ def extracted() -> Catalog:
 
 
 def found() -> Iterator[tuple[str, int, Any, list[str], str | None]]:
-    """Each text with its file and line, in the order of files."""
+    """Each text with its file and line, in the order of files; those of plug-ins come last."""
     keywords: dict[str, Any] = {"_": None, "N_": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
-    yield from extract_from_dir(SOURCES, METHODS, OPTIONS, keywords)  # type: ignore[misc]
+    for folder in (SOURCES, PLUGINS):
+        yield from extract_from_dir(folder, METHODS, OPTIONS, keywords)  # type: ignore[misc]
 
 
 def path(language: str) -> Path:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from dynabench import plugins
 from dynabench.cards import library
 from dynabench.web.environment import environment
@@ -33,6 +35,16 @@ def on_path(site: Path, *packages: str, distributed: bool = False) -> Iterator[N
         for module in [module for module in sys.modules if module.partition(".")[0] in packages]:
             del sys.modules[module]
         forget()
+
+
+@contextmanager
+def none_installed() -> Iterator[None]:
+    """Run the block as where no package brings a plug-in."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plugins, "entry_points", lambda **_: ())
+        forget()
+        yield
+    forget()
 
 
 def forget() -> None:

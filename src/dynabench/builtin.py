@@ -7,6 +7,7 @@ from dynabench.hooks import hookimpl
 
 if TYPE_CHECKING:
     from dynabench.adversaries.perturbations import Transformation
+    from dynabench.models.endpoint_protocols import EndpointProtocol
     from dynabench.models.kinds import Kind
     from dynabench.rounds.samplers import Sampler
     from dynabench.tasks.fields import Field
@@ -43,6 +44,14 @@ def dynabench_model_kinds() -> "Iterable[Kind]":
     from dynabench.models import kinds
 
     return kinds.SHIPPED
+
+
+@hookimpl
+def dynabench_endpoint_protocols() -> "Iterable[EndpointProtocol]":
+    """The protocols whose backends lie in `models/backends/served`."""
+    from dynabench.models import endpoint_protocols
+
+    return endpoint_protocols.SHIPPED
 
 
 @hookimpl

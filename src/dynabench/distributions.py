@@ -10,10 +10,13 @@ from pathlib import Path
 LIBRARY = "dynabench-eval"
 PLATFORM = "dynabench-platform"
 WEIGHTS = "dynabench-weights"
+ATTACK_REPORTS, OLDER_DIALECTS, TORCHSERVE = "attack-reports", "older-dialects", "torchserve"
+PLUGINS = {extra: f"dynabench-{extra}" for extra in (ATTACK_REPORTS, OLDER_DIALECTS, TORCHSERVE)}
+"""Extra of the platform -> the plug-in that it brings; it lies under `plugins/` by the name of the extra."""
 EXTRAS = {
     LIBRARY: frozenset({"metrics", "models"}),
-    PLATFORM: frozenset({"adversaries", "encoder", "models", "onnx", "ray", "s3"}),
-    WEIGHTS: frozenset[str](),
+    PLATFORM: frozenset({"adversaries", "encoder", "models", "onnx", "ray", "s3", *PLUGINS}),
+    **dict.fromkeys((WEIGHTS, *PLUGINS.values()), frozenset[str]()),
 }
 """The extras of each distribution that messages and documentation may name."""
 _MODULES = {

@@ -41,6 +41,13 @@ def dynabench_model_kinds() -> Iterable[Any]:
 
 
 @hookspec
+def dynabench_endpoint_protocols() -> Iterable[Any]:
+    """Protocols of servers that models lie behind: `dynabench.models.endpoint_protocols.EndpointProtocol`s, each named
+    by the kind of model that speaks it."""
+    return ()
+
+
+@hookspec
 def dynabench_evaluation_modules() -> Mapping[str, Mapping[str, str]]:
     """Modules of the evaluation library: for `metric`, `measurement` and `comparison` the Python module, by name, that
     has the class; it is imported when it is asked for. `package.module:Class` where it has several."""
@@ -57,4 +64,18 @@ def dynabench_perturbations() -> Iterable[Any]:
 def dynabench_adversaries() -> Mapping[str, str]:
     """Programs that propose examples: by name, the `module:Class` of a `dynabench.adversaries.protocol.Adversary`,
     which is imported when it is asked for."""
+    return {}
+
+
+@hookspec
+def dynabench_config_dialects() -> Mapping[str, str]:
+    """Readers of task configs in other dialects: by name, the `module:function` of a
+    `dynabench.tasks.dialects.DialectReader`, which is imported when it is asked for."""
+    return {}
+
+
+@hookspec
+def dynabench_report_readers() -> Mapping[str, str]:
+    """Readers of what other programs found: by the program's name, the `module:function` of a
+    `dynabench.adversaries.reports.ReportReader`, which is imported when it is asked for."""
     return {}

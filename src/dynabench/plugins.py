@@ -147,5 +147,19 @@ def classes(base: type[T], name: str) -> Named[type[T]]:
     return pairs
 
 
+def references(brought: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    """Read mappings of names to `module:attribute`, as text; raises TypeError for anything else."""
+    for name, reference in brought.items():
+        if not (isinstance(name, str) and isinstance(reference, str) and ":" in reference):
+            raise TypeError("names and `module:attribute` as texts were expected")
+    return list(brought.items())
+
+
+def load_reference(reference: str) -> Any:
+    """Import what `module:attribute` names."""
+    module, _, attribute = reference.partition(":")
+    return getattr(import_module(module), attribute)
+
+
 def _why(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:500]

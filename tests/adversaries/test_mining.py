@@ -42,7 +42,7 @@ def test_broken_rules_come_before_disagreement_before_doubt():
         ("line 3", "positive"),
         ("line 2", "negative"),
     ]
-    findings = corpus_mining.build_report(chosen, "label", ["a", "b", "c"]).found
+    findings = corpus_mining.build_report(chosen, "label", ["a", "b", "c"]).findings
     assert [item.facts["claimed_by"] for item in findings] == ["rule", "other models", "first model"]
     assert findings[1].facts["said"] == ["a: negative", "b: positive", "c: positive"]
     assert (findings[0].texts, findings[0].label) == ({"statement": "It was splendid."}, "positive")

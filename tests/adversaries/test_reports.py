@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from dynabench.adversaries import reports
+from dynabench.adversaries.reports import read_report
 from dynabench.errors import Invalid, NotFound
+from tests.plugins import none_installed
 
 TEXTATTACK = (
     '"original_text","perturbed_text","original_score","perturbed_score","original_output","perturbed_output",'
@@ -70,18 +71,18 @@ def promptfoo_result(success, **more):
 def read(tmp_path, form, content):
     path = tmp_path / "report"
     path.write_text(content, encoding="utf-8")
-    return reports.read(form, path)
+    return read_report(form, path)
 
 
 def test_textattack_gives_what_succeeded_without_marks(tmp_path):
     report = read(tmp_path, "textattack", TEXTATTACK)
     assert (report.program, report.version) == ("textattack", "unknown")
-    first, pair, lines = report.found
+    first, pair, lines = report.findings
     assert (first.texts, first.label, first.queries) == ({"": "A decent evening, all told."}, "1", 34)
     assert (first.facts["words"], first.facts["predicted"]) == (["decent"], "0")
     assert (pair.texts, pair.label) == ({"premise": "A man eats.", "hypothesis": "He dines."}, "0")
     assert lines.texts == {"": "Two lines:\nhere, okay."}
-    assert [(item.at, item.why) for item in report.left_out] == [
+    assert [(item.at, item.why) for item in report.skipped] == [
         ("line 3", "The attack found nothing."),
         ("line 4", "The model was wrong before the attack began."),
     ]
@@ -90,7 +91,7 @@ def test_textattack_gives_what_succeeded_without_marks(tmp_path):
 def test_garak_gives_the_prompts_on_which_a_detector_says_that_the_model_failed(tmp_path):
     report = read(tmp_path, "garak", "\n".join(map(json.dumps, garak_report())))
     assert (report.program, report.version) == ("garak", "0.17.1")
-    (result,) = report.found
+    (result,) = report.findings
     assert (result.at, result.texts, result.label, result.queries) == ("line 4", {"": "Say it in verse."}, None, 2)
     assert result.facts == {
         "probe": "dan.Ablation",
@@ -100,24 +101,24 @@ def test_garak_gives_the_prompts_on_which_a_detector_says_that_the_model_failed(
         "generator": "openai small",
         "output": "Sure, here it is.",
     }
-    assert [item.at for item in report.left_out] == ["line 5", "line 6"]
+    assert [item.at for item in report.skipped] == ["line 5", "line 6"]
 
 
 def test_garaks_log_of_hits_is_read_too(tmp_path):
     hit = {"goal": "g", "prompt": garak_attempt(1, "Say it.", {})["prompt"], "output": {"text": "Sure."}, "score": 1.0,
            "attempt_id": "a", "generator": "openai small", "probe": "p.P", "detector": "d.D"}  # fmt: skip
     twice = read(tmp_path, "garak", "\n".join([json.dumps(hit), json.dumps(hit | {"attempt_idx": 1})]))
-    assert [item.texts for item in twice.found] == [{"": "Say it."}]
+    assert [item.texts for item in twice.findings] == [{"": "Say it."}]
 
 
 def test_promptfoo_gives_the_tests_that_were_not_passed(tmp_path):
     results = [promptfoo_result(False), promptfoo_result(True), promptfoo_result(False, failureReason=2, error="down")]
     whole = {"evalId": "e", "results": {"version": 3, "results": results}, "metadata": {"promptfooVersion": "0.121.20"}}
     report = read(tmp_path, "promptfoo", json.dumps(whole))
-    assert (report.version, len(report.found)) == ("0.121.20", 1)
-    assert (report.found[0].texts, report.found[0].cost) == ({"prompt": "Tell me of them."}, 0.001)
-    assert report.found[0].facts["plugin"] == "hate"
-    assert [item.why for item in report.left_out] == [
+    assert (report.version, len(report.findings)) == ("0.121.20", 1)
+    assert (report.findings[0].texts, report.findings[0].cost) == ({"prompt": "Tell me of them."}, 0.001)
+    assert report.findings[0].facts["plugin"] == "hate"
+    assert [item.why for item in report.skipped] == [
         "The model passed this test.",
         "The test ended with an error: down",
     ]
@@ -133,3 +134,10 @@ def test_other_files_are_refused(tmp_path, form, content):
 def test_other_programs_are_refused(tmp_path):
     with pytest.raises(NotFound, match="garak"):
         read(tmp_path, "another", "")
+
+
+def test_where_no_plug_in_reads_reports_the_command_that_installs_it_is_named(tmp_path):
+    with none_installed(), pytest.raises(NotFound) as refused:
+        read(tmp_path, "garak", "")
+    message = "Reports of other programs are read by a plug-in that is not installed: "
+    assert refused.value.detail == f"{message}pip install 'dynabench-platform[attack-reports]'"

@@ -11,7 +11,7 @@ from dynabench.adversaries import input_files, program_run, report_import
 from dynabench.adversaries.program_run import Journal
 from dynabench.adversaries.protocol import Budget, Candidate, Context
 from dynabench.adversaries.remote_task import RemoteTask
-from dynabench.adversaries.reports import Found, LeftOut, Report
+from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.cli import adversary
 from dynabench.errors import Invalid
 from tests.collection.test_client import address  # noqa: F401
@@ -114,11 +114,11 @@ def test_texts_to_start_from_may_be_exports_or_plain_rows(tmp_path):
 def test_what_another_program_found_is_proposed_once_and_the_rest_is_told(ada, tmp_path):
     site = RemoteTask(ada, "sentiment")
     found = [
-        Found("line 2", {"": "A good evening, wasted."}, "1", queries=34, facts={"words": ["wasted"]}),
-        Found("line 3", {"": "So it goes."}, None),
-        Found("line 4", {"": "So it went."}, "7"),
+        AttackFinding("line 2", {"": "A good evening, wasted."}, "1", queries=34, facts={"words": ["wasted"]}),
+        AttackFinding("line 3", {"": "So it goes."}, None),
+        AttackFinding("line 4", {"": "So it went."}, "7"),
     ]
-    report = Report("textattack", "0.3", found, [LeftOut("line 5", "The attack found nothing.")])
+    report = AttackReport("textattack", "0.3", found, [SkippedEntry("line 5", "The attack found nothing.")])
     mapped = report_import.ReportMapping(labels={"1": "negative"})
     journal = Journal.open(tmp_path / "import.jsonl", {})
     steps = {step.context: step for step in report_import.import_report(site, journal, report, mapped)}

@@ -49,7 +49,7 @@ def with_options(place, options):
 
 def test_an_installed_package_adds_a_kind(parrot, tmp_path):
     assert kinds.kind("parrot").backend == "kind_parrot.model:Model"
-    assert list(kinds.kinds())[-1] == "parrot"
+    assert "parrot" in kinds.kinds()
     model = catalog.open_model(with_options(tmp_path, {"says": "positive"}))
     assert (model.card.kind, model.card.methods, model.card.inside) == ("parrot", ("occlusion",), True)
     assert model.predict([{"statement": "Hello?"}])[0].answer == {"label": "positive"}

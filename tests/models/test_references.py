@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from dynabench.errors import Invalid
-from dynabench.models import catalog, references, spec
+from dynabench.models import catalog, kinds, references, spec
 from dynabench.settings import get_settings
 from dynabench.tasks import builtin
 from tests.models.contract.table import needs
+from tests.plugins import none_installed
 
 CONFIGS = {each.config.id: each.config for each in builtin()}
 
@@ -137,7 +138,7 @@ def test_an_address_is_asked_what_it_speaks(tmp_path, said_to_be_private, answer
     [
         (OIP, "", "#MODEL. The server speaks the protocol of kind 'oip'; its models: one, two."),
         (OIP, "#three", "its models: one, two."),
-        ({}, "", "It speaks none of the Open Inference Protocol"),
+        ({}, "", "It speaks none of these: Open Inference Protocol v2"),
     ],
 )
 def test_an_address_that_does_not_tell_is_refused(tmp_path, said_to_be_private, answers, after, says):
@@ -145,6 +146,17 @@ def test_an_address_that_does_not_tell_is_refused(tmp_path, said_to_be_private, 
     with server(answers) as url, pytest.raises(Invalid) as refused:
         references.folder_for(f"{url}{after}", CONFIGS["nli"], tmp_path)
     assert says in refused.value.detail
+
+
+def test_where_the_plug_in_for_torchserve_is_not_installed_its_command_is_named(tmp_path, said_to_be_private):
+    command = "pip install 'dynabench-platform[torchserve]'"
+    with server({"/ping": {"status": "Healthy"}}) as url, none_installed(), pytest.raises(Invalid) as refused:
+        references.folder_for(f"{url}#mine", CONFIGS["nli"], tmp_path)
+    assert command in refused.value.detail
+    with none_installed(), pytest.raises(Invalid) as unknown:
+        kinds.kind("torchserve")
+    message = f"Models of kind 'torchserve' need a plug-in that is not installed: {command}"
+    assert unknown.value.fields["kind"] == message
 
 
 def test_a_private_address_is_not_called_unasked(tmp_path):

@@ -65,7 +65,7 @@ def test_the_rule_goes_by_the_tasks_words():
     assert len(everything) == len(set(everything))
 
 
-@pytest.mark.parametrize("kind", sorted(set(starting.STARTS) - {"transformers", "openai-images"}))
+@pytest.mark.parametrize("kind", sorted(set(starting.starts()) - {"transformers", "openai-images"}))
 def test_what_is_written_is_a_models_folder_and_says_what_may_be_changed(tmp_path, kind):
     needs(kind)
     folder = starting.start("mine", CONFIGS["nli"], kind, tmp_path, **SAID)
@@ -105,7 +105,7 @@ def test_models_that_draw_are_begun_for_tasks_that_have_something_drawn(tmp_path
     ],
 )
 def test_what_cannot_be_begun_says_why_and_leaves_nothing(tmp_path, name, kind, said, field):
-    if kind in starting.STARTS:
+    if kind in starting.starts():
         needs(kind)
     with pytest.raises(Invalid) as refused:
         starting.start(name, CONFIGS["nli"], kind, tmp_path, **said)

@@ -13,7 +13,7 @@ import pytest
 
 from dynabench import __version__
 from dynabench.cli import COMMANDS
-from dynabench.distributions import EXTRAS, LIBRARY, PLATFORM, WEIGHTS, explain_missing, install_command
+from dynabench.distributions import EXTRAS, LIBRARY, PLATFORM, PLUGINS, WEIGHTS, explain_missing, install_command
 from scripts.lock import closure
 from tests.packaging.conftest import Environment
 
@@ -22,8 +22,9 @@ PROJECTS = {
     LIBRARY: ROOT / "pyproject.toml",
     PLATFORM: ROOT / "distributions/platform/pyproject.toml",
     WEIGHTS: ROOT / "distributions/weights/pyproject.toml",
+    **{name: ROOT / "plugins" / extra / "pyproject.toml" for extra, name in PLUGINS.items()},
 }
-READ = ("*.md", "*.toml", "Makefile", "docs", "src", "deploy", "scripts", "distributions", ".ci")
+READ = ("*.md", "*.toml", "Makefile", "docs", "src", "deploy", "scripts", "distributions", "plugins", ".ci")
 ENDINGS = (".md", ".py", ".html", ".yaml", ".yml", ".po", ".toml", ".sh", "Dockerfile", "Makefile", ".ci/run")
 ABOUT = ("README.md", "pyproject.toml")
 DEVELOPMENT = {"docs", "samples", "test"}
@@ -84,6 +85,30 @@ def test_the_platform_asks_for_the_library_and_the_weights_of_its_own_version():
     wanted = [*about["dependencies"], *about["optional-dependencies"]["models"]]
     ours = [text for text in wanted if text.startswith("dynabench")]
     assert ours == [f"{LIBRARY}[metrics]=={__version__}", f"{WEIGHTS}=={__version__}"]
+
+
+def test_each_plug_in_is_what_the_extra_of_its_folder_s_name_brings_and_the_platform_finds_it():
+    extras = project(PLATFORM)["project"]["optional-dependencies"]
+    assert sorted(PLUGINS) == sorted(path.name for path in (ROOT / "plugins").iterdir())
+    for extra, name in PLUGINS.items():
+        assert extras[extra] == [f"{name}=={__version__}"]
+        package = name.replace("-", "_")
+        assert list(project(name)["project"]["entry-points"]) == ["dynabench"]
+        assert project(name)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == [f"src/{package}"]
+        assert distribution(name).version == __version__
+
+
+@pytest.mark.slow
+def test_the_wheel_of_each_plug_in_has_all_its_files(tmp_path):
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(tmp_path)]
+    subprocess.run([*pip, *(str(ROOT / "plugins" / extra) for extra in PLUGINS)], check=True)
+    for extra, name in PLUGINS.items():
+        listed = ["git", "ls-files", "src"]
+        files = subprocess.run(listed, cwd=ROOT / "plugins" / extra, capture_output=True, text=True, check=True).stdout
+        [path] = tmp_path.glob(f"{name.replace('-', '_')}-{__version__}-*.whl")
+        with zipfile.ZipFile(path) as archive:
+            assert {line.removeprefix("src/") for line in files.splitlines()} <= set(archive.namelist())
+            assert any(file.endswith("licenses/LICENSE") for file in archive.namelist())
 
 
 def test_the_platform_leaves_out_what_the_library_and_the_weights_have():

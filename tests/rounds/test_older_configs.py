@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from dynabench.cli import app as command
@@ -13,6 +14,7 @@ from dynabench.rounds.tables import Task
 from tests.cli.test_dataset import here
 from tests.collection import conftest as world
 from tests.console import conftest as console
+from tests.plugins import none_installed
 
 __all__ = ["here"]
 host, rules, client, furnish, admin = world.host, world.rules, world.client, world.furnish, world.admin
@@ -64,6 +66,30 @@ def test_programs_ask_for_the_same(admin):
     assert {"line": 7, "kind": "dropped", "key": "perf_metric.type"}.items() <= made["notes"][-1].items()
     assert admin.post("/api/v1/tasks", json={"config": made["config"]}).status_code == 201
     assert admin.post("/api/v1/tasks/older", json={"config": OLD, "id": "Moods"}).status_code == 422
+
+
+def test_where_no_plug_in_reads_them_the_command_that_installs_it_is_named(admin, enter, tmp_path):
+    message = "Configs in an older dialect are read by a plug-in that is not installed: pip install "
+    message += "'dynabench-platform[older-dialects]'"
+    (tmp_path / "old.yaml").write_text(OLD)
+    with none_installed():
+        refused = admin.post("/api/v1/tasks/older", json={"config": OLD, "id": "moods"})
+        assert refused.json()["detail"] == message
+        page = enter(admin).submit("/tasks/new/older", page="/settings", id="moods", config=OLD)
+        assert (page.status_code, message in html.unescape(page.text)) == (422, True)
+        done = run(tmp_path / "old.yaml", "--id", "moods")
+    assert (done.exit_code, done.stderr) == (1, f"{message}\n")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_task_is_not_created_of_an_older_config_and_the_command_that_reads_it_is_named(tmp_path):
+    (tmp_path / "old.json").write_text(json.dumps(yaml.safe_load(OLD)))
+    words = ["task", "create", str(tmp_path / "old.json")]
+    done = CliRunner().invoke(command, words)
+    assert done.exit_code == 1
+    assert "This is a config in an older dialect: `dynabench task import FILE --id NAME` reads it.\n" in done.stderr
+    with none_installed():
+        assert "pip install 'dynabench-platform[older-dialects]'" in CliRunner().invoke(command, words).stderr
 
 
 def run(*words):

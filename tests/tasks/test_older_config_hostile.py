@@ -3,10 +3,10 @@
 import copy
 
 import yaml
+from dynabench_older_dialects import classic, later, shown
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.tasks.older import classic, later, shown
 from tests.tasks.test_older_configs import CLASSIC, LATER, read
 
 RAW = st.recursive(

@@ -2,9 +2,9 @@
 
 import pytest
 import yaml
+from dynabench_older_dialects import classic, later, measured, reader, shown
 
-from dynabench.tasks import TaskConfig, older
-from dynabench.tasks.older import classic, later, measured, shown
+from dynabench.tasks import TaskConfig
 from dynabench.tasks.section import printable
 
 CLASSIC = """\
@@ -72,7 +72,7 @@ leaderboard: {key: a}
 
 
 def read(text):
-    made = older.read(text, "old-one", "Old one")
+    made = reader.read(text, "old-one", "Old one")
     leaves = set(_leaves(yaml.safe_load(text))) if made.dialect != "neither" else set()
     told = {note.key for note in made.notes}
     for path in leaves:
@@ -269,7 +269,7 @@ def test_where_both_dialects_stand_in_one_config_the_later_one_leads():
     ids=range(20),
 )
 def test_what_makes_no_task_is_refused_with_its_line(text, line, message):
-    made = read(text) if "&" not in text and len(text) < 1000 and made_of_yaml(text) else older.read(text, "old-one")
+    made = read(text) if "&" not in text and len(text) < 1000 and made_of_yaml(text) else reader.read(text, "old-one")
     assert not made.valid
     wrong = [note for note in made.notes if note.kind == "wrong"]
     assert any(message in note.text and note.line == line for note in wrong), wrong

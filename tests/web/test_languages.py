@@ -16,7 +16,7 @@ from dynabench.cards import library
 from dynabench.errors import Invalid
 from dynabench.language import _, ngettext
 from dynabench.models import check_words
-from dynabench.tasks import TaskConfig, older
+from dynabench.tasks import TaskConfig, dialects
 from dynabench.web import filters
 from dynabench.web.environment import environment
 from scripts import languages
@@ -215,7 +215,7 @@ def test_a_module_is_described_in_the_readers_language_and_in_english_by_the_lib
 
 
 def test_what_becomes_of_an_older_config_is_told_in_the_readers_language():
-    made = older.read("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
+    made = dialects.read("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
     with language.speaking("es"):
         told = {note.key: language.said(note.text) for note in made.notes}
     assert told["input.0.type"] == "string pasa a ser text: 20.000 caracteres como máximo"

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from dynabench.adversaries.protocol import Context, Target
-from dynabench.adversaries.reports import Found, Report
+from dynabench.adversaries.reports import AttackFinding, AttackReport
 from dynabench.errors import Invalid
 from dynabench.models.protocol import Inputs, Output
 from dynabench.stats import minhash
@@ -151,10 +151,10 @@ def choose_hardest(cases: Iterable[HardCase], most: int) -> list[HardCase]:
     return [case for place, case in enumerate(ranked) if place not in alike][:most]
 
 
-def build_report(chosen: Sequence[HardCase], answer: str, names: Sequence[str]) -> Report:
+def build_report(chosen: Sequence[HardCase], answer: str, names: Sequence[str]) -> AttackReport:
     """Return the cases as findings of a program; their facts name the source of the claimed answer."""
     findings = [
-        Found(
+        AttackFinding(
             at=case.context.uid,
             texts={name: str(value) for name, value in {**case.context.values, **case.context.inputs}.items()},
             label=case.claimed,
@@ -163,7 +163,7 @@ def build_report(chosen: Sequence[HardCase], answer: str, names: Sequence[str]) 
         )
         for case in chosen
     ]
-    return Report("corpus-miner", "1", findings, [])
+    return AttackReport("corpus-miner", "1", findings, [])
 
 
 def _case_facts(case: HardCase, answer: str, names: Sequence[str]) -> dict[str, Any]:

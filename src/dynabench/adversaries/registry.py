@@ -1,7 +1,6 @@
 """Adversaries by name: the shipped ones and those of plug-ins."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from inspect import signature
 from typing import Any, cast
 
@@ -24,9 +23,7 @@ SHIPPED_ADVERSARIES: Mapping[str, str] = {
 
 def adversary_classes() -> Mapping[str, str]:
     """Return the `module:Class` of every adversary, by name."""
-    return {
-        name: path for name, (_, path) in plugins.installed().brings("dynabench_adversaries", _check_classes).items()
-    }
+    return plugins.gather("dynabench_adversaries", plugins.references)
 
 
 def create_adversary(name: str, **options: Any) -> Adversary:
@@ -34,16 +31,8 @@ def create_adversary(name: str, **options: Any) -> Adversary:
     classes = adversary_classes()
     if name not in classes:
         raise NotFound(f"There is no adversary {name!r}; there are {', '.join(sorted(classes))}.")
-    module, _, attribute = classes[name].partition(":")
-    adversary_class = getattr(import_module(module), attribute)
+    adversary_class = plugins.load_reference(classes[name])
     unknown = sorted(set(options) - set(signature(adversary_class).parameters))
     if unknown:
         raise Invalid({"options": f"The adversary {name!r} takes no option {unknown[0]!r}."})
     return cast(Adversary, adversary_class(**options))
-
-
-def _check_classes(classes: Mapping[str, str]) -> list[tuple[str, str]]:
-    for name, path in classes.items():
-        if not (isinstance(name, str) and isinstance(path, str) and ":" in path):
-            raise TypeError("names and `module:Class` as texts were expected")
-    return list(classes.items())

@@ -7,7 +7,7 @@ from typing import Any
 from dynabench.adversaries.program_run import Journal, RunStep, idempotency_key, send_proposal
 from dynabench.adversaries.protocol import Candidate
 from dynabench.adversaries.remote_task import Json, ProgramHandout, RemoteTask, program_facts
-from dynabench.adversaries.reports import Found, Report
+from dynabench.adversaries.reports import AttackFinding, AttackReport
 
 DRAWS = 25
 """Contexts that are requested until one has the values that a text needs."""
@@ -27,7 +27,7 @@ class ReportMapping:
 
 
 def import_report(
-    remote_task: RemoteTask, journal: Journal, report: Report, mapping: ReportMapping, dry: bool = False
+    remote_task: RemoteTask, journal: Journal, report: AttackReport, mapping: ReportMapping, dry: bool = False
 ) -> Iterator[RunStep]:
     """Propose the findings of a report, a step for each; a finding that is not taken has a step with the reason.
 
@@ -37,7 +37,7 @@ def import_report(
         for key, proposal in list(journal.waiting.items()):
             yield send_proposal(remote_task, journal, key, proposal)
     unused: list[ProgramHandout] = []
-    for finding in report.found:
+    for finding in report.findings:
         if finding.at in journal.seen:
             continue
         example = _map_finding(remote_task, finding, mapping)
@@ -56,11 +56,13 @@ def import_report(
             yield RunStep(finding.at, refused="The round gave no context with its values and its answer.")
             continue
         yield _propose(remote_task, journal, finding, handout, body)
-    for skipped in report.left_out:
+    for skipped in report.skipped:
         yield RunStep(skipped.at, refused=skipped.why)
 
 
-def _propose(remote_task: RemoteTask, journal: Journal, finding: Found, handout: ProgramHandout, body: Json) -> RunStep:
+def _propose(
+    remote_task: RemoteTask, journal: Journal, finding: AttackFinding, handout: ProgramHandout, body: Json
+) -> RunStep:
     proposal = {"context": handout.id, "handout": handout.handout, **body}
     key = idempotency_key(remote_task, handout.id, body)
     journal.record(
@@ -92,7 +94,7 @@ def _matching_handout(
 
 
 def _map_finding(
-    remote_task: RemoteTask, finding: Found, mapping: ReportMapping
+    remote_task: RemoteTask, finding: AttackFinding, mapping: ReportMapping
 ) -> tuple[Json, dict[str, str], Json] | str:
     """The input, the context's values that it needs, and the answer; or the reason why it gives no example."""
     texts = dict(finding.texts)

@@ -12,7 +12,7 @@ from dynabench.cli.proposing import Server, Token, allowed
 
 if TYPE_CHECKING:
     from dynabench.adversaries.corpus_mining import AnswerRule
-    from dynabench.adversaries.reports import Report
+    from dynabench.adversaries.reports import AttackReport
     from dynabench.client import Client
 
 
@@ -42,7 +42,9 @@ def mine(
         report, answer = _found(
             file, model, corpus_mining.read_rules(rules.read_text(encoding="utf-8")) if rules else [], most
         )
-        cases = [{"uid": each.at, **each.texts, answer: each.label, "facts": dict(each.facts)} for each in report.found]
+        cases = [
+            {"uid": each.at, **each.texts, answer: each.label, "facts": dict(each.facts)} for each in report.findings
+        ]
         if out is not None:
             out.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases), encoding="utf-8")
         proposed, refused = 0, list[dict[str, str]]()
@@ -57,7 +59,7 @@ def mine(
     say(as_json, told, "\n".join(lines))
 
 
-def _found(file: Path, names: list[str], known: "list[AnswerRule]", most: int) -> "tuple[Report, str]":
+def _found(file: Path, names: list[str], known: "list[AnswerRule]", most: int) -> "tuple[AttackReport, str]":
     """The hardest cases of a file for some models, and the field of their answer."""
     from dynabench.adversaries import corpus_mining
     from dynabench.adversaries.attacks import LocalTarget
@@ -78,7 +80,7 @@ def _found(file: Path, names: list[str], known: "list[AnswerRule]", most: int) -
 
 
 def _proposed(
-    client: "Client", task: str, file: Path, report: "Report", tell: Callable[[int, int], None]
+    client: "Client", task: str, file: Path, report: "AttackReport", tell: Callable[[int, int], None]
 ) -> tuple[int, list[dict[str, str]]]:
     """How many cases are proposed by now, and which were refused, and why."""
     from dynabench.adversaries import report_import
@@ -90,6 +92,6 @@ def _proposed(
     for number, step in enumerate(
         report_import.import_report(site, journal, report, report_import.ReportMapping()), start=1
     ):
-        tell(number, len(report.found))
+        tell(number, len(report.findings))
         refused += [{"at": step.context, "why": step.refused}] if step.refused else []
     return journal.sent, refused

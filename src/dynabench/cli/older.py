@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from dynabench.cli.operator import AsJson, database, say
+from dynabench.cli.operator import AsJson, database, refusals, say
 
 if TYPE_CHECKING:
-    from dynabench.tasks.older import Note
+    from dynabench.tasks.dialects import Note
 
 MOST = 1_000_000
 """Bytes of a file that are read; a config has far fewer."""
@@ -32,9 +32,10 @@ def import_config(
     = means the same, ~ nearly the same, - has no counterpart, ! stands in the way. Exit status 1 where no valid task
     results.
     """
-    from dynabench.tasks import older
+    from dynabench.tasks import dialects
 
-    made = older.read(_text(file), id, name)
+    with refusals():
+        made = dialects.read(_text(file), id, name)
     if not as_json:
         _tell(made.notes)
     if output and made.source:

@@ -44,19 +44,22 @@ def list_plugins(as_json: AsJson = False) -> None:
 def _brought() -> dict[str, dict[str, list[str]]]:
     """By plug-in and hook the names of what it brings; asks all that read hooks."""
     from dynabench import plugins
-    from dynabench.adversaries import perturbations
+    from dynabench.adversaries import perturbations, reports
     from dynabench.adversaries import registry as adversary_registry
     from dynabench.evaluate import registry
-    from dynabench.models import kinds
-    from dynabench.tasks import fields, rules
+    from dynabench.models import endpoint_protocols, kinds
+    from dynabench.tasks import dialects, fields, rules
 
     for ask in (
         fields.types,
         rules.rules,
         kinds.kinds,
+        endpoint_protocols.protocols,
         perturbations.transformations,
         registry.plugins,
         adversary_registry.adversary_classes,
+        dialects.readers,
+        reports.readers,
     ):
         ask()
     found: dict[str, dict[str, list[str]]] = {}

@@ -192,7 +192,7 @@ def bring(
 
     with refusals(), Client(url, token, timeout=120) as client:
         allowed(token, dry_run)
-        report = reports.read(from_, file)
+        report = reports.read_report(from_, file)
         site = RemoteTask(client, task)
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         about = {
@@ -209,7 +209,7 @@ def bring(
         with bar(f"{report.program} into {task}", as_json) as tell:
             for step in report_import.import_report(site, noted, report, mapped, dry_run):
                 steps.append(step)
-                tell(len(steps), len(report.found) + len(report.left_out))
+                tell(len(steps), len(report.findings) + len(report.skipped))
     left = [{"at": each.context, "why": each.refused} for each in steps if each.refused]
     told: dict[str, Any] = about | {"proposed": noted.sent, "fooled": noted.fooled, "not_taken": left}
     told |= {"would_propose": [each.body for each in steps if each.body]} if dry_run else {}

@@ -25,13 +25,19 @@ def create(
 
     from dynabench import errors
     from dynabench.rounds import service
+    from dynabench.tasks import dialects
 
     def save(session: Session) -> service.Saved:
         try:
             source = file.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             raise errors.Invalid({"config": "The file is not valid UTF-8."}) from None
-        saved = service.save_task(session, None, source)
+        try:
+            saved = service.save_task(session, None, source)
+        except errors.Invalid:
+            if explanation := dialects.explain_older(source):
+                raise errors.Invalid({"config": explanation}, explanation) from None
+            raise
         if owner:
             service.set_role(session, None, saved.task_id, owner, "owner")
         return saved

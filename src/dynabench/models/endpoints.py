@@ -2,21 +2,20 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dynabench.distributions import PLATFORM, TORCHSERVE, install_command
 from dynabench.errors import Invalid, Problem
 from dynabench.models import starting
+from dynabench.models.endpoint_protocols import Ask, protocols
 from dynabench.tasks.config import TaskConfig
 
 SECONDS = 10.0
 MODEL = re.compile(r"(.+)/v2/models/([^/]+)")
 JSON = {"Content-Type": "application/json", "Accept": "application/json"}
-
-Ask = Callable[..., Any]
-"""Path below the address, and a document to post if there is one, to what is answered: JSON, or None."""
 
 
 def folder_for(address: str, task: TaskConfig, into: Path) -> Path:
@@ -29,12 +28,19 @@ def folder_for(address: str, task: TaskConfig, into: Path) -> Path:
     if inner := MODEL.fullmatch(url):
         url, wanted = inner[1], wanted or inner[2]
     with _asking(url) as ask:
-        for kind, below, names in PROTOCOLS:
-            found = names(lambda path, *more, below=below: ask(below + path, *more), wanted)
-            if found is not None:
-                return _written(kind, url + below, _chosen(url, kind, found, wanted), task, into)
-    told = "It speaks none of the Open Inference Protocol (/v2), TorchServe (/ping) and OpenAI (/models)."
+        for protocol in protocols().values():
+            if protocol.list_models is None:
+                continue
+            for below in protocol.below:
+                names = protocol.list_models(lambda path, *more, below=below: ask(below + path, *more), wanted)
+                if names is not None:
+                    model = _chosen(url, protocol.kind, names, wanted)
+                    return _written(protocol.kind, url + below, model, task, into)
+    titles = [str(protocol.title) for protocol in protocols().values() if protocol.list_models]
+    told = f"It speaks none of these: {', '.join(titles)}."
     remedy = "Check the address; for a Hugging Face endpoint: dynabench model new NAME --kind huggingface --url ..."
+    if TORCHSERVE not in protocols():
+        remedy += f" For a TorchServe: {install_command(PLATFORM, TORCHSERVE)}"
     raise Invalid({"url": f"{told} {remedy}"})
 
 
@@ -62,39 +68,6 @@ def _asking(url: str) -> Iterator[Ask]:
         yield ask
     finally:
         client.close()
-
-
-def _inference(ask: Ask, wanted: str) -> list[str] | None:
-    """Models of an Open Inference Protocol v2 server; the list is its repository extension's."""
-    if not isinstance(ask("/v2"), dict):
-        return None
-    listed = ask("/v2/repository/index", {})
-    names = [each.get("name") for each in listed if isinstance(each, dict)] if isinstance(listed, list) else [wanted]
-    return list(dict.fromkeys(name for name in names if name))
-
-
-def _torchserve(ask: Ask, wanted: str) -> list[str] | None:
-    """TorchServe's inference API says that it is well, not which models it has."""
-    said = ask("/ping")
-    return [wanted] * bool(wanted) if isinstance(said, dict) and "status" in said else None
-
-
-def _chat(ask: Ask, wanted: str) -> list[str] | None:
-    """Models of an OpenAI-compatible server."""
-    said = ask("/models")
-    listed = said.get("data") if isinstance(said, dict) else None
-    if not isinstance(listed, list):
-        return None
-    return [str(each["id"]) for each in listed if isinstance(each, dict) and "id" in each]
-
-
-PROTOCOLS: tuple[tuple[str, str, Callable[[Ask, str], list[str] | None]], ...] = (
-    ("oip", "", _inference),
-    ("torchserve", "", _torchserve),
-    ("openai", "", _chat),
-    ("openai", "/v1", _chat),
-)
-"""Kinds of model by what their servers say; the second is what users often leave out of an address."""
 
 
 def _chosen(url: str, kind: str, names: list[str], wanted: str) -> str:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from dynabench import plugins, refusals
-from dynabench.distributions import EXTRAS, PLATFORM, install_command
+from dynabench.distributions import EXTRAS, PLATFORM, TORCHSERVE, install_command
 from dynabench.errors import Invalid
 
 if TYPE_CHECKING:
@@ -129,7 +129,6 @@ SHIPPED = (
     _kind("reader", "ReaderModel", REMOVALS, "Options"),
     _kind("handler", "HandlerModel", REMOVALS, "Options", files=None, extra="platform"),
     _kind("oip", "InferenceModel", REMOVALS, "Options", module="served.oip", **_SERVED),
-    _kind("torchserve", "TorchServeModel", REMOVALS, "Options", module="served.torchserve", **_SERVED),
     _kind("huggingface", "HuggingFaceModel", REMOVALS, "Options", module="served.huggingface", **_SERVED),
     _kind("openai", "ChatModel", REMOVALS, "Options", module="served.openai", converses=True, **_SERVED),
     _kind("openai-images", "DrawingModel", (), "Options", module="served.images", **_SERVED),
@@ -149,10 +148,13 @@ def _by_name(given: Iterable[Kind]) -> Iterable[tuple[str, Kind]]:
 
 
 def kind(name: str) -> Kind:
-    """The kind of this name; raises `Invalid` with those there are."""
+    """The kind of this name; raises `Invalid` with those there are, or with the plug-in that brings it."""
     try:
         return kinds()[name]
     except KeyError:
+        if name == TORCHSERVE:
+            message = f"Models of kind {name!r} need a plug-in that is not installed: {install_command(PLATFORM, name)}"
+            raise Invalid({"kind": message}) from None
         raise Invalid({"kind": f"There is no kind {name!r}; there are {', '.join(kinds())}."}) from None
 
 

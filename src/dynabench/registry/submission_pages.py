@@ -13,6 +13,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import overview
 from dynabench.db import Database
 from dynabench.language import _
+from dynabench.models.endpoint_protocols import protocols
 from dynabench.registry import submission_cards, submission_files, submission_queries, submission_sources, submissions
 from dynabench.registry.api import Name, found
 from dynabench.registry.submission_api import LAST, Id
@@ -46,7 +47,8 @@ async def _page(request: Request, task: str, person: Person, kind: str, status: 
         }  # fmt: skip
 
     known = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
-    known |= {"pipelines": PIPELINES, **await request.app.state.db.aread(read)}
+    titles = [(protocol.kind, protocol.title) for protocol in protocols().values()]
+    known |= {"pipelines": PIPELINES, "protocols": titles, **await request.app.state.db.aread(read)}
     return render(request, "registry/submit.html", status=status, task=task, **(known | values))
 
 

@@ -9,15 +9,16 @@ from sqlalchemy.orm import Session
 from dynabench import errors, outgoing
 from dynabench.datasets import library_queries
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.distributions import PLATFORM, TORCHSERVE, install_command
 from dynabench.language import _
 from dynabench.models import kinds
+from dynabench.models.endpoint_protocols import protocols
 from dynabench.models.references import HUB_ID
 from dynabench.registry import submission_files, submission_queries
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 
 REVISION = re.compile(r"[\w.-][\w./-]{0,99}")
-PROTOCOLS = ("oip", "torchserve", "huggingface", "openai")
 PRICES = ("price_in", "price_out", "price_per_call", "spend_per_day")
 PIPELINES = ("text-classification", "question-answering", "text-generation", "zero-shot-classification")
 
@@ -55,13 +56,19 @@ def _endpoint(session: Session, settings: Settings, person: int, config: TaskCon
     protocol, url = str(given.get("protocol", "")), str(given.get("url", "")).strip().rstrip("/")
     wrong: dict[str, str] = {}
     host, options = "", dict[str, Any]()
-    if protocol not in PROTOCOLS:
-        wrong["protocol"] = _("Choose what the server speaks: oip, torchserve, huggingface or openai.")
+    if protocol == TORCHSERVE and protocol not in protocols():
+        wrong["protocol"] = _(
+            "TorchServe needs a plug-in that is not installed: %(command)s",
+            command=install_command(PLATFORM, TORCHSERVE),
+        )
+    elif protocol not in protocols():
+        wrong["protocol"] = _("Choose what the server speaks: %(protocols)s.", protocols=", ".join(protocols()))
     try:
         host, _address = outgoing.checked(url, outgoing.Allowed.read(settings.private_endpoints))
     except errors.Invalid as problem:
         wrong |= problem.fields
-    if protocol != "huggingface" and not str(given.get("model", "")).strip():
+    spoken = protocols().get(protocol)
+    if (spoken is None or "model" in spoken.needs) and not str(given.get("model", "")).strip():
         wrong["model"] = _("Say the model's name on that server.")
     for name, most in (("model", 200), ("prompt", 8000), ("pipeline", 40)):
         if text := str(given.get(name, "")).strip():
@@ -95,7 +102,7 @@ def _prices(protocol: str, given: dict[str, Any], wrong: dict[str, str]) -> dict
             found[name] = math.nan
         if not 0 <= found[name] <= 1e6:
             wrong[name] = _("Give an amount of money, such as 0.15.")
-        elif protocol in PROTOCOLS and name not in kinds.kind(protocol).schema().model_fields:
+        elif protocol in protocols() and name not in kinds.kind(protocol).schema().model_fields:
             wrong[name] = _("Only a chat model charges by tokens; say what a call costs.")
     if found.get("spend_per_day") is not None and not any(found.get(name) for name in PRICES[:3]):
         wrong.setdefault("spend_per_day", _("Without a price nothing is ever spent: say what calls cost."))

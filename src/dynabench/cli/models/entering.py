@@ -49,7 +49,9 @@ def submit(
     token: Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.")] = "",
     name: Annotated[str, typer.Option(help="What boards call it; by default the model's own name.")] = "",
     visibility: Annotated[str, typer.Option(help="public, anonymous or private.")] = "public",
-    protocol: Annotated[str, typer.Option(help="Of an address: oip, torchserve, huggingface or openai.")] = "oip",
+    protocol: Annotated[
+        str, typer.Option(help="Of an address: oip, huggingface, openai, or that of a plug-in.")
+    ] = "oip",
     remote: Annotated[str, typer.Option("--model", help="Of an address: the model's name there.")] = "",
     prompt: Annotated[str, typer.Option(help="Of a chat model: its prompt.")] = "",
     price_in: Annotated[float, typer.Option(help="Of a chat model: what a million tokens of a prompt cost.")] = 0.0,

@@ -10,6 +10,7 @@ from typing import Any
 
 from dynabench.errors import Conflict, Invalid
 from dynabench.models import catalog, fit, kinds, spec
+from dynabench.models.endpoint_protocols import protocols
 from dynabench.models.protocol import Card
 from dynabench.models.starting import described, pretrained, readme, trained
 from dynabench.models.starting.cues import cues
@@ -41,7 +42,7 @@ def start(name: str, config: TaskConfig, kind: str, place: Path, **said: str) ->
     """
     if not NAME.fullmatch(name):
         raise Invalid({"name": "Begin with a letter or digit; then small letters, digits, dots and hyphens, up to 64."})
-    if kind not in STARTS:
+    if kind not in starts():
         kinds.kind(kind)
         raise Invalid(
             {"kind": f"Folders of kind {kind!r} are not begun by hand: {ELSEWHERE.get(kind, 'see its docs.')}"}
@@ -54,7 +55,7 @@ def start(name: str, config: TaskConfig, kind: str, place: Path, **said: str) ->
     if told := kinds.kind(kind).lacks():
         raise Invalid({"kind": told})
     given = {key: value for key, value in said.items() if value}
-    files_of = STARTS[kind](Wish(name, config, folder, given))
+    files_of = starts()[kind](Wish(name, config, folder, given))
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in files_of.items():
         (folder / path).write_bytes(content.encode() if isinstance(content, str) else content)
@@ -164,12 +165,18 @@ STARTS: dict[str, Callable[[Wish], Files]] = {
     "linear": _linear,
     "transformers": _pretrained,
     "ensemble": _ensemble,
-    "oip": _served("oip", "url", "model"),
-    "torchserve": _served("torchserve", "url", "model"),
     "huggingface": _served("huggingface", "url", pipeline=_pipeline),
     "openai": _served("openai", "url", "model", prompt=_prompt),
     "openai-images": _served("openai-images", "url", "model"),
 }
+
+
+def starts() -> dict[str, Callable[[Wish], Files]]:
+    """Return what begins a folder, by kind; where nothing more is needed it is made of the protocol."""
+    served = {name: _served(name, *protocol.needs) for name, protocol in protocols().items()}
+    return served | STARTS
+
+
 ELSEWHERE = {
     "adapter": "`dynabench train` makes them from a recipe, or of rows by `--on`.",
     "extractor": "`dynabench train` makes them from a recipe, or of rows by `--on`.",

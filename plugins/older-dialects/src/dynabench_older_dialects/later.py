@@ -3,9 +3,9 @@
 from typing import Any
 
 from dynabench.language import _, joined
-from dynabench.tasks.older import measured, shown
-from dynabench.tasks.older.draft import LONG, Draft, Group, Type, line, made_of, options, unknown
-from dynabench.tasks.older.notes import Part, becomes, turned
+from dynabench_older_dialects import measured, shown
+from dynabench_older_dialects.draft import LONG, Draft, Group, Type, line, made_of, options, unknown
+from dynabench_older_dialects.notes import Part, becomes, turned
 
 KEYS = (
     "goal", "user_input", "required_fields", "model_input", "response_fields", "model_output",

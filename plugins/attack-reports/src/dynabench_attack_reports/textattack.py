@@ -8,7 +8,7 @@ import csv
 import re
 from pathlib import Path
 
-from dynabench.adversaries.reports.base import Found, LeftOut, Report
+from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.errors import Invalid
 
 COLUMNS = ("original_text", "perturbed_text", "original_output", "perturbed_output", "ground_truth_output",
@@ -20,10 +20,10 @@ _NAMED = re.compile(r"(?:\[\[\[\[)?([A-Z][\w ]*)(?:\]\]\]\])?: (.*)", re.DOTALL)
 _MARK = re.compile(r"\[\[(.*?)\]\]|<font color = \w+>(.*?)</font>", re.DOTALL)
 
 
-def read(path: Path) -> Report:
+def read(path: Path) -> AttackReport:
     """The attacks that a log holds, those that succeeded as proposals. Raises `Invalid` for another file."""
-    found: list[Found] = []
-    left: list[LeftOut] = []
+    found: list[AttackFinding] = []
+    left: list[SkippedEntry] = []
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         if missing := [name for name in COLUMNS if name not in (reader.fieldnames or ())]:
@@ -33,14 +33,14 @@ def read(path: Path) -> Report:
             if row["result_type"] in TAKEN:
                 found.append(_found(at, row))
             else:
-                left.append(LeftOut(at, WHY.get(row["result_type"], f"The result is {row['result_type']!r}.")))
-    return Report("textattack", "unknown", found, left)
+                left.append(SkippedEntry(at, WHY.get(row["result_type"], f"The result is {row['result_type']!r}.")))
+    return AttackReport("textattack", "unknown", found, left)
 
 
-def _found(at: str, row: dict[str, str]) -> Found:
+def _found(at: str, row: dict[str, str]) -> AttackFinding:
     changed = [first or second for first, second in _MARK.findall(_bodies(row["perturbed_text"]))]
     facts = {"predicted": row["perturbed_output"], "predicted_before": row["original_output"], "changed": len(changed)}
-    return Found(
+    return AttackFinding(
         at=at,
         texts=texts(row["perturbed_text"]),
         label=number(row["ground_truth_output"]),

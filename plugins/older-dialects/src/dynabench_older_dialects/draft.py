@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dynabench.language import _
-from dynabench.tasks.older.notes import Part, Path, becomes
 from dynabench.tasks.section import printable
+from dynabench_older_dialects.notes import Part, Path, becomes
 
 Group = Literal["context", "input", "answer", "ask", "validate.ask"]
 LINE = 300  # characters of labels, hints and placeholders

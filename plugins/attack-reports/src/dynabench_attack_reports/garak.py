@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.adversaries.input_files import read_rows
-from dynabench.adversaries.reports.base import Found, LeftOut, Report
+from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.errors import Invalid
 
 COMPLETE = 2
@@ -13,10 +13,10 @@ HIT = 0.5
 """From this score on a detector says that the model failed; garak's own threshold."""
 
 
-def read(path: Path) -> Report:
+def read(path: Path) -> AttackReport:
     """The prompts on which the model failed as proposals. Raises `Invalid` for another file."""
-    found: dict[str, Found] = {}
-    left: list[LeftOut] = []
+    found: dict[str, AttackFinding] = {}
+    left: list[SkippedEntry] = []
     version, generator, known = "unknown", "", False
     for number, entry in read_rows(path):
         at = f"line {number}"
@@ -28,22 +28,22 @@ def read(path: Path) -> Report:
             generator = _generator(entry)
         elif kind == "hit" or (kind == "attempt" and entry.get("status") == COMPLETE):
             made = _read(at, entry, generator)
-            if isinstance(made, LeftOut):
+            if isinstance(made, SkippedEntry):
                 left.append(made)
             else:
                 found.setdefault(str(entry.get("uuid") or entry.get("attempt_id") or at), made)
     if not known:
         raise Invalid({"file": f"{path.name} is no report of garak."})
-    return Report("garak", version, list(found.values()), left)
+    return AttackReport("garak", version, list(found.values()), left)
 
 
-def _read(at: str, entry: dict[str, Any], generator: str) -> Found | LeftOut:
+def _read(at: str, entry: dict[str, Any], generator: str) -> AttackFinding | SkippedEntry:
     hits = _hits(entry)
     if not hits:
-        return LeftOut(at, "No detector says that the model failed.")
+        return SkippedEntry(at, "No detector says that the model failed.")
     said = _said(entry.get("prompt"))
     if said is None:
-        return LeftOut(at, "The prompt is no single text: it has several turns, or none in words.")
+        return SkippedEntry(at, "The prompt is no single text: it has several turns, or none in words.")
     outputs = entry.get("outputs") or [entry.get("output")]
     texts = [text for each in outputs if (text := _text(each))]
     facts = {
@@ -54,7 +54,7 @@ def _read(at: str, entry: dict[str, Any], generator: str) -> Found | LeftOut:
         "generator": entry.get("generator") or generator,
         "output": texts[0][:500] if texts else None,
     }
-    return Found(at, {"": said}, queries=max(len(outputs), 1), facts={k: v for k, v in facts.items() if v})
+    return AttackFinding(at, {"": said}, queries=max(len(outputs), 1), facts={k: v for k, v in facts.items() if v})
 
 
 def _hits(entry: dict[str, Any]) -> dict[str, float]:

@@ -1,9 +1,9 @@
 """The original annotation config: `context`, `input`, `output`, `metadata` and metrics, as lists of typed objects."""
 
 from dynabench.language import Amount, _
-from dynabench.tasks.older import measured
-from dynabench.tasks.older.draft import LONG, Draft, Group, Type, made_of, unknown
-from dynabench.tasks.older.notes import Part, becomes, turned
+from dynabench_older_dialects import measured
+from dynabench_older_dialects.draft import LONG, Draft, Group, Type, made_of, unknown
+from dynabench_older_dialects.notes import Part, becomes, turned
 
 KEYS = (
     *("goal_message", "content_warning", "context", "input", "output", "metadata", "model_wrong_metric"),

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynabench.language import _, joined
-from dynabench.tasks.older.draft import Draft
-from dynabench.tasks.older.notes import Kind, Part, becomes
+from dynabench.tasks.dialects import Kind
+from dynabench_older_dialects.draft import Draft
+from dynabench_older_dialects.notes import Part, becomes
 
 PERF_KEYS = ("perf_metric", "delta_metrics", "aggregation_metric", "train_file_metric")
 _NO_METRIC = _("A config's metrics cannot name it; accuracy leads the board instead.")

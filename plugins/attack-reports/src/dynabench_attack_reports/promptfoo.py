@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dynabench.adversaries.reports.base import Found, LeftOut, Report
+from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.errors import Invalid
 
 ERROR = 2
 """The reason of a failure that is none of the model's: the call ended with an error."""
 
 
-def read(path: Path) -> Report:
+def read(path: Path) -> AttackReport:
     """The tests that were not passed as proposals. Raises `Invalid` for another file."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -20,22 +20,22 @@ def read(path: Path) -> Report:
         tests = [(f"result {number}", dict(each)) for number, each in enumerate(results, start=1)]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Invalid({"file": f"{path.name} holds no results of promptfoo."}) from None
-    found: list[Found] = []
-    left: list[LeftOut] = []
+    found: list[AttackFinding] = []
+    left: list[SkippedEntry] = []
     for at, test in tests:
         made = _read(at, test)
-        (left if isinstance(made, LeftOut) else found).append(made)  # type: ignore[arg-type]
-    return Report("promptfoo", version, found, left)
+        (left if isinstance(made, SkippedEntry) else found).append(made)  # type: ignore[arg-type]
+    return AttackReport("promptfoo", version, found, left)
 
 
-def _read(at: str, test: dict[str, Any]) -> Found | LeftOut:
+def _read(at: str, test: dict[str, Any]) -> AttackFinding | SkippedEntry:
     if test.get("success"):
-        return LeftOut(at, "The model passed this test.")
+        return SkippedEntry(at, "The model passed this test.")
     if test.get("failureReason") == ERROR or (test.get("error") and not test.get("response")):
-        return LeftOut(at, f"The test ended with an error: {str(test.get('error') or '')[:200]}")
+        return SkippedEntry(at, f"The test ended with an error: {str(test.get('error') or '')[:200]}")
     texts = _texts(test)
     if not texts:
-        return LeftOut(at, "The test has no text.")
+        return SkippedEntry(at, "The test has no text.")
     response, metadata = test.get("response") or {}, test.get("metadata") or {}
     graded = test.get("gradingResult") or {}
     output = response.get("output")
@@ -50,7 +50,7 @@ def _read(at: str, test: dict[str, Any]) -> Found | LeftOut:
     plain = {
         name: value[:500] if isinstance(value, str) else value for name, value in facts.items() if value is not None
     }
-    return Found(at, texts, queries=1, cost=max(float(test.get("cost") or 0.0), 0.0), facts=plain)
+    return AttackFinding(at, texts, queries=1, cost=max(float(test.get("cost") or 0.0), 0.0), facts=plain)
 
 
 def _texts(test: dict[str, Any]) -> dict[str, str]:

@@ -2,24 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from dynabench.language import _, joined
+from dynabench.tasks.dialects import Kind, Note
 from dynabench.tasks.section import did_you_mean, printable
 
 Path = tuple[str | int, ...]
-Kind = Literal["same", "changed", "dropped", "wrong"]
-"""It means the same here; nearly the same; it has no counterpart; no valid task can be made while it stands so."""
-
-
-@dataclass(frozen=True)
-class Note:
-    """What becomes of one key: its line (from 1; None for what is not there) and its dotted path."""
-
-    line: int | None
-    key: str
-    kind: Kind
-    text: str
 
 
 @dataclass

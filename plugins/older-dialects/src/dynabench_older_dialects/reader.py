@@ -1,12 +1,11 @@
-"""Configs of Dynabench's earlier dialects, read into one of today's, with a word on each of their lines.
+"""Read configs of Dynabench's earlier dialects into one of today's, with a note on each of their lines.
 
 `read` takes the original annotation config (`classic.py`), the later one of Dynatask (`later.py`), and texts that hold
 both. Tables say what becomes of each type, rule, metric and key.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
@@ -14,41 +13,26 @@ from dynabench.errors import Invalid
 from dynabench.language import Phrase, _
 from dynabench.tasks import reading
 from dynabench.tasks.config import TaskConfig
-from dynabench.tasks.older import classic, later
-from dynabench.tasks.older.draft import Draft
-from dynabench.tasks.older.notes import Kind, Note, Notes, Part, Path
+from dynabench.tasks.dialects import Note, OlderConfig
+from dynabench_older_dialects import classic, later
+from dynabench_older_dialects.draft import Draft
+from dynabench_older_dialects.notes import Notes, Part, Path
 
-__all__ = ["Kind", "Note", "Older", "read"]
-
-Dialect = Literal["classic", "later", "both", "neither"]
 OWN = frozenset({"id", "answer", "fooled", "ask", "validate", "metrics", "instructions"})
 NEITHER = _("This is neither of the older dialects: they have a context, an input or user_input, and an output.")
 TODAY = _("This is a config of today: create the task with it as it is.")
 
 
-@dataclass(frozen=True)
-class Older:
-    """An older config as it was read: the notes in the order of its lines, and the YAML of the task that results.
-
-    `source` is empty where nothing could be made of it; it is `valid` if a task can be created from it.
-    """
-
-    dialect: Dialect
-    notes: tuple[Note, ...]
-    source: str
-    valid: bool
-
-
-def read(text: str, id: str, name: str = "") -> Older:
-    """What becomes of the older config `text` as a task called `id`; `name` is what people read. Raises nothing."""
+def read(text: str, id: str, name: str = "") -> OlderConfig:
+    """Read the older config `text` as a task called `id`; `name` is what people read. Raises nothing."""
     try:
         values, lines = reading.read(text)
     except Invalid as problem:
-        return Older("neither", (_told(problem.fields["config"]),), "", False)
+        return OlderConfig("neither", (_told(problem.fields["config"]),), "", False)
     notes = Notes(values, yaml.load(text, Loader=yaml.BaseLoader), lines)  # noqa: S506 - makes nothing but texts
     dialect = _dialect(values)
     if dialect == "neither":
-        return Older("neither", (Note(1, "", "wrong", TODAY if OWN & values.keys() else NEITHER),), "", False)
+        return OlderConfig("neither", (Note(1, "", "wrong", TODAY if OWN & values.keys() else NEITHER),), "", False)
     _hoist(notes)
     draft, source = Draft(), Part(notes)
     if dialect != "classic":
@@ -69,10 +53,10 @@ def read(text: str, id: str, name: str = "") -> Older:
     wrong = any(note.kind == "wrong" for note in notes.found)
     problems = tuple(each for each in _problems(source_text, draft) if each.line or not wrong)
     found = tuple(sorted((*notes.found, *problems), key=lambda note: (note.line or 0, note.key)))
-    return Older(dialect, found, source_text, not wrong and not problems)
+    return OlderConfig(dialect, found, source_text, not wrong and not problems)
 
 
-def _dialect(values: dict[str, Any]) -> Dialect:
+def _dialect(values: dict[str, Any]) -> str:
     is_later = isinstance(values.get("context"), dict) and "name" not in values["context"]
     is_later = is_later or any(key in values for key in later.KEYS)
     is_classic = any(key in values for key in ("output", "model_wrong_metric", "perf_metric", "metadata"))

@@ -3,8 +3,8 @@
 from typing import Any
 
 from dynabench.language import _
-from dynabench.tasks.older.draft import LONG, Draft, options, unknown
-from dynabench.tasks.older.notes import Part, becomes
+from dynabench_older_dialects.draft import LONG, Draft, options, unknown
+from dynabench_older_dialects.notes import Part, becomes
 
 TEXTS = ("plain-text", "selectable-text", "select-multiple-text-multiple-tags", "modify-original-text")
 PICTURES = ("zoom_image", "describe-image")
