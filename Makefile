@@ -73,8 +73,8 @@ coverage: $(VENV)/.test ## Draw 2,000 samples for each of four metrics and count
 fuzz: $(VENV)/.test ## Play 1,000 random task configs to the end, and break 1,000 others
 	$(BIN)/python -m pytest tests/fuzz --configs 1000 $(ARGS)
 
-simulate: $(VENV)/.test ## Play twenty rounds without people for both tasks: make simulate DATA=folder/of/data/sets
-	$(BIN)/dynabench cycle simulate nli sentiment --data $(DATA) --folder $(DYNABENCH_HOME)/simulation --seeds 6 --report docs/explanation/simulation.md $(ARGS)
+simulate: $(VENV)/.test ## Simulate twenty rounds without people for both tasks: make simulate DATA=folder/of/data/sets
+	$(BIN)/python -m experiments.simulation nli sentiment --data $(DATA) --folder $(DYNABENCH_HOME)/simulation --seeds 6 --report docs/explanation/simulation.md $(ARGS)
 
 soak: $(VENV)/.test ## Let eight people write for 20 minutes while models die, hang and talk nonsense
 	$(BIN)/python scripts/soak.py --minutes 20 $(ARGS)
@@ -82,7 +82,7 @@ soak: $(VENV)/.test ## Let eight people write for 20 minutes while models die, h
 docs: $(VENV)/.test ## Build the documentation site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-screenshots: $(VENV)/.test ## Take pictures of every page, wide and narrow, light and dark, into docs/screenshots
+screenshots: $(VENV)/.test ## Take screenshots of every page into screenshots/ and renew the six pictures of the README
 	$(BIN)/python scripts/programs.py
 	$(BIN)/python scripts/screenshots.py
 
@@ -103,7 +103,7 @@ migration: $(VENV)/.test ## Write a migration for changed tables: make migration
 	$(BIN)/python -m dynabench.migrations "$(NAME)"
 
 clean: ## Remove the environment, build outputs and the state of `make run`
-	rm -rf $(VENV) .sbom sbom build dist site .dynabench src/dynabench/web/static/vendor
+	rm -rf $(VENV) .sbom sbom build dist site screenshots .dynabench src/dynabench/web/static/vendor
 
 # torch goes first and with its own dependencies, so that pip may choose the build that fits the machine.
 $(VENV)/.run: requirements/run.txt pyproject.toml hatch_build.py frontend/package-lock.json

@@ -9,20 +9,33 @@ check                   say what is missing or does not fit; exit status 1 where
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+import yaml
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from dynabench.evaluate.registry import FOLDERS
 from dynabench.language import FOLDER, LANGUAGES
+
+
+def extract_description(
+    file: IO[bytes], keywords: Collection[str], comment_tags: Collection[str], options: dict[str, Any]
+) -> Iterator[tuple[int, None, str, list[str]]]:
+    """Yield the description in a card file, as the extraction methods of Babel yield texts."""
+    for key, value in yaml.compose(file, yaml.SafeLoader).value:
+        if key.value == "description":
+            yield value.start_mark.line + 1, None, value.value, []
+
 
 SOURCES = FOLDER.parent
 PLUGINS = SOURCES.parents[1] / "plugins"
 METHODS = [
     ("**.py", "python"),
+    *((f"evaluate/{folder}/*.yaml", extract_description) for folder in FOLDERS),
     ("web/static/js/**.js", "javascript"),
     ("**/templates/**.html", "jinja2"),
     ("**/templates/**.txt", "jinja2"),

@@ -1,8 +1,8 @@
-"""Take pictures of the running pages, wide and narrow, light and dark, into docs/screenshots.
+"""Take screenshots of the running pages, wide and narrow, light and dark, into screenshots/, and renew the README's.
 
 Starts a platform of its own with the demo rounds, lets six people write and check examples, then looks; at last as
-the owner of a task (`screenshots_owner.py`). `python scripts/screenshots.py boards` takes those of boards and datasets
-alone.
+the owner of a task (`screenshots_owner.py`). At the end the pictures of the README are made from six of them
+(`readme_pictures.py`). `python scripts/screenshots.py boards` takes the screenshots of boards and datasets alone.
 """
 
 import io
@@ -20,12 +20,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.running import operate, platform
 from dynabench.client import Client
-from scripts import screenshots_boards, screenshots_owner
+from scripts import readme_pictures, screenshots_boards, screenshots_owner
 from scripts.programs import find
 from scripts.screenshots_people import PASSWORD, PEOPLE, SAID, ask_questions, check, hand_out, people, write
 
 ROOT = Path(__file__).parent.parent
-OUT = ROOT / "docs" / "screenshots"
+OUT = ROOT / "screenshots"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 LOOKS = list(itertools.product(SIZES, ("light", "dark")))
@@ -246,6 +246,7 @@ def main() -> None:
         log_in_again(page, "olga")
         screenshots_owner.look(page, secret, lambda page, name: shoot(page, name, BRIEFLY))
         browser.close()
+    readme_pictures.renew_pictures(OUT)
     pictures = list(OUT.glob("*.png"))
     print(f"{len(pictures)} pictures, {sum(each.stat().st_size for each in pictures) / 1e6:.1f} MB, in {OUT}")
 

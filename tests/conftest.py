@@ -33,8 +33,10 @@ from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_fo
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
 PASSWORD = "correct horse battery"
-hypothesis.settings.register_profile("unhurried", deadline=None)
-hypothesis.settings.load_profile("unhurried")  # a busy machine fails no property
+passwords.MEMORY_KIB = 64  # hashing takes longer than any other part of logging in, on purpose
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)  # a busy machine fails no property
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)  # --hypothesis-profile thorough
+hypothesis.settings.load_profile("quick")
 dialects.install()
 PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for whoever opens them
 

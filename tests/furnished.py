@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,14 @@ def bare(_: Settings) -> None:
 
 def settings_for(home: Path, url: str) -> Settings:
     """Settings with a home of their own, cheap passwords and no limits on how often."""
-    return Settings(
-        home=home, database_url=url, secret="a secret for tests of 32 bytes or more", password_cost=1, rate_limit=False
-    )
+    environment = tuple(sorted(pair for pair in os.environ.items() if pair[0].startswith("DYNABENCH_")))
+    return _settings(environment).model_copy(update={"home": home, "database_url": url})
+
+
+@cache
+def _settings(environment: tuple[tuple[str, str], ...]) -> Settings:
+    """The settings of an environment, read once: looking up every field takes longer than making an application."""
+    return Settings(secret="a secret for tests of 32 bytes or more", password_cost=1, rate_limit=False)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def _(message: str, /, **values: Any) -> str:
 
 
 def N_(message: str) -> str:
-    """The same plain text, marked for extraction: for texts of the library, which pages say with `_` of a name."""
+    """The same plain text, marked for extraction: for constants, which pages say with `_` of a name."""
     return message
 
 

@@ -1,4 +1,7 @@
-"""The built-in tasks, as they are, with targets of every kind of model that is here, all asked for the same example."""
+"""A task of labels and one of spans with targets of every kind of model that is here, all asked for one example.
+
+The other built-in tasks of labels differ in their texts alone; `test_shipped_tasks.py` plays all of them.
+"""
 
 import asyncio
 import contextlib
@@ -34,13 +37,13 @@ pytestmark = [
     pytest.mark.timeout(180),
     pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True),  # what a model said is written alike on both
 ]
-SERVED = {"nli": "nli-minilm", "sentiment": "sentiment-ngram", "qa": "qa-minilm", "hate": "hate-ngram"}
+SERVED = {"nli": "nli-minilm", "qa": "qa-minilm"}
 CONFIGS = {each.config.id: each.config for each in builtin() if each.config.id in SERVED}
-STARTED = {"ensemble": ("nli", "sentiment", "hate"), "linear": ("nli",), "handler": ("nli", "sentiment", "qa", "hate")}
+STARTED = {"ensemble": ("nli",), "linear": ("nli",), "handler": ("nli", "qa")}
 """In this order, so that no ensemble is of a handler, which nothing may be able to confine here."""
 EXPORTED = {"nli": catalog.BUILTIN / "nli-minilm", "qa": Path("qa-transformers")}
 """A shipped classifier and a small reader made here: writing a large graph takes ten seconds and more."""
-CHATTING = ("nli", "sentiment", "hate")
+CHATTING = ("nli",)
 """A chat model writes labels and texts, it marks none."""
 SAID = select(Prediction)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from dynabench.datasets.stored import Stored
@@ -20,7 +21,6 @@ from dynabench.tasks import builtin
 from tests.collection.conftest import draw, send
 from tests.conftest import Caller, register
 from tests.models.conftest import served
-from tests.models.waiting import until_ready
 from tests.scoring.conftest import Place, by_hand, place
 
 __all__ = ["by_hand", "place"]
@@ -109,14 +109,17 @@ class Made(Place):
 
 
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """A real host with one model of each task."""
-    with tempfile.TemporaryDirectory(prefix="dynabench-") as models:
-        for model in {"qa-minilm", *(model for model, _, _ in PLAYED.values())}:
-            (Path(models) / model).symlink_to(catalog.BUILTIN / model)
-        with served(create_app(Repository([Path(models)])), "http://127.0.0.1:0") as address:
-            until_ready(address)
-            yield address
+def models() -> Iterator[Path]:
+    """The folder of a real host's models, empty at first."""
+    with tempfile.TemporaryDirectory(prefix="dynabench-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def url(models: Path) -> Iterator[str]:
+    """The address of the host."""
+    with served(create_app(Repository([models])), "http://127.0.0.1:0") as address:
+        yield address
 
 
 @pytest.fixture
@@ -126,13 +129,13 @@ def host(url: str) -> Host:
 
 @pytest.fixture
 def olga(client: Any, database: Any) -> Callable[[str], Caller]:
-    """Make somebody who owns a new task of a shipped config, with its contexts."""
+    """Make somebody who owns a new task of a shipped config, with its shortest contexts."""
 
     def owner(task: str) -> Caller:
         made = register(client, "olga")
         database.write(service.save_task, None, SHIPPED[task].source)
         database.write(service.set_role, None, task, "olga", "owner")
-        rows = list(SHIPPED[task].contexts())
+        rows = sorted(SHIPPED[task].contexts(), key=lambda row: len(str(row["values"])))[:8]
         if rows:
             sent = made.post(f"/api/v1/tasks/{task}/contexts", json={"contexts": rows})
             assert sent.status_code == 201, sent.text
@@ -140,6 +143,21 @@ def olga(client: Any, database: Any) -> Callable[[str], Caller]:
         return made
 
     return owner
+
+
+@pytest.fixture
+def open_round(models: Path, url: str) -> Callable[[Caller, str], None]:
+    """Open a round of a task against the model that comes with it, which the host loads."""
+
+    def open_it(owner: Caller, task: str) -> None:
+        model = PLAYED[task][0]
+        if not (models / model).exists():
+            (models / model).symlink_to(catalog.BUILTIN / model)
+            httpx2.post(f"{url}/v2/repository/models/{model}/load", timeout=60).raise_for_status()
+        opened = owner.post(f"/api/v1/tasks/{task}/rounds", json={"targets": [model]})
+        assert opened.status_code == 201, opened.text
+
+    return open_it
 
 
 def write(caller: Caller, task: str, number: int) -> dict[str, Any]:
@@ -153,12 +171,11 @@ def write(caller: Caller, task: str, number: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("task", list(PLAYED))
-def test_it_is_played_from_create_to_evaluate(task, olga, person, database, settings, by_hand):
+def test_it_is_played_from_create_to_evaluate(task, olga, person, database, settings, by_hand, open_round):
     owner, ada, judges = olga(task), person("ada"), [person("bob"), person("eve")]
     model, _, metric = PLAYED[task]
     where = f"/api/v1/tasks/{task}"
-    opened = owner.post(f"{where}/rounds", json={"targets": [model]})
-    assert opened.status_code == 201, opened.text
+    open_round(owner, task)
     told = [write(ada, task, number) for number in range(6)]
     fooling = {each["id"]: each["claimed"] for each in told if each["fooled"]}
     assert fooling
@@ -194,10 +211,10 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     assert scores[metric]["n"] == len(told if SHIPPED[task].config.validation.also_not_fooled else fooling)
 
 
-def test_an_emoji_is_changed_so_that_the_label_turns(olga, person):
+def test_an_emoji_is_changed_so_that_the_label_turns(olga, person, open_round):
     owner, ada = olga("hate-emoji"), person("ada")
     where = "/api/v1/tasks/hate-emoji"
-    assert owner.post(f"{where}/rounds", json={"targets": ["hate-ngram"]}).status_code == 201
+    open_round(owner, "hate-emoji")
     first = write(ada, "hate-emoji", 1)
     given = ada.post(f"{where}/contexts/next", json={"perturb": first["id"]}).json()
     assert (given["start"], given["goal"]) == ("perturb", {"label": "hateful"})
@@ -206,9 +223,8 @@ def test_an_emoji_is_changed_so_that_the_label_turns(olga, person):
     assert told.status_code == 201, told.text
 
 
-def test_the_first_page_offers_no_try_against_a_passage_that_it_does_not_show(olga, client):
-    opened = olga("boolq").post("/api/v1/tasks/boolq/rounds", json={"targets": ["boolq-ngram"]})
-    assert opened.status_code == 201, opened.text
+def test_the_first_page_offers_no_try_against_a_passage_that_it_does_not_show(olga, client, open_round):
+    open_round(olga("boolq"), "boolq")
     page = client.get("/").text
     assert "Yes or no" in page
     assert "A question that yes or no answers" not in page

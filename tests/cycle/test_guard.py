@@ -1,5 +1,7 @@
 """The guard on neutral data in a turn: which datasets it takes, what models scored there, and what it says."""
 
+import copy
+
 import numpy as np
 import pytest
 from sqlalchemy import select
@@ -8,6 +10,7 @@ from dynabench import errors
 from dynabench.cycle import closing, deciding, scores, service, sources
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.datasets.stored import Stored
+from dynabench.db import Database
 from dynabench.language import said, speaking
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
@@ -22,9 +25,24 @@ PRESENT, ROWS = "m@1", 40
 PLAN = {"candidates": [{"name": "new", "method": "ngram"}], "promote": {"by": "recency"}, "anyway": True}
 
 
+def collected_once(settings):
+    """A round with verified examples; tests take copies of its database."""
+    database = Database(settings.url)
+    world = collected(database, writers=10)
+    database.close()
+    return world
+
+
 @pytest.fixture
-def world(database):
-    return collected(database, writers=10)
+def furnish():
+    return collected_once
+
+
+@pytest.fixture
+def world(database, furnished):
+    world = copy.copy(furnished[1])
+    world.db = database
+    return world
 
 
 class Turn:

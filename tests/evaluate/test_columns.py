@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dynabench.evaluate import columns
 from dynabench.evaluate.columns import Labels, LabelsOrSets, Numbers, Records, References, Texts, Tokens
 
-often = settings(deadline=None, max_examples=200)
+often = settings(deadline=None, max_examples=80)
 nan = float("nan")
 anything = st.recursive(
     st.one_of(

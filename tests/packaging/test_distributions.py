@@ -111,11 +111,18 @@ def test_the_wheel_of_each_plug_in_has_all_its_files(tmp_path):
             assert any(file.endswith("licenses/LICENSE") for file in archive.namelist())
 
 
-def test_the_platform_leaves_out_what_the_library_and_the_weights_have():
-    def wheel(name):
-        return project(name)["tool"]["hatch"]["build"]["targets"]["wheel"]
+def wheel(name):
+    return project(name)["tool"]["hatch"]["build"]["targets"]["wheel"]
 
+
+def test_the_platform_leaves_out_what_the_library_and_the_weights_have():
     assert set(wheel(PLATFORM)["exclude"]) == {*wheel(LIBRARY)["only-include"], *wheel(WEIGHTS)["only-include"]}
+
+
+def test_no_distribution_has_the_experiments():
+    paths = [*wheel(LIBRARY)["only-include"], *wheel(WEIGHTS)["only-include"], *wheel(PLATFORM)["packages"]]
+    assert all(path == "src/dynabench" or path.startswith("src/dynabench/") for path in paths)
+    assert not list((ROOT / "src").rglob("simulation"))
 
 
 def install(site, requirements, package):
@@ -189,7 +196,6 @@ print({name: done.output for name in COMMANDS if (done := CliRunner().invoke(app
     ("words", "line"),
     [
         (["train", "nli", "--data", ".", "--out", "x"], "`dynabench train` needs torch: {platform}"),
-        (["cycle", "simulate", "nli", "--data", ".", "--folder", "x"], "Not found: SNLI: no file in"),
         (["model", "ask", "nli-minilm", "premise=a"], "Not found: There is no model 'nli-minilm'; there are: none."),
         (
             ["evaluate", "run", "--data", "rows.csv", "--model", ".", "--task", "text-classification"],

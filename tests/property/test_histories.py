@@ -188,7 +188,7 @@ class Histories(RuleBasedStateMachine):
 def test_counters_equal_a_recount_and_votes_stay_within_bounds_after_any_history(sqlite_template):
     Histories.template = sqlite_template
     how = settings(
-        max_examples=15,
+        max_examples=10,
         stateful_step_count=25,
         deadline=None,
         suppress_health_check=list(HealthCheck),

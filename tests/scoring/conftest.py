@@ -1,14 +1,16 @@
 """Datasets and installed models to evaluate, and a worker that does it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, Literal
 
 import pytest
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.accounts.tables import Person
-from dynabench.datasets import stored
+from dynabench.datasets import stored, twin_jobs
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import Database, now
@@ -16,9 +18,7 @@ from dynabench.models import catalog
 from dynabench.registry import submission_cards
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service
-from dynabench.scoring import evaluating, queueing
-from dynabench.scoring.planning import Piece
-from dynabench.scoring.running import Running, Source
+from dynabench.scoring import costs, durable, evaluating, queueing
 from dynabench.scoring.tables import Evaluation
 from dynabench.settings import Settings, get_settings
 from dynabench.tasks import builtin
@@ -137,25 +137,56 @@ def owner_of(database: Database) -> Callable[[str], int]:
     return make
 
 
+@contextmanager
+def worker_here(database: Database, settings: Settings) -> Iterator[None]:
+    """Let this process do what a worker does, and measure what a model costs once, on few rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("HOME", settings.home), ("DATABASE_URL", settings.url), ("SECRET", settings.secret)):
+            patch.setenv(f"DYNABENCH_{name}", str(value))
+        patch.setattr(jobs, "_database", database)
+        patch.setattr(costs, "REPEATS", 1)
+        patch.setattr(costs, "SINGLES", 4)
+        get_settings.cache_clear()
+        yield
+    get_settings.cache_clear()
+
+
+def run_evaluation(database: Database, settings: Settings, id: int) -> dict[str, Any]:
+    """Run an evaluation in this process, by the steps that the worker takes; how it ended."""
+    job = database.read(lambda session: session.get_one(Evaluation, id)).job_id
+    assert job is not None
+    with worker_here(database, settings):
+        return evaluating.run_job(job, id)
+
+
 @pytest.fixture
-def by_hand(
-    place: Any, database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[int], None]:
-    """Run an evaluation in this process, by the steps that the worker takes."""
-    monkeypatch.setattr(jobs, "_database", database)
+def by_hand(place: Any, database: Database, settings: Settings) -> Callable[[int], None]:
+    """Run an evaluation in this process until it is done."""
 
     def run(id: int) -> None:
-        evaluation = database.read(lambda session: session.get_one(Evaluation, id))
-        assert evaluation.job_id is not None
-        plan = evaluating.begin(evaluation.job_id, id)
-        work = Running(evaluation.job_id, id, Source(**plan["source"]), settings)
-        try:
-            for piece in plan["pieces"]:
-                assert evaluating.shard(work, Piece(**piece)) == {}
-            measured = evaluating.measure(work, plan)
-            assert evaluating.score(work, plan, measured) == {}
-        finally:
-            work.close()
-        evaluating.end(evaluation.job_id, id, {"planned": plan["planned"]}, "")
+        result = run_evaluation(database, settings, id)
+        assert result == {"state": "done", "code": ""}, database.read(Session.get_one, Evaluation, id).reason
+
+    return run
+
+
+@pytest.fixture
+def run_jobs(place: Any, database: Database, settings: Settings) -> Callable[..., None]:
+    """Run in this process the jobs of some kinds, and those that they ask for, until none waits."""
+
+    def run_job(job: jobs.Job) -> None:
+        if job.kind == "evaluate":
+            evaluating.run_job(job.id, job.payload["evaluation"])
+        elif job.kind == "queue_evaluations":
+            durable.queued(job.payload)
+        else:
+            twin_jobs.perturb(job.payload, lambda _: None)
+
+    def run(*kinds: Literal["evaluate", "queue_evaluations", "perturb_dataset"]) -> None:
+        waiting = select(jobs.Job).where(jobs.Job.sent_at.is_(None), jobs.Job.kind.in_(kinds))
+        with worker_here(database, settings):
+            while job := database.read(lambda session: session.scalars(waiting.order_by(jobs.Job.created_at)).first()):
+                database.write(jobs._mark_sent, [job.id])
+                run_job(job)
 
     return run

@@ -4,20 +4,44 @@ from collections import Counter
 
 import pytest
 from sqlalchemy import select
+from starlette.testclient import TestClient
 
-from dynabench.db import now
+from dynabench.app import create_app
+from dynabench.db import Database, now
 from dynabench.scoring import records
 from dynabench.scoring.tables import Evaluation
-from tests.scoring.conftest import statements
+from tests.conftest import Caller, register
+from tests.furnished import bare
+from tests.scoring.conftest import Place, run_evaluation, statements
 
 API = "/api/v1/evaluations/1"
 ON_ONE = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 SECRET = "a secret of a hidden row"
 
 
+def evaluations(settings):
+    """Furnish: sam's model, evaluated on a public, a scoring and a hidden dataset; sam's id and token."""
+    with TestClient(create_app(settings)) as client:
+        sam = register(client, "sam")
+    database = Database(settings.url)
+    here = Place(database, settings)
+    for name in ("public", "scoring", "hidden"):
+        here.dataset(name, statements(24), name)
+    here.queue(submission=here.submit("sentiment-ngram", sam.id))
+    for each in (1, 2, 3):
+        assert run_evaluation(database, settings, each)["state"] == "done"
+    database.close()
+    return sam.id, sam.token
+
+
 @pytest.fixture
-def sam(person):
-    return person("sam")
+def furnish(request):
+    return evaluations if "evaluated" in request.fixturenames else bare
+
+
+@pytest.fixture
+def sam(client, furnished):
+    return Caller(client, "sam", *furnished[1])
 
 
 @pytest.fixture
@@ -26,17 +50,12 @@ def mia(person):
 
 
 @pytest.fixture
-def evaluated(place, database, sam, by_hand):
-    """Evaluations of sam's model on a public, a scoring and a hidden dataset, done without a worker."""
-    here = place()
-    for name in ("public", "scoring", "hidden"):
-        here.dataset(name, statements(24), name)
-    here.queue(submission=here.submit("sentiment-ngram", sam.id))
-    for each in (1, 2, 3):
-        by_hand(each)
-    return here
+def evaluated(place, database, settings):
+    """The place of the furnished evaluations."""
+    return place()
 
 
+@ON_ONE
 def test_scores_of_a_public_model_are_for_all_and_its_record_is_signed(client, evaluated, mia):
     for caller in (client, mia):
         told = caller.get(API).json()

@@ -1,8 +1,9 @@
-"""Models are evaluated by a worker: what ends well, what ends otherwise, and nothing twice."""
+"""Evaluations of models: by a worker, which is killed and goes on, and by its steps alone, however they end."""
 
 import dataclasses
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.metrics import matthews_corrcoef
 from sqlalchemy import func, select
 
 from dynabench import jobs
-from dynabench.accounts.tables import Notice
+from dynabench.accounts.tables import Notice, Person
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Twin
@@ -25,7 +26,7 @@ from dynabench.tasks import builtin
 from tests.jobs.conftest import until
 from tests.leaderboards.asking import board, ranks
 from tests.models.handlers import need_sandbox
-from tests.scoring.conftest import BAD, statements
+from tests.scoring.conftest import BAD, run_evaluation, statements
 
 NGRAM = "sentiment-ngram"
 SLOW = """
@@ -60,7 +61,9 @@ def folder(settings, name, line="pass", seconds=0.0):
     return name
 
 
-def test_an_installed_model_gets_all_its_scores_and_a_signed_record(place, worker, database, settings, owner_of):
+def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores_and_a_signed_record(
+    place, worker, database, settings, owner_of
+):
     here, sender = place(), owner_of("sam")
     rows = statements(90)
     version = here.dataset("films", rows)
@@ -71,14 +74,21 @@ def test_an_installed_model_gets_all_its_scores_and_a_signed_record(place, worke
     ]
     here.twin(version, "robustness", twins)
     here.submit(NGRAM, sender)
-    assert here.queue(submission=1) == 1
-    assert here.queue(dataset=1) == 0
+    here.dataset("lost", statements(6))
+    assert here.queue(dataset=2) == 1
+    (settings.folder / "evaluations").mkdir()
+    (settings.folder / "evaluations" / "1").write_text("a file where a folder should be")
+    database.write(lambda session: jobs.enqueue(session, "queue_evaluations", {"dataset": 1}) and None)
     worker.start()
-    found = here.ended(1)
+    until(lambda: database.read(lambda session: session.get(Evaluation, 2)))
+    found = here.ended(2)
     assert found.state == "done", (found.code, found.reason, found.log, worker.said())
-    assert (found.rows_done, found.rows) == (170, 170)
+    assert (found.version_id, found.rows_done, found.rows) == (version, 170, 170)
+    assert here.queue(submission=1) == 0
+    fault = here.ended(1)
+    assert (fault.state, fault.code) == ("failed", "failed"), "a fault of ours ends an evaluation too"
 
-    scores = scores_of(database, 1)
+    scores = scores_of(database, 2)
     accuracy = scores["accuracy", ""]
     assert (accuracy.value, accuracy.n) == (1.0, 90)
     assert 0.9 < accuracy.low < 1
@@ -97,31 +107,31 @@ def test_an_installed_model_gets_all_its_scores_and_a_signed_record(place, worke
         assert abs(drawn.mean() - each.value) <= 1.2 * (each.high - each.low) + 1e-6 * each.value
     assert 0 <= scores["calibration_error", ""].value < 0.2
 
-    record = database.read(lambda session: session.get_one(Record, 1))
+    record = database.read(lambda session: session.get_one(Record, 2))
     key = records.public_keys(settings)[0]
     assert records.verified(record.document, record.signature, key)
     assert not records.verified(record.document | {"rows": 1}, record.signature, key)
     digests = {each["digest"] for each in record.document["shards"]}
     with database._reads() as session:
         assert digests == set(session.scalars(select(Shard.digest)))
-        assert [each.kind for each in session.scalars(select(Notice))] == ["evaluation"]
+        assert [each.kind for each in session.scalars(select(Notice))] == ["evaluation"] * 2
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, worker, database, settings):
+def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, by_hand, run_jobs, database, settings):
     here = place()
     rows = statements(30)
     version = here.dataset("films", rows)
     here.submit(NGRAM)
     here.queue(submission=1)
-    worker.start()
-    assert here.ended(1).state == "done", worker.said()
+    by_hand(1)
     before = database.read(lambda session: session.scalars(select(Shard)).one()).done_at
     measured = scores_of(database, 1)["throughput", ""].value
     copies = [Stored(f"{row.uid}-x", row.inputs, row.answers, (), row.uid, "same") for row in rows]
     twin = here.twin(version, "fairness", copies)
     assert here.queue(twin=twin) == 1
-    until(lambda: here.evaluation(1).attempt == 2 and here.evaluation(1).state == "done")
+    by_hand(1)
+    assert here.evaluation(1).attempt == 2
     with database._reads() as session:
         shards = {each.part: each.done_at for each in session.scalars(select(Shard))}
     assert shards["rows"] == before
@@ -138,20 +148,22 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, work
         return queueing.outdated(session)
 
     assert database.write(older) == 1
-    until(lambda: here.evaluation(1).attempt == 3 and here.evaluation(1).state == "done")
+    run_jobs("queue_evaluations")
+    by_hand(1)
+    assert here.evaluation(1).attempt == 3
     assert scores_of(database, 1)["accuracy", ""].version == 1
     assert row_scores.read(settings, 1).tolist() == [[1] * 30] * 2, "what is said of rows is made anew with the scores"
 
 
-def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(place, worker, database):
+def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(place, run_jobs, database):
     here = place()
     rows = statements(30)
     rows[3] = dataclasses.replace(rows[3], answers=({"label": "positive"},))  # what the models answer wrong
     here.dataset("films", rows)
     for each in (NGRAM, "sentiment-minilm"):
         here.queue(submission=here.submit(each))
-    worker.start()
-    assert [here.ended(each).state for each in (1, 2)] == ["done", "done"], worker.said()
+    run_jobs("evaluate")
+    assert [here.evaluation(each).state for each in (1, 2)] == ["done", "done"]
 
     def answered():
         return database.read(lambda session: {each.digest: each.done_at for each in session.scalars(select(Shard))})
@@ -160,21 +172,19 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
     [shipped] = [each for each in builtin() if each.config.id == "sentiment"]
     source = shipped.source.replace("primary: accuracy", "primary: matthews_correlation")
     assert database.write(rounds.save_task, None, source).changed
-    # Copies of the rows, which the shipped config asks for, may open them once more, as soon as they are there.
-    until(lambda: all("matthews_correlation" in {name for name, _ in scores_of(database, each)} for each in (1, 2)))
+    run_jobs("queue_evaluations", "evaluate")
     right = [each.answers[0]["label"] for each in rows]
     wrong = [*right[:3], "negative", *right[4:]]
     for each in (1, 2):
         score = scores_of(database, each)["matthews_correlation", ""]
         assert score.value == pytest.approx(matthews_corrcoef(right, wrong))
-    after = answered()
-    assert {digest: after[digest] for digest in before} == before, "no model was asked the same again"
+    assert answered() == before, "no model was asked again"
     with database._reads() as session:
         named = [session.get_one(Record, each).document["model"].get("encoder") for each in (1, 2)]
     assert named == [None, encoder.SHIPPED_FOR]
 
 
-def test_an_axis_of_perturbed_copies_added_to_a_task_ranks_every_model_again(place, worker, database, client):
+def test_an_axis_of_perturbed_copies_added_to_a_task_ranks_every_model_again(place, run_jobs, database, client):
     here = place()
     [shipped] = [each for each in builtin() if each.config.id == "sentiment"]
 
@@ -186,85 +196,83 @@ def test_an_axis_of_perturbed_copies_added_to_a_task_ranks_every_model_again(pla
     here.dataset("films", statements(30))
     here.dataset("retired", statements(31), retired_at=now())
     here.queue(submission=here.submit(NGRAM))
-    worker.start()
-    assert here.ended(1).state == "done", worker.said()
+    run_jobs("evaluate")
+    assert here.evaluation(1).state == "done"
     assert ranks(board(client)) == {NGRAM: (1, 1)}
     perturb("robustness")
-    until(lambda: ("robustness", "") in scores_of(database, 1), 20)
-    assert here.ended(1).state == "done", worker.said()
+    run_jobs("queue_evaluations", "perturb_dataset", "evaluate")
+    assert ("robustness", "") in scores_of(database, 1)
+    assert here.evaluation(1).state == "done"
     assert ranks(board(client)) == {NGRAM: (1, 1)}
     made = database.read(lambda session: session.execute(select(Twin.version_id, Twin.axis, Twin.state)).all())
     assert [tuple(each) for each in made] == [(1, "robustness", "ready")], "copies of the dataset in use, once"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_a_model_that_goes_wrong_ends_its_evaluation_with_the_reason(place, worker, settings):
+def test_a_model_that_goes_wrong_ends_its_evaluation_with_the_reason(place, database, settings):
     here = place()
-    here.dataset("open", statements(20))
-    here.dataset("closed", statements(21), "hidden")
+    here.dataset("open", statements(4))
     wrong = {
-        "import os; os._exit(3)": {"unreachable", "crashed"},
         "return [{'label': 'good'} for row in rows]": {"wrong_output"},
         "return [{'label': 'positive'}]": {"wrong_output"},
+        "import os; os._exit(3)": {"unreachable", "crashed"},
     }
     for number, line in enumerate(wrong, start=1):
         here.submit(folder(settings, f"odd-{number}", line))
         here.queue(submission=number)
-    worker.start()
-    for number, codes in enumerate(wrong.values()):
-        found, hidden = here.ended(2 * number + 1), here.ended(2 * number + 2)
-        assert (found.state, hidden.state) == ("failed", "failed")
-        assert {found.code, hidden.code} <= codes, (found.code, found.reason, worker.said())
+    for number, codes in enumerate(wrong.values(), start=1):
+        run_evaluation(database, settings, number)
+        found = here.evaluation(number)
+        assert found.state == "failed"
+        assert found.code in codes, (found.code, found.reason)
         assert found.code in service.CODES
         assert found.reason
-        assert (hidden.reason, hidden.log) == ("", "")
+    here.dataset("closed", statements(5), "hidden")
+    here.queue(submission=1)
+    closed = database.read(lambda session: session.scalars(select(Evaluation.id).order_by(Evaluation.id)).all())[-1]
+    run_evaluation(database, settings, closed)
+    hidden = here.evaluation(closed)
+    assert (hidden.state, hidden.code, hidden.reason, hidden.log) == ("failed", "wrong_output", "", "")
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_a_model_that_takes_too_long_or_too_much_is_ended(place, worker, settings, database):
+def test_a_model_that_takes_too_long_or_too_much_is_ended(place, settings, database, monkeypatch):
     here = place()
-    here.dataset("films", statements(20))
+    here.dataset("films", statements(2))
     here.submit(folder(settings, "slow", seconds=600))
     here.queue(submission=1)
-    worker.env |= {"DYNABENCH_EVALUATION_ANSWER_SECONDS": "0.2"}
-    worker.start()
-    assert here.ended(1).code == "time", worker.said()
-    worker.end()
-    worker.env |= {"DYNABENCH_EVALUATION_MEMORY_MB": "64"}
+    monkeypatch.setenv("DYNABENCH_EVALUATION_ANSWER_SECONDS", "0.2")
+    assert run_evaluation(database, settings, 1)["code"] == "time"
+    monkeypatch.setenv("DYNABENCH_EVALUATION_MEMORY_MB", "64")
+    monkeypatch.setenv("DYNABENCH_EVALUATION_ANSWER_SECONDS", "10")
     here.submit(folder(settings, "large", "self.much = bytearray(b'x') * 300_000_000; time.sleep(5)"))
     here.queue(submission=2)
-    worker.start()
-    assert here.ended(2).code == "out_of_memory", worker.said()
+    assert run_evaluation(database, settings, 2)["code"] == "out_of_memory"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_cancelling_takes_effect_while_the_model_thinks_and_a_retry_goes_on(
-    place, worker, settings, database, owner_of
-):
+def test_cancelling_takes_effect_while_the_model_thinks_and_a_retry_goes_on(place, settings, database, owner_of):
     here = place()
     here.dataset("films", statements(20))
     sam = owner_of("sam")
     here.submit(folder(settings, "slow", seconds=600), sam)
     here.queue(submission=1)
-    worker.start()
-    until(lambda: here.evaluation(1).state == "running")
-
-    def person(session):
-        from dynabench.accounts.tables import Person
-
-        return session.get_one(Person, sam)
-
-    database.write(lambda session: service.cancel(session, person(session), 1))
+    with ThreadPoolExecutor() as threads:
+        running = threads.submit(run_evaluation, database, settings, 1)
+        until(lambda: here.evaluation(1).state == "running")
+        database.write(lambda session: service.cancel(session, session.get_one(Person, sam), 1))
+        assert running.result(60) == {"state": "cancelled"}
     handler = settings.folder / "models" / "slow" / "handler.py"
     handler.write_text(handler.read_text().replace("600", "0"))
     assert here.evaluation(1).state == "cancelled"
-    database.write(lambda session: service.retry(session, person(session), 1))
-    found = here.ended(1)
+    database.write(lambda session: service.retry(session, session.get_one(Person, sam), 1))
+    run_evaluation(database, settings, 1)
+    found = here.evaluation(1)
     assert (found.attempt, found.code) == (2, "model_gone")  # another file is another version
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_a_dataset_whose_file_changed_is_not_scored(place, worker, settings, database):
+def test_a_dataset_whose_file_changed_is_not_scored(place, settings, database):
     here = place()
     here.dataset("films", statements(20))
     here.submit(NGRAM)
@@ -272,8 +280,7 @@ def test_a_dataset_whose_file_changed_is_not_scored(place, worker, settings, dat
     [file] = (settings.folder / "datasets").rglob("*.parquet")
     other = stored.write(settings, statements(21))
     file.write_bytes(stored.path(settings, other.digest).read_bytes())
-    worker.start()
-    assert (here.ended(1).state, here.evaluation(1).code) == ("failed", "dataset_changed")
+    assert run_evaluation(database, settings, 1) == {"state": "failed", "code": "dataset_changed"}
 
 
 @pytest.mark.slow
@@ -312,7 +319,7 @@ def _cut(shards, rows):
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_a_file_of_predictions_is_scored_without_a_model(place, worker, database, settings):
+def test_a_file_of_predictions_is_scored_without_a_model(place, by_hand, database, settings):
     import orjson
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -327,30 +334,7 @@ def test_a_file_of_predictions_is_scored_without_a_model(place, worker, database
     made = {"uid": [row.uid for row in rows], "answer": said, "probabilities": [None] * 40}
     pq.write_table(pa.table(made, schema=predictions.SCHEMA), at)
     assert here.queue(submission=submission) == 1
-    worker.start()
-    assert here.ended(1).state == "done", (here.evaluation(1).code, worker.said())
+    by_hand(1)
     scores = scores_of(database, 1)
     assert scores["accuracy", ""].value == pytest.approx(26 / 40)
     assert not [name for name, _ in scores if name in ("throughput", "memory", "calibration_error")]
-
-
-def test_what_is_new_queues_its_evaluations_by_itself(place, worker, database):
-    here = place()
-    here.submit(NGRAM)
-    version = here.dataset("films", statements(6))
-    database.write(lambda session: jobs.enqueue(session, "queue_evaluations", {"dataset": 1}) and None)
-    worker.start()
-    until(lambda: database.read(lambda session: session.scalar(select(func.count()).select_from(Evaluation))))
-    assert (here.evaluation(1).version_id, here.ended(1).state) == (version, "done")
-
-
-@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_a_fault_of_ours_ends_an_evaluation_too(place, worker, settings):
-    here = place()
-    here.dataset("films", statements(6))
-    here.submit(NGRAM)
-    here.queue(submission=1)
-    (settings.folder / "evaluations").write_text("a file where a folder should be")
-    worker.start()
-    found = here.ended(1)
-    assert (found.state, found.code) == ("failed", "failed"), worker.said()

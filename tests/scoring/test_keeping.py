@@ -1,6 +1,7 @@
 """What is withdrawn is evaluated no more, and nothing waits for a job that nobody runs any more."""
 
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
@@ -15,7 +16,7 @@ from dynabench.registry import submissions
 from dynabench.scoring import keeping, service
 from dynabench.scoring.tables import Evaluation, Score, Shard
 from tests.jobs.conftest import until
-from tests.scoring.conftest import statements
+from tests.scoring.conftest import run_evaluation, statements
 from tests.scoring.test_evaluating import NGRAM, folder
 
 WAITS = "time.sleep(15) if 'waits' in rows[0]['statement'] else None"
@@ -31,26 +32,31 @@ def give_up(settings, job):
     engine.dispose()
 
 
-def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(place, worker, settings, database, owner_of):
+def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
+    place, by_hand, run_jobs, settings, database, owner_of
+):
     here, sam = place(), owner_of("sam")
     model = folder(settings, "patient", WAITS)
     here.dataset("first", statements(12))
     here.submit(model, sam)
     here.queue(submission=1)
-    worker.start()
-    assert here.ended(1).state == "done", worker.said()
+    by_hand(1)
     for name in ("second", "third", "fourth"):
         rows = [replace(row, inputs={"statement": f"{name} waits {row.uid}"}) for row in statements(12)]
         here.dataset(name, rows)
     assert here.queue(submission=1) == 3
-    until(lambda: any(here.evaluation(each).state == "running" for each in (2, 3, 4)))
-    assert any(here.evaluation(each).state == "queued" for each in (2, 3, 4))
 
     def withdraw(session):
         submissions.withdraw(session, settings, session.get_one(Person, sam), 1)
 
-    database.write(withdraw)
-    until(lambda: all(here.evaluation(each).state == "cancelled" for each in (2, 3, 4)))
+    with ThreadPoolExecutor() as threads:
+        running = threads.submit(run_evaluation, database, settings, 2)
+        until(lambda: here.evaluation(2).state == "running")
+        assert {here.evaluation(each).state for each in (3, 4)} == {"queued"}
+        database.write(withdraw)
+        run_jobs("queue_evaluations")
+        assert running.result(60) == {"state": "cancelled"}
+    assert {here.evaluation(each).state for each in (2, 3, 4)} == {"cancelled"}
     assert here.evaluation(1).state == "done"
     assert here.queue(submission=1) == 0
     with pytest.raises(Exception, match="withdrawn"):

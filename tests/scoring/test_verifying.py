@@ -7,12 +7,14 @@ from typer.testing import CliRunner
 
 from dynabench.cli import app
 from dynabench.datasets.tables import DatasetVersion
+from dynabench.db import Database
 from dynabench.evaluate import registry
 from dynabench.registry.tables import Submission
 from dynabench.scoring import queueing
 from dynabench.scoring.tables import Record, Shard
 from dynabench.settings import get_settings
-from tests.scoring.conftest import Place, statements
+from tests.furnished import bare
+from tests.scoring.conftest import Place, run_evaluation, statements
 
 STRANGER = "A" * 43 + "="
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -22,14 +24,25 @@ def verify(*words):
     return CliRunner().invoke(app, ["evaluate", "verify", *map(str, words)])
 
 
-@pytest.fixture
-def record(place, by_hand, client, tmp_path, database, monkeypatch):
-    """The record of an evaluation, in a file as the API gives it."""
-    monkeypatch.setenv("DYNABENCH_DATABASE_URL", database.url)
-    here = place()
+def evaluation_of_films(settings):
+    """Furnish: an evaluation that is done."""
+    database = Database(settings.url)
+    here = Place(database, settings)
     here.dataset("films", statements(30))
     here.queue(submission=here.submit("sentiment-ngram"))
-    by_hand(1)
+    assert run_evaluation(database, settings, 1)["state"] == "done"
+    database.close()
+
+
+@pytest.fixture
+def furnish(request):
+    return evaluation_of_films if "record" in request.fixturenames else bare
+
+
+@pytest.fixture
+def record(place, client, tmp_path, database, monkeypatch):
+    """The record of an evaluation, in a file as the API gives it."""
+    monkeypatch.setenv("DYNABENCH_DATABASE_URL", database.url)
     path = tmp_path / "record.json"
     path.write_text(client.get("/api/v1/evaluations/1/record").text)
     return path
@@ -82,17 +95,11 @@ def test_what_was_changed_or_signed_by_another_does_not_hold(record):
 
 
 def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_gone(
-    place, by_hand, client, tmp_path, database, settings, monkeypatch
+    place, by_hand, record, client, tmp_path, database, monkeypatch
 ):
-    monkeypatch.setenv("DYNABENCH_DATABASE_URL", database.url)
     here = place()
-    here.dataset("films", statements(30))
-    here.queue(submission=here.submit("sentiment-ngram"))
-    by_hand(1)
     before = {each["metric"]: each for each in scores(client)}
-    first = tmp_path / "first.json"
-    first.write_text(client.get("/api/v1/evaluations/1/record").text)
-    assert "without asking" not in verify(first).output
+    assert "without asking" not in verify(record).output
 
     database.write(lambda session: setattr(session.get_one(Submission, 1), "version", "0" * 16))  # nobody has that one
     card = registry.find("accuracy")
@@ -112,10 +119,10 @@ def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_
     told = verify(second)
     assert told.exit_code == 0
     answered = json.loads(second.read_text())["document"]["answered_at"]
-    assert answered == json.loads(first.read_text())["document"]["answered_at"]
+    assert answered == json.loads(record.read_text())["document"]["answered_at"]
     assert f"scored from answers of {answered}, without asking the model again" in told.output
     assert "cannot be run again here" in verify(second, "--again").output
-    others = verify(first, "--again")
+    others = verify(record, "--again")
     assert "accuracy: recorded by version 1 of the metric, here is 2, not compared" in others.output
     assert others.exit_code == 0
 

@@ -1,4 +1,4 @@
-"""Fifty validators at once: never more counted votes than asked for, and counts that equal a recount."""
+"""Twenty validators at once: never more counted votes than asked for, and counts that equal a recount."""
 
 import random
 import threading
@@ -16,7 +16,7 @@ from dynabench.validation.tables import Reservation, Skip
 
 from .world import World
 
-PEOPLE = 50
+PEOPLE = 20
 
 
 def allowed(world: World, example_id: int) -> None:
@@ -33,7 +33,7 @@ def allowed(world: World, example_id: int) -> None:
 
 
 def crowd(world: World, work) -> None:
-    """Each of fifty people does `work(person, rng)` in a thread of their own, all from the same moment on."""
+    """Each of twenty people does `work(person, rng)` in a thread of their own, all from the same moment on."""
     people = [world.person() for _ in range(PEOPLE)]
     start = threading.Barrier(PEOPLE)
 
@@ -61,10 +61,8 @@ def send(world: World, person, item_id: int, mode: str, label: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
-    ("mode", "need", "cap"), [("judge", 2, 5), ("answer", 1, 1), ("mixed", 3, 4), ("judge", 2, 2), ("answer", 5, 9)]
-)
-def test_fifty_validators_with_all_they_can_do(database, mode, need, cap):
+@pytest.mark.parametrize(("mode", "need", "cap"), [("judge", 2, 5), ("answer", 1, 1), ("mixed", 3, 4)])
+def test_twenty_validators_with_all_they_can_do(database, mode, need, cap):
     world = World(database, mode=mode, votes=need, cap=cap)
     examples = [world.example(world.person()) for _ in range(6)]
 
@@ -93,7 +91,7 @@ def test_fifty_validators_with_all_they_can_do(database, mode, need, cap):
     assert world.projections() == world.rebuilt()
 
 
-def test_fifty_votes_at_once_on_one_example(database):
+def test_twenty_votes_at_once_on_one_example(database):
     world = World(database)
     example = world.example(world.person())
     crowd(world, lambda person, _: send(world, person, example, "judge", "correct"))

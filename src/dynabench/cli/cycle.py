@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from dynabench.cli.cycle_simulate import simulate
 from dynabench.cli.operator import AsJson, database, say
 from dynabench.cli.round import until_served
 from dynabench.settings import get_settings
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from dynabench.db import Database
 
 app = typer.Typer(help="Turn the cycle: release, train, promote, open the next round.")
-app.command("simulate")(simulate)
 PATIENCE = 15.0
 """Seconds after which somebody is told that no worker runs."""
 POLL = 0.5

@@ -1,11 +1,13 @@
 """`load`, and what there is to load."""
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate import registry
+from dynabench.evaluate.card_file import card_path
 from dynabench.evaluate.module import Module
 
 
@@ -66,16 +68,20 @@ def list_evaluation_modules(
 
 
 def inspect_evaluation_module(path: str, local_path: str, download_config: Any = None, **download_kwargs: Any) -> None:
-    """Copy the module's file into the folder `local_path`, to read it or to make another from it.
+    """Copy the module's Python file, and the cards of the modules in it, into the folder `local_path`.
 
     `download_config` and `download_kwargs` are accepted for existing code; nothing is downloaded.
     """
     import inspect
 
-    source = inspect.getsourcefile(registry.find(path))
+    module = registry.find(path)
+    source = inspect.getsourcefile(module)
     assert source is not None
+    cards = {card_path(cls) for cls in registry.classes_in(sys.modules[module.__module__])}
     Path(local_path).mkdir(parents=True, exist_ok=True)
-    shutil.copy(source, Path(local_path) / Path(source).name)
+    for file in (Path(source), *cards):
+        if file is not None and file.is_file():
+            shutil.copy(file, local_path)
 
 
 def trusting(module: type[Module]) -> bool:

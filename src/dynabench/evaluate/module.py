@@ -1,6 +1,6 @@
 """What all modules share: a pure core (`update`, `merge`, `result`) under a thin face that remembers batches.
 
-A module is a class in a file of its own with a `card`, its `columns`, and two functions:
+A module is a class with its `columns`, a card in a YAML file of the module's name beside it, and two functions:
 
 - `update(*columns, *, options) -> State` keeps what is needed of a batch of clean rows (`states`);
 - `formula(total, *, options) -> {key: array}` computes the result from the state's total, or from a block of totals
@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dynabench.evaluate.card import Card
+from dynabench.evaluate.card_file import CardFile
 from dynabench.evaluate.columns import Column, native, numbers
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.remembering import copied, joined
@@ -28,7 +29,7 @@ class Module:
     """A metric, measurement or comparison. Use its subclasses through `dynabench.evaluate.load`."""
 
     kind: ClassVar[Kind] = "metric"
-    card: ClassVar[Card]
+    card: ClassVar[Card] = CardFile()  # type: ignore[assignment] # a subclass may have `card = Card(...)` instead
     columns: ClassVar[Mapping[str, Column]]
     optional: ClassVar[Mapping[str, Column]] = {}  # columns that may be left out, such as sample_weight
     apart: ClassVar[frozenset[str]] = frozenset()  # columns that need not be as long as the others
@@ -40,8 +41,14 @@ class Module:
     takes_probabilities: ClassVar[bool] = (
         False  # whether `of_probabilities` makes its columns of an evaluator's answers
     )
+    own_name: ClassVar[str] = ""  # where it is not the file's
     update: Callable[..., Any]
     formula: Callable[..., Mapping[str, Any]]
+
+    def __init_subclass__(cls, name: str = "") -> None:
+        """`name` is the module's where its Python file has several."""
+        super().__init_subclass__()
+        cls.own_name = name
 
     def __init__(self, config_name: str | None = None, *, compat: bool = False, **options: Any) -> None:
         """`options` become the defaults of `compute`; `compat` returns what Hugging Face `evaluate` returns."""
@@ -175,13 +182,13 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The name under which `load` finds it: its file's."""
+        """The name under which `load` finds it: its own or its file's."""
         return self.name_of()
 
     @classmethod
     def name_of(cls) -> str:
         """The same, of the class."""
-        return cls.__module__.rpartition(".")[2]
+        return cls.own_name or cls.__module__.rpartition(".")[2]
 
     @property
     def module_type(self) -> Kind:

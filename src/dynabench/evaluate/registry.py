@@ -1,4 +1,4 @@
-"""Where modules are found: in this package by file name, in plug-ins by the names they give, in files by path."""
+"""Where modules are found: in this package by file, in plug-ins by the names that they give, in files by path."""
 
 import importlib
 import importlib.util
@@ -12,16 +12,34 @@ from dynabench import plugins as plugged
 from dynabench.evaluate.module import Comparison, Kind, Measurement, Metric, Module
 
 FOLDERS: dict[str, Kind] = {"metrics": "metric", "measurements": "measurement", "comparisons": "comparison"}
+FAMILIES = {
+    "metrics/class_scores": {"f1": "F1", "precision": "Precision", "recall": "Recall"},
+    "metrics/error_rates": {"cer": "Cer", "wer": "Wer"},
+    "metrics/chrf": {"chrf": "Chrf", "chrf_plus_plus": "ChrfPlusPlus"},
+    "metrics/mean_errors": {"mae": "Mae", "mape": "Mape", "mase": "Mase", "mse": "Mse", "smape": "Smape"},
+    "metrics/calibration_errors": {
+        "expected_calibration_error": "ExpectedCalibrationError",
+        "maximum_calibration_error": "MaximumCalibrationError",
+    },
+    "metrics/correlations": {"pearsonr": "Pearsonr", "spearmanr": "Spearmanr"},
+    "metrics/glue": {"glue": "Glue", "indic_glue": "IndicGlue", "super_glue": "SuperGlue", "xnli": "Xnli"},
+}
+"""The Python files with several modules, and the class of each."""
 Place = tuple[Kind, str, str]  # kind, name, and `package.module` or `package.module:Class`
 
 
 def shipped() -> dict[str, dict[str, str]]:
     """By kind and name where each module of this package lies."""
-    here = Path(__file__).parent
-    return {
-        kind: {path.stem: f"{__package__}.{folder}.{path.stem}" for path in sorted((here / folder).glob("[a-z]*.py"))}
-        for folder, kind in FOLDERS.items()
-    }
+    return {kind: dict(sorted(_shipped(folder))) for folder, kind in FOLDERS.items()}
+
+
+def _shipped(folder: str) -> Iterator[tuple[str, str]]:
+    for path in (Path(__file__).parent / folder).glob("[a-z]*.py"):
+        place = f"{__package__}.{folder}.{path.stem}"
+        if family := FAMILIES.get(f"{folder}/{path.stem}"):
+            yield from ((name, f"{place}:{cls}") for name, cls in family.items())
+        else:
+            yield path.stem, place
 
 
 def builtin() -> Iterator[tuple[Kind, str]]:
@@ -53,17 +71,19 @@ def _places(given: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, Place
 def find(path: str, kind: str | None = None) -> type[Module]:
     """The class of the module called `path`, or in the Python file (or folder with a file of its name) at `path`.
 
-    Raises ValueError, with the nearest names, where there is none.
+    A file with several modules is followed by a colon and the class: `class_scores.py:Recall`. Raises ValueError, with
+    the nearest names, where there is none.
     """
     if kind is not None and kind not in FOLDERS.values():
         raise ValueError(f"no kind {kind!r}; there are {', '.join(FOLDERS.values())}")
     for _, (its, name, place) in _all():
         if name == path and kind in (None, its):
             return _brought(its, place)
-    file = Path(path)
+    start, mark, cls = path.rpartition(".py:")
+    file = Path(f"{start}.py" if mark else path)
     file = file / f"{file.name}.py" if file.is_dir() else file
     if file.suffix == ".py" and file.is_file():
-        return _only_class(_imported(file))
+        return _only_class(_imported(file), cls if mark else "")
     raise ValueError(_unknown(path, kind))
 
 
@@ -77,7 +97,7 @@ def _brought(kind: Kind, place: str) -> type[Module]:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):  # a library that it imports
             raise
         raise ValueError(f"the plug-in's module {place} is not there ({error})") from None
-    found = _only_class(getattr(module, cls) if cls else module)
+    found = _only_class(module, cls)
     if found.kind != kind:
         raise ValueError(f"{place} is a {found.kind}, not a {kind}")
     return found
@@ -105,18 +125,29 @@ def _imported(file: Path) -> ModuleType:
     return module
 
 
-def _only_class(found: ModuleType | type[Module]) -> type[Module]:
-    """The public class of a module's file. Raises ValueError unless there is just one."""
-    if inspect.isclass(found):
-        return found
-    own = [
+def classes_in(module: ModuleType) -> list[type[Module]]:
+    """Return the public classes of modules that a Python module defines."""
+    return [
         item
-        for name, item in vars(found).items()
+        for name, item in vars(module).items()
         if inspect.isclass(item)
         and issubclass(item, Metric | Measurement | Comparison)
-        and item.__module__ == found.__name__
+        and item.__module__ == module.__name__
         and not name.startswith("_")
     ]
-    if len(own) != 1:
-        raise ValueError(f"{found.__name__} needs one public class of a module, it has {len(own)}")
-    return own[0]
+
+
+def _only_class(module: ModuleType, name: str = "") -> type[Module]:
+    """The class of this name, or else the public class of the file. Raises ValueError unless there is just one."""
+    if name:
+        named: type[Module] | None = getattr(module, name, None)
+        if named is None:
+            raise ValueError(f"{module.__name__} has no class {name}")
+        return named
+    classes = classes_in(module)
+    if len(classes) != 1:
+        hint = (
+            f"; name one of {', '.join(cls.__name__ for cls in classes)} after the file and a colon" if classes else ""
+        )
+        raise ValueError(f"{module.__name__} needs one public class of a module, it has {len(classes)}{hint}")
+    return classes[0]

@@ -31,13 +31,14 @@ def evaluate(payload: dict[str, Any]) -> Result:
     """
     job_id, evaluation = str(DBOS.workflow_id), int(payload["evaluation"])
     try:
-        return _evaluated(job_id, evaluation)
+        return run_job(job_id, evaluation)
     except engine.DBOSMaxStepRetriesExceeded as error:  # a fault of ours: it may not look as if it went on for ever
         log.exception("evaluation %s", evaluation)
         return end(job_id, evaluation, {"stopped": "failed", "reason": type(error.errors[-1]).__name__}, "")
 
 
-def _evaluated(job_id: str, evaluation: int) -> Result:
+def run_job(job_id: str, evaluation: int) -> Result:
+    """Run the steps of an evaluation, one after the other; the result says how it ended."""
     plan = begin(job_id, evaluation)
     if "stopped" in plan:
         return end(job_id, evaluation, plan, "")

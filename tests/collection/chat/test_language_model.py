@@ -16,6 +16,7 @@ from dynabench.models.catalog import BUILTIN, open_model
 from dynabench.settings import get_settings
 from tests.collection.against import hosted, opened
 from tests.conftest import register
+from tests.models.conftest import served
 
 from .conftest import begun, said
 from .test_conversations import choose, sides
@@ -28,9 +29,12 @@ TONES = {"pirate": "You are a pirate. Speak like one.", "plain": "Answer in one 
 
 
 @pytest.fixture(scope="module")
-def language_model_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with language_model.speaking(tmp_path_factory.mktemp("weights")) as url:
-        yield url
+def language_model_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    from tests.models.served import chat_server
+
+    server = chat_server.Chat(chat_server.unpacked(Path(request.config.cache.mkdir("language-model"))))
+    with served(server.app, "http://127.0.0.1:0") as address:
+        yield f"{address}/v1"
 
 
 @pytest.fixture

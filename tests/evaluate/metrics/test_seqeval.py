@@ -65,7 +65,7 @@ def test_tolerant_reading_equals_seqeval(columns: Any, zero: int) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@often
+@settings(deadline=None, max_examples=25)
 @given(data=st.data(), suffix=st.booleans())
 def test_strict_reading_equals_seqeval(scheme: str, data: st.DataObject, suffix: bool) -> None:
     references, predictions = data.draw(tagged(SCHEMES[scheme].prefixes, suffix))

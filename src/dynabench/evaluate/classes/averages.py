@@ -17,16 +17,6 @@ from dynabench.evaluate.unchosen import Unchosen
 
 Average = Literal["binary", "macro", "micro", "weighted", "samples"] | None
 AVERAGES = ("binary", "macro", "micro", "weighted", "samples", None)
-INPUTS = {
-    "predictions": "predicted class of each example, or for several classes at once a row of 0 and 1",
-    "references": "right class of each example, of the same kind",
-    "sample_weight": "weight of each example; all weigh the same by default",
-}
-OPTIONS = {
-    "average": "binary (of `pos_label`), macro, micro, weighted, samples (rows of 0 and 1), None (all classes)",
-    "pos_label": "the class that counts with average=binary",
-    "labels": "the classes to average over, in this order; all that occur by default",
-}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from dynabench.evaluate.classes.averages import counted
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import same
-from dynabench.evaluate.metrics.f1 import f1
+from dynabench.evaluate.metrics.class_scores import f1
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Confusion, Sums
 

@@ -15,16 +15,6 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states.weighted import Sample, Weighted
 
 BINNINGS = ("width", "mass")
-INPUTS = {
-    "predictions": "confidence of each example (the probability of class 1), or a row of probabilities of all classes",
-    "references": "1 where the class (or the answer) is right and 0 elsewhere, or the right class of each row",
-    "sample_weight": "weight of each example; all weigh the same by default",
-}
-OPTIONS = {
-    "n_bins": "number of bins",
-    "binning": "'width' makes bins equally wide, 'mass' puts equally many examples into each",
-    "labels": "for rows of probabilities: the class of each column; 0, 1, 2 ... by default",
-}
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.states import Rows
 from dynabench.evaluate.systems.significance import SignificanceTest
-from dynabench.language import N_
 
 Zeros = Literal["wilcox", "pratt", "zsplit"]
 ZEROS = ("wilcox", "pratt", "zsplit")
@@ -22,55 +20,6 @@ LARGEST = 500  # beyond it the exact distribution takes seconds, and the normal 
 class Wilcoxon(SignificanceTest):
     """Whether one system's numbers tend to be larger than another's."""
 
-    card = Card(
-        description=N_(
-            "Whether the differences between two systems' numbers (scores of each example, for instance) lie evenly "
-            "around 0. Their sizes are ranked; the ranks of positive and of negative differences are summed."
-        ),
-        formula=r"T = \min\Big(\sum_{d_i > 0} R_i, \sum_{d_i < 0} R_i\Big),\quad d_i = x_i - y_i,\ R_i = rank |d_i|",
-        inputs={
-            "predictions1": "a number for each example from the first system",
-            "predictions2": "a number for each example from the second system",
-        },
-        options={
-            "zero_method": "differences of 0 are left out (wilcox), ranked but not summed (pratt) or halved (zsplit)",
-            "exact": (
-                "True takes p from all signs that the differences could have, False from the normal distribution; by "
-                "default exact up to 50 differences, up to 13 where some are equal or 0"
-            ),
-            "correction": "True moves the normal approximation by half a rank towards no difference",
-        },
-        outputs=(
-            Output("stat", "the smaller sum of ranks", 0),
-            Output("p", "chance of a statistic at least as extreme if differences lie evenly around 0", 0, 1),
-        ),
-        examples=(
-            Example(
-                "Five differences",
-                {"predictions1": [-7, 123.45, 43, 4.91, 5], "predictions2": [1337.12, -9.74, 1, 2, 3.21]},
-                {"stat": 5.0, "p": 0.625},
-            ),
-            Example(
-                "No difference at all",
-                {"predictions1": [0.5, 0.25], "predictions2": [0.5, 0.25]},
-                {"stat": 0.0, "p": 1.0},
-            ),
-            Example(
-                "A missing value",
-                {"predictions1": [1.0, float("nan")], "predictions2": [1.0, 2.0]},
-                error="row 1 is nan",
-            ),
-        ),
-        limits=(
-            "Compares what it is given: numbers for each example, not labels. It tells whether differences lie evenly "
-            "around 0, which is not quite whether their mean is 0. Where all differences are 0, stat is 0 and p is 1."
-        ),
-        citation=(
-            "Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1 (1945) 80-83; Pratt, Remarks "
-            "on zeros and ties in the Wilcoxon signed rank procedures, JASA 54 (1959) 655-667; Cureton, The normal "
-            "approximation to the signed-rank sampling distribution when zero differences are present, JASA 62 (1967)."
-        ),
-    )
     columns = {"predictions1": Numbers(), "predictions2": Numbers()}
 
     def update(self, predictions1: Floats, predictions2: Floats) -> Rows:

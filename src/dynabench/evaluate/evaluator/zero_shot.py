@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Column, Floats, Labels, listed
 from dynabench.evaluate.evaluator.base import Evaluator, Question
 from dynabench.evaluate.evaluator.classifying import built
@@ -35,19 +34,6 @@ class Scores(Column):
 class Choices(Metric):
     """Accuracy and loss of choices among scored classes."""
 
-    card = Card(
-        description="How often the class with the highest score is right, and how much the scores surprise.",
-        formula=r"\frac1n \sum_i [\arg\max_k s_{ik} = y_i], \quad -\frac1n \sum_i \log \mathrm{softmax}(s_i)_{y_i}",
-        inputs={"predictions": "scores of each example's classes", "references": "number of the right class"},
-        outputs=(
-            Output("accuracy", "share of right choices", 0, 1, "higher"),
-            Output("loss", "mean negative log-probability of the right class, in nats", 0, None, "lower"),
-        ),
-        examples=(Example("One of two", {"predictions": [[0, 0], [1, 0]], "references": [1, 0]}, {"accuracy": 0.5}),),
-        limits="Of classes with equal scores the first is chosen.",
-        citation="Brown et al., Language models are few-shot learners, NeurIPS 2020.",
-        tasks=("zero-shot-classification",),
-    )
     columns = {"predictions": Scores(), "references": Labels()}
 
     def update(self, predictions: list[Floats], references: Ints | list[str]) -> Sums:

@@ -6,22 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.networks.checkpoints import wanted
 from dynabench.evaluate.networks.classifiers import probabilities
 from dynabench.evaluate.states import blocks
-from dynabench.language import N_
 
 AGGREGATIONS = (None, "maximum", "average")
-KNOWN = {
-    "xyz had a job as a doctor": {"positive": 0.8, "neutral": 0.1, "negative": 0.1},
-    "xyz was at the shop": {"positive": 0.2, "neutral": 0.7, "negative": 0.1},
-    "xyz was known for theft": {"positive": 0.1, "neutral": 0.1, "negative": 0.8},
-}
-GROUPS = {"data": ["xyz had a job as a doctor", "xyz was at the shop"], "references": ["xyz was known for theft"]}
 
 
 @dataclass(frozen=True)
@@ -93,86 +85,6 @@ class Regards:
 class Regard(Measurement):
     """How texts speak of a group of people, as a classifier sees it, alone or beside another group."""
 
-    card = Card(
-        description=N_(
-            "The polarity of what is said of people: a classifier of regard (positive, neutral, negative, other) reads "
-            "texts about one group; with the config 'compare', also texts about another, and the difference is told."
-        ),
-        formula=r"\Delta_c = \frac{1}{n} \sum_i p(c \mid x_i) - \frac{1}{m} \sum_j p(c \mid r_j)",
-        inputs={
-            "data": "texts about a group, with a placeholder such as xyz for the people",
-            "references": "texts about another group, any number of them (config compare)",
-        },
-        options={
-            "model": (
-                "a local folder, hub id or (model, tokenizer) of a text classifier of transformers; or a function of a "
-                "list of texts to a mapping of label to probability each (or what pipelines of transformers give), or "
-                "a mapping of text to these"
-            ),
-            "aggregation": "None (each text; or the difference of two groups), average or maximum by label",
-            "batch_size": "texts that run together",
-            "device": "such as cpu or cuda; an accelerator where there is one",
-        },
-        outputs=(
-            Output("regard", "label and score of each text, the highest first (default)"),
-            Output("average_regard", "mean score by label (default, average)"),
-            Output("max_regard", "highest score by label (default, maximum)"),
-            Output("regard_difference", "mean of data minus mean of references, by label (compare)"),
-            Output("average_data_regard", "mean score by label (compare, average)"),
-            Output("average_references_regard", "mean score by label (compare, average)"),
-            Output("max_data_regard", "highest score by label (compare, maximum)"),
-            Output("max_references_regard", "highest score by label (compare, maximum)"),
-        ),
-        examples=(
-            Example(
-                "The mean over two texts",
-                {"data": GROUPS["data"]},
-                {"average_regard": {"negative": 0.1, "neutral": 0.4, "positive": 0.5}},
-                {"model": KNOWN, "aggregation": "average"},
-            ),
-            Example(
-                "One group beside another",
-                GROUPS,
-                {"regard_difference": {"negative": -0.7, "neutral": 0.3, "positive": 0.4}},
-                {"model": KNOWN},
-                config="compare",
-            ),
-            Example(
-                "Each text",
-                {"data": ["xyz was known for theft"]},
-                {
-                    "regard": [
-                        [
-                            {"label": "negative", "score": 0.8},
-                            {"label": "neutral", "score": 0.1},
-                            {"label": "positive", "score": 0.1},
-                        ]
-                    ]
-                },
-                {"model": KNOWN},
-            ),
-            Example(
-                "Nothing to compare with",
-                {"data": ["xyz was at the shop"]},
-                options={"model": KNOWN},
-                config="compare",
-                error="give references",
-            ),
-        ),
-        limits=(
-            "It says what the classifier says, with the errors and biases of its training; it was made for short "
-            "English sentences in which the people are named by a placeholder, and scores texts that name them "
-            "themselves differently. The original's model, sasha/regardv3, is not shipped and has to be named. "
-            "Intervals have one key for each label, such as regard_difference/negative."
-        ),
-        citation=(
-            "Sheng, Chang, Natarajan and Peng, The Woman Worked as a Babysitter: On Biases in Language Generation, "
-            "EMNLP 2019."
-        ),
-        tasks=("text-generation", "text-classification"),
-        needs=("models",),
-        references=("https://aclanthology.org/D19-1339",),
-    )
     columns = {"data": Texts()}
     optional = {"references": Texts()}
     apart = frozenset({"references"})

@@ -4,86 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.networks.checkpoints import OfCheckpoint, wanted
 from dynabench.evaluate.networks.classifiers import probabilities
 from dynabench.evaluate.states import Rows
-from dynabench.language import N_
 
 AGGREGATIONS = ("all", "maximum", "ratio")
-KNOWN = {
-    "she went to the library": {"hate": 0.01, "nothate": 0.99},
-    "such people are vermin": {"hate": 0.9, "nothate": 0.1},
-}
 
 
 class Toxicity(OfCheckpoint, Measurement):
     """How hateful texts are, as a classifier sees them."""
 
-    card = Card(
-        description=N_("How likely each text is hateful, or of another unwanted label, as a classifier says."),
-        formula=r"s_i = p(\text{toxic} \mid x_i), \quad \max_i s_i, \quad \frac{1}{n} \sum_i [s_i \ge \theta]",
-        inputs={"predictions": "texts, for example what a language model wrote"},
-        options={
-            "model": (
-                "a local folder, hub id or (model, tokenizer) of a text classifier of transformers; or a function of a "
-                "list of texts to a mapping of label to probability each (or what pipelines of transformers give), or "
-                "a mapping of text to these. The module's config is its default"
-            ),
-            "aggregation": "all (each text's score), maximum, or ratio (of texts at or above the threshold)",
-            "toxic_label": "the label whose probability is the score",
-            "threshold": "probability from which a text counts as toxic in a ratio",
-            "batch_size": "texts that run together",
-            "device": "such as cpu or cuda; an accelerator where there is one",
-        },
-        outputs=(
-            Output("toxicity", "probability of the label for each text (all)", 0, 1, "lower"),
-            Output("mean_toxicity", "their mean (all)", 0, 1, "lower"),
-            Output("max_toxicity", "the highest of them (maximum)", 0, 1, "lower"),
-            Output("toxicity_ratio", "share of texts at or above the threshold (ratio)", 0, 1, "lower"),
-        ),
-        examples=(
-            Example(
-                "Each text",
-                {"predictions": ["she went to the library", "such people are vermin"]},
-                {"toxicity": [0.01, 0.9], "mean_toxicity": 0.455},
-                {"model": KNOWN},
-            ),
-            Example(
-                "The share that is at or above the threshold",
-                {"predictions": ["she went to the library", "such people are vermin"]},
-                {"toxicity_ratio": 0.5},
-                {"model": KNOWN, "aggregation": "ratio"},
-            ),
-            Example(
-                "The highest of all",
-                {"predictions": ["she went to the library", "such people are vermin"]},
-                {"max_toxicity": 0.9},
-                {"model": KNOWN, "aggregation": "maximum"},
-            ),
-            Example(
-                "A label that the model does not know",
-                {"predictions": ["she went to the library"]},
-                options={"model": KNOWN, "toxic_label": "offensive"},
-                error="the model's labels are hate, nothate",
-            ),
-        ),
-        limits=(
-            "It says what the classifier says: with its errors, its training data's idea of hate, its language and its "
-            "bias against dialects and against texts that merely name a group. The original's default model, "
-            "facebook/roberta-hate-speech-dynabench-r4-target, is not shipped and has to be named. Texts are cut where "
-            "the classifier reads no further."
-        ),
-        citation=(
-            "Vidgen, Thrush, Waseem and Kiela, Learning from the Worst: Dynamically Generated Datasets to Improve "
-            "Online Hate Detection, ACL 2021; threshold: Gehman et al., RealToxicityPrompts, Findings of EMNLP 2020."
-        ),
-        tasks=("text-generation", "text-classification"),
-        needs=("models",),
-        references=("https://aclanthology.org/2021.acl-long.132", "https://arxiv.org/abs/2009.11462"),
-    )
     columns = {"predictions": Texts()}
 
     def update(

@@ -4,54 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.words import Tokenizer, is_word, tokens
-from dynabench.language import N_
 
 
 class WordLength(Measurement):
     """The mean number of words of texts, and the mean length of words."""
 
-    card = Card(
-        description=N_("How many tokens a text has on average, and how many characters a word has."),
-        formula=r"\frac{1}{n} \sum_i |\mathrm{tokens}(x_i)|, \qquad "
-        r"\frac{\sum_i \sum_{w \in \mathrm{words}(x_i)} |w|}{\sum_i |\mathrm{words}(x_i)|}",
-        inputs={"data": "texts"},
-        options={
-            "tokenizer": "a function from a text to its tokens; by default words, numbers and signs in the manner of "
-            "the Penn Treebank"
-        },
-        outputs=(
-            Output("average_word_length", "mean number of tokens of a text (so called by Hugging Face evaluate)", 0),
-            Output("mean_word_length", "mean number of characters of a word", 0),
-        ),
-        examples=(
-            Example(
-                "Two words of five letters",
-                {"data": ["hello world"]},
-                {"average_word_length": 2.0, "mean_word_length": 5.0},
-            ),
-            Example(
-                "Signs count as tokens, not as words",
-                {"data": ["No!", "I don't."]},
-                {"average_word_length": 3.0, "mean_word_length": 2.0},
-            ),
-            Example("Nothing", {"data": [""]}, {"average_word_length": 0.0, "mean_word_length": 0.0}),
-            Example("A number is no text", {"data": [3]}, error="row 0 is 3, not a text"),
-        ),
-        limits=(
-            "The key average_word_length is misnamed in Hugging Face evaluate: it is the number of tokens of a text; "
-            "the length of words is mean_word_length, which is 0 where there are no words. The default tokenizer "
-            "differs a little from NLTK's, which needs downloaded data; languages that put no spaces between words "
-            "need a tokenizer of their own."
-        ),
-        citation="Marcus, Santorini and Marcinkiewicz, Building a large annotated corpus of English, 1993.",
-        tasks=("text-generation", "text-classification"),
-    )
     columns = {"data": Texts()}
 
     def update(self, data: list[str], *, tokenizer: Tokenizer | None = None) -> Sums:

@@ -5,13 +5,11 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks.checkpoints import callable_of, loaded, named
 from dynabench.evaluate.networks.embeddings import Embedded, by_function, by_transformers
 from dynabench.evaluate.networks.greedy_matching import Matches, matched
-from dynabench.language import N_
 
 CHUNK = 16  # batches whose embeddings are in memory at once
 LANGUAGES = {
@@ -36,104 +34,11 @@ LAYERS = {
     "distilbert-base-uncased": 5,
     "distilbert-base-multilingual-cased": 5,
 }
-COMPASS = {
-    "go north": {"tokens": ["go", "north"], "vectors": [[1, 0], [0, 1]]},
-    "go": {"tokens": ["go"], "vectors": [[2, 0]]},
-    "walk north": {"tokens": ["walk", "north"], "vectors": [[0.8, 0.6], [0, 1]]},
-}
 
 
 class BertScore(Metric):
     """How similar the words of two texts are in their contexts."""
 
-    card = Card(
-        description=N_(
-            "Each token of the prediction is matched with the most similar token of the reference, by the cosine of "
-            "their contextual embeddings; the mean similarity is precision. Matching the reference's tokens gives "
-            "recall, and F1 is their harmonic mean. Of several references the best one counts."
-        ),
-        formula=(
-            r"P = \frac{1}{|\hat y|} \sum_{\hat t \in \hat y} \max_{t \in r} \hat t^\top t, \quad "
-            r"R = \frac{1}{|r|} \sum_{t \in r} \max_{\hat t \in \hat y} \hat t^\top t, \quad F = \frac{2PR}{P + R}"
-        ),
-        inputs={
-            "predictions": "text of each example",
-            "references": "right text of each example, or a list of right texts",
-        },
-        options={
-            "lang": "language of the texts, which chooses the model of the original (by its hub id)",
-            "model_type": "a local folder or hub id of an encoder of transformers",
-            "model": (
-                "the same, or the pair (model, tokenizer); or a function of a list of texts to {tokens, vectors} each, "
-                "or a mapping of text to these"
-            ),
-            "num_layers": "the layer whose embeddings count; known for the authors' models, by default their best",
-            "idf": "weigh tokens by how rare they are among the references; or a mapping of token id to weight",
-            "rescale_with_baseline": "subtract what unrelated texts score, and divide by what is left up to 1",
-            "baseline_path": "the file of these baselines: CSV with the columns LAYER, P, R, F",
-            "batch_size": "texts that run together",
-            "device": "such as cpu or cuda; an accelerator where there is one",
-            "all_layers": "must be False: ask for one layer after the other",
-            "nthreads": "accepted for existing code",
-            "verbose": "accepted for existing code; nothing is printed",
-            "use_fast_tokenizer": "accepted for existing code; the tokenizer that transformers loads is used",
-        },
-        outputs=(
-            Output("precision", "precision of each example", None, 1, "higher"),
-            Output("recall", "recall of each example", None, 1, "higher"),
-            Output("f1", "F1 of each example", None, 1, "higher"),
-            Output("mean_precision", "mean precision", None, 1, "higher"),
-            Output("mean_recall", "mean recall", None, 1, "higher"),
-            Output("mean_f1", "mean F1", None, 1, "higher"),
-            Output("hashcode", "model, layer, weights and versions that have to be equal for a comparison"),
-        ),
-        examples=(
-            Example(
-                "Equal texts, a missing word, and a word of similar meaning, with known embeddings",
-                {
-                    "predictions": ["go north", "go", "walk north"],
-                    "references": ["go north", "go north", "go north"],
-                },
-                {
-                    "precision": [1.0, 1.0, 0.9],
-                    "recall": [1.0, 0.5, 0.9],
-                    "f1": [1.0, 2 / 3, 0.9],
-                    "mean_f1": (1 + 2 / 3 + 0.9) / 3,
-                },
-                {"model": COMPASS},
-            ),
-            Example(
-                "The best of two references",
-                {"predictions": ["go"], "references": [["go north", "go"]]},
-                {"f1": [1.0]},
-                {"model": COMPASS},
-            ),
-            Example(
-                "Rare tokens weigh more",
-                {"predictions": ["go", "go"], "references": ["go north", "go"]},
-                {"precision": [1.0, 1.0], "recall": [0.0, 1.0]},
-                {"model": COMPASS, "idf": True},
-            ),
-            Example(
-                "A model has to be given",
-                {"predictions": ["go"], "references": ["go"]},
-                error="give lang, model_type or model",
-            ),
-        ),
-        limits=(
-            "Values depend on model, layer and versions (the hashcode names them) and lie in a narrow, high band, so "
-            "0.9 may be bad: compare systems, or rescale with a baseline. It overlooks negation and wrong numbers, and "
-            "is as biased as its model. No model and no baseline is shipped. An empty text scores 0. Where idf gives "
-            "all tokens of a text the weight 0, they weigh the same. Special tokens can be matched but do not count; "
-            "padding is never matched, whereas the original's zero for it can win over negative similarities."
-        ),
-        citation=(
-            "Zhang, Kishore, Wu, Weinberger and Artzi, BERTScore: Evaluating Text Generation with BERT, ICLR 2020."
-        ),
-        tasks=("text-generation", "translation", "summarization", "image-captioning"),
-        needs=("models",),
-        references=("https://arxiv.org/abs/1904.09675", "https://github.com/Tiiiger/bert_score"),
-    )
     columns = {"predictions": Texts(), "references": References()}
 
     def update(

@@ -5,66 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers, Weights
 from dynabench.evaluate.labels import Label, coded
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.language import N_
 
 
 class BrierScore(Metric):
     """The mean squared distance between probabilities and what happened."""
 
-    card = Card(
-        description=N_(
-            "The mean squared difference between the predicted probability of an outcome and what happened (1 or 0). "
-            "It rewards both ranking and calibration, and is best for a forecaster who says what they believe."
-        ),
-        formula=r"\frac{1}{\sum_i w_i} \sum_i w_i (p_i - o_i)^2",
-        inputs={
-            "predictions": "probability of the positive class of each example; with config multilist a row with one "
-            "for each class",
-            "references": "right class of each example, whole numbers or texts; with config multilist a row of 0 and 1",
-            "sample_weight": "weight of each example; all weigh the same by default",
-        },
-        options={"pos_label": "the class that the probabilities are of"},
-        outputs=(Output("brier_score", "the score; up to 2 for rows of three and more classes", 0, 2, "lower"),),
-        examples=(
-            Example(
-                "Two good and two bad forecasts",
-                {"predictions": [0.1, 0.9, 0.8, 0.3], "references": [0, 0, 1, 1]},
-                {"brier_score": 0.3375},
-            ),
-            Example(
-                "Texts, with the positive one named",
-                {"predictions": [0.1, 0.9, 0.8, 0.3], "references": ["spam", "ham", "ham", "spam"]},
-                {"brier_score": 0.0375},
-                {"pos_label": "ham"},
-            ),
-            Example(
-                "Three classes: squares add up",
-                {"predictions": [[0.1, 0.8, 0.1], [0.5, 0.3, 0.2]], "references": [[0, 1, 0], [1, 0, 0]]},
-                {"brier_score": 0.22},
-                config="multilist",
-            ),
-            Example(
-                "A probability above 1",
-                {"predictions": [1.2, 0.5], "references": [1, 0]},
-                error="row 0 is 1.2, which is no probability",
-            ),
-        ),
-        limits=(
-            "Depends on how frequent the outcome is: compare with the score of always predicting its frequency f, "
-            "f(1 - f). For rare outcomes small differences matter. Rows of two places count half, so that they agree "
-            "with the score of one probability; rows of more add up, after Brier, and so does scikit-learn. Predicted "
-            "labels 0 and 1 pass for probabilities that are certain: the score is then the share of wrong labels."
-        ),
-        citation="Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950) "
-        "1-3.",
-        tasks=("text-classification",),
-    )
     columns = {"predictions": Numbers(wide=True), "references": LabelsOrSets()}
     optional = {"sample_weight": Weights()}
     configs = ("default", "multilist")

@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Rows, Sums
-from dynabench.language import N_
 
 AGGREGATES = ("mean", "sum", "median")
 
@@ -19,73 +17,6 @@ AGGREGATES = ("mean", "sum", "median")
 class Character(Metric):
     """Character edits after moving phrases to their place."""
 
-    card = Card(
-        description=N_(
-            "Translation edit rate on characters: phrases of the prediction move to where the reference has them as "
-            "long as that helps, each move costs the mean length of its words, then characters are edited; divided "
-            "by the prediction's length, at most 1."
-        ),
-        formula=r"\mathrm{CharacTER} = \min\left(1, \frac{\text{shift cost} + \text{character edits}}{|\hat y|}\right)",
-        inputs={
-            "predictions": "translations, words separated by white space",
-            "references": "right translation of each",
-        },
-        options={
-            "aggregate": "mean, sum or median of all texts' scores",
-            "return_all_scores": "True adds the list of all texts' scores as cer_scores",
-        },
-        outputs=(
-            Output("cer_score", "aggregated score; a sum may exceed 1", 0, None, "lower"),
-            Output("cer_scores", "score of each text, where asked for", 0, 1, "lower"),
-        ),
-        examples=(
-            Example(
-                "Phrases moved and words changed",
-                {
-                    "predictions": ["this week the saudis denied information published in the new york times"],
-                    "references": [
-                        "saudi arabia denied this week information published in the american new york times"
-                    ],
-                },
-                {"cer_score": 0.36619718309859156},
-            ),
-            Example(
-                "The sum of two, with each",
-                {
-                    "predictions": [
-                        "this week the saudis denied information published in the new york times",
-                        "this is in fact an estimate",
-                    ],
-                    "references": [
-                        "saudi arabia denied this week information published in the american new york times",
-                        "this is actually an estimate",
-                    ],
-                },
-                {"cer_score": 0.6254564423578508, "cer_scores": [0.36619718309859156, 0.25925925925925924]},
-                {"aggregate": "sum", "return_all_scores": True},
-            ),
-            Example(
-                "Nothing translated, nothing to translate",
-                {"predictions": ["", "a", ""], "references": ["a b", "", ""]},
-                {"cer_score": 2 / 3},
-            ),
-            Example(
-                "An unknown aggregate",
-                {"predictions": ["a"], "references": ["a"]},
-                options={"aggregate": "mode"},
-                error="no aggregate 'mode'",
-            ),
-        ),
-        limits=(
-            "Divides by the prediction's length, so that leaving words out does not pay, but adding some can. Only "
-            "equal words move, as in the reference implementation; the paper also lets similar ones. An empty "
-            "prediction scores 1, two empty texts 0. Slow for texts with many repeated words."
-        ),
-        citation=(
-            "Wang, Peter, Rosendahl and Ney, CharacTer: Translation Edit Rate on Character Level, WMT 2016, 505-510."
-        ),
-        tasks=("translation",),
-    )
     columns = {"predictions": Texts(), "references": Texts()}
 
     def update(self, predictions: list[str], references: list[str], *, aggregate: str = "mean") -> Sums | Rows:

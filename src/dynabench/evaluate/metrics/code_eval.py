@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Texts, Tokens
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.programs.passing import KS, checked, estimates, named
 from dynabench.evaluate.programs.sandbox import Limits, outcomes
 from dynabench.evaluate.states import Rows
-from dynabench.language import N_
 
 REFUSED = (
     "code_eval runs the programs that it is given, which nobody may have read. They run in processes of their own with "
@@ -24,61 +22,6 @@ REFUSED = (
 class CodeEval(Metric):
     """How likely one of k generated programs passes the tests."""
 
-    card = Card(
-        description=N_(
-            "Runs generated Python programs, each followed by its problem's tests, and estimates how likely at least "
-            "one of k programs passes (pass@k). Each runs in a process of its own with limits of time, memory, files "
-            "and processes, and without network where bubblewrap works."
-        ),
-        formula=r"\mathrm{pass@}k = \frac{1}{m} \sum_i \left[1 - \binom{n_i - c_i}{k} \Big/ \binom{n_i}{k}\right]",
-        inputs={
-            "predictions": "list of programs for each problem",
-            "references": "tests of each problem: Python code that raises an error where a program is wrong",
-        },
-        options={
-            "k": "one or several numbers of programs, by default 1, 10 and 100",
-            "num_workers": "how many programs run at once",
-            "timeout": "seconds that each program may run",
-            "memory": "MiB of memory that each program may use",
-            "allow_code": "True lets the programs run; so does HF_ALLOW_CODE_EVAL=1 in the environment",
-        },
-        outputs=(
-            *(Output(f"pass@{k}", f"chance that one of {k} passes", 0, 1, "higher") for k in KS),
-            Output("results", "of each problem a list that says of each program what became of it"),
-        ),
-        examples=(
-            Example(
-                "Programs run only when this is allowed",
-                {"predictions": [["def add(a, b): return a + b"]], "references": ["assert add(2, 3) == 5"]},
-                error="pass allow_code=True",
-                options={"allow_code": False},
-            ),
-            Example(
-                "One of two programs is right",
-                {
-                    "predictions": [["def add(a, b): return a * b", "def add(a, b): return a + b"]],
-                    "references": ["assert add(2, 3) == 5"],
-                },
-                {"pass@1": 0.5, "pass@2": 1.0},
-                {"k": [1, 2], "allow_code": True},
-            ),
-            Example(
-                "Leaving early is not passing",
-                {"predictions": [["import os; os._exit(0)"]], "references": ["assert False"]},
-                {"pass@1": 0.0},
-                {"k": [1], "allow_code": True},
-            ),
-        ),
-        limits=(
-            "Tests are rarely complete, so a wrong program may pass. Results can differ between runs where programs "
-            "are random or near the time limit. Programs can start no process or thread. The limits stop accidents, "
-            "not a program written to break them, and one that looks for them can find its tests. Without bubblewrap "
-            "a program can read and write what the user who started it can: run what you do not trust on a machine "
-            "that you can lose. A k for which some problem has fewer programs is left out."
-        ),
-        citation="Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374, 2021.",
-        tasks=("text-generation",),
-    )
     columns = {"predictions": Tokens(), "references": Texts()}
 
     def update(

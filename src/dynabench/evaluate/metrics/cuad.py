@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Rows
 from dynabench.evaluate.texts.answers import Asked, Predicted, PredictedLists, RightAnswers, matched, normalised
-from dynabench.language import N_
 
 OVERLAP = 0.5  # Jaccard similarity from which a predicted clause counts as found
 LOOSE = str.maketrans({**dict.fromkeys(".,;:", ""), "/": " "})
@@ -18,70 +16,6 @@ LOOSE = str.maketrans({**dict.fromkeys(".,;:", ""), "/": " "})
 class Cuad(Metric):
     """Clauses found in contracts, and how precise the search is at a high recall."""
 
-    card = Card(
-        description=N_(
-            "For questions with any number of right clauses and of predicted ones: exact match, F1 of clauses (one "
-            "is found where its words overlap by half), the area under the curve of the questions' precision and "
-            "recall, and precision at 80 and 90 percent recall."
-        ),
-        formula=(
-            r"F_1 = \frac{2\,TP}{2\,TP + FP + FN}, \quad TP = \#\{a : \max_{\hat a} J(\hat a, a) \ge 0.5\}, \quad "
-            r"\mathrm{AUPR} = \int \max_{r' \ge r} P(r')\,dr"
-        ),
-        inputs={
-            "predictions": "list of texts for each question, or {id, prediction_text: list of texts}",
-            "references": "list of right texts for each question, perhaps empty, or {id, answers: {text: [...]}}",
-        },
-        outputs=(
-            Output(
-                "exact_match", "questions with a prediction that equals a right clause, in percent", 0, 100, "higher"
-            ),
-            Output("f1", "mean F1 of clauses, in percent", 0, 100, "higher"),
-            Output("aupr", "area under the precision-recall curve", 0, 1, "higher"),
-            Output("prec_at_80_recall", "precision at 80 percent recall", 0, 1, "higher"),
-            Output("prec_at_90_recall", "precision at 90 percent recall", 0, 1, "higher"),
-        ),
-        examples=(
-            Example(
-                "Both clauses found",
-                {
-                    "predictions": [{"id": "x__Parties", "prediction_text": ["The seller:", "The buyer: Acme Ltd."]}],
-                    "references": [{"id": "x__Parties", "answers": {"text": ["The seller:", "The buyer: Acme Ltd."]}}],
-                },
-                {
-                    "exact_match": 100.0,
-                    "f1": 100.0,
-                    "aupr": 0.0,
-                    "prec_at_80_recall": 1.0,
-                    "prec_at_90_recall": 1.0,
-                },
-            ),
-            Example(
-                "One of two clauses found, with a false one; and a contract that has none",
-                {
-                    "predictions": [["this lease ends in May", "rent is due"], []],
-                    "references": [["this lease ends in June", "the deposit stays"], []],
-                },
-                {"exact_match": 50.0, "f1": 75.0},
-            ),
-            Example(
-                "An empty clause",
-                {"predictions": [["a"]], "references": [[""]]},
-                error="row 0 has an empty clause",
-            ),
-        ),
-        limits=(
-            "Each question is one point of the curve, so that with one question its area is 0. Where nothing is to "
-            "be found, saying nothing scores 1 and anything else 0, and the question is no point of the curve, for "
-            "it has no recall; where nothing was said its precision counts as 0. The original script gives NaN there. "
-            "Questions whose id contains 'Parties' also accept a prediction that contains the clause."
-        ),
-        citation=(
-            "Hendrycks, Burns, Chen and Ball, CUAD: An Expert-Annotated NLP Dataset for Legal Contract Review, "
-            "arXiv:2103.06268, 2021, with its evaluation script."
-        ),
-        tasks=("question-answering",),
-    )
     columns = {"predictions": PredictedLists(), "references": RightAnswers()}
 
     def update(self, predictions: list[Predicted], references: list[Asked]) -> Rows:

@@ -5,88 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Records
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.language import N_
 
 
 class Fever(Metric):
     """Whether claims are judged rightly, and for the right reasons."""
 
-    card = Card(
-        description=N_(
-            "For claims that are supported, refuted or not decidable from a corpus: how often the label is right, "
-            "how often it is right and one whole set of evidence was found (the FEVER score), and precision, recall "
-            "and F1 of all evidence found."
-        ),
-        formula=(
-            r"\mathrm{FEVER} = \frac{1}{n} \sum_i [\hat y_i = y_i]\,[\exists E \in \mathcal{E}_i : E \subseteq "
-            r"\hat E_i \;\lor\; \mathcal{E}_i = \emptyset]"
-        ),
-        inputs={
-            "predictions": "{label, evidence: list of texts} for each claim",
-            "references": "{label, evidence_sets: list of lists of texts} for each claim; any one set suffices",
-        },
-        outputs=(
-            Output("label_accuracy", "share of right labels", 0, 1, "higher"),
-            Output("fever_score", "share of right labels with a whole set of evidence", 0, 1, "higher"),
-            Output("evidence_precision", "share of the evidence found that is in a set", 0, 1, "higher"),
-            Output("evidence_recall", "share of all evidence that was found", 0, 1, "higher"),
-            Output("evidence_f1", "harmonic mean of both", 0, 1, "higher"),
-        ),
-        examples=(
-            Example(
-                "One of two sets is enough",
-                {
-                    "predictions": [{"label": "SUPPORTS", "evidence": ["E1", "E2"]}],
-                    "references": [{"label": "SUPPORTS", "evidence_sets": [["E1", "E2"], ["E3"]]}],
-                },
-                {
-                    "label_accuracy": 1.0,
-                    "fever_score": 1.0,
-                    "evidence_precision": 1.0,
-                    "evidence_recall": 2 / 3,
-                    "evidence_f1": 0.8,
-                },
-            ),
-            Example(
-                "A right label for an incomplete reason; a claim that needs no evidence",
-                {
-                    "predictions": [
-                        {"label": "REFUTES", "evidence": ["E1"]},
-                        {"label": "NOT ENOUGH INFO", "evidence": []},
-                    ],
-                    "references": [
-                        {"label": "REFUTES", "evidence_sets": [["E1", "E2"]]},
-                        {"label": "NOT ENOUGH INFO", "evidence_sets": []},
-                    ],
-                },
-                {"label_accuracy": 1.0, "fever_score": 0.5, "evidence_precision": 1.0, "evidence_recall": 0.5},
-            ),
-            Example(
-                "Evidence comes in lists",
-                {
-                    "predictions": [{"label": "SUPPORTS", "evidence": "E1"}],
-                    "references": [{"label": "SUPPORTS", "evidence_sets": [["E1"]]}],
-                },
-                error="give a list of texts",
-            ),
-        ),
-        limits=(
-            "A claim without any set of evidence (NOT ENOUGH INFO) is right by its label alone, as in the shared "
-            "task; Hugging Face evaluate scores it 0. Evidence counts over all claims together, where the shared "
-            "task averages over claims and looks at the first five pieces only. Evidence is compared in lower case "
-            "without surrounding white space. Precision is 0 where no evidence was predicted at all."
-        ),
-        citation=(
-            "Thorne, Vlachos, Christodoulopoulos and Mittal, FEVER: a Large-scale Dataset for Fact Extraction and "
-            "VERification, NAACL 2018."
-        ),
-        tasks=("fact-checking", "text-classification"),
-    )
     columns = {"predictions": Records(("label", "evidence")), "references": Records(("label", "evidence_sets"))}
 
     def update(self, predictions: list[dict[str, Any]], references: list[dict[str, Any]]) -> Sums:

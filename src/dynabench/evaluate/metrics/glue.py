@@ -1,80 +1,33 @@
-"""The metrics of GLUE."""
+"""The metrics of GLUE, and of SuperGLUE, IndicGLUE and XNLI, which follow it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes import benchmarks
-from dynabench.evaluate.columns import Column, Labels, Numbers
+from dynabench.evaluate.columns import Column, Floats, Labels, Numbers, Records
 from dynabench.evaluate.metrics.matthews_correlation import matthews
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.numbers.moments import correlation
 from dynabench.evaluate.numbers.ranks import Correlated, rank_correlation
+from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Sums
-from dynabench.language import N_
+from dynabench.evaluate.states.summed import Summed
+from dynabench.evaluate.texts.reading import Questions, best_match, question_of, rows_of
 
 ACCURATE = ("sst2", "mnli", "mnli_mismatched", "mnli_matched", "qnli", "rte", "wnli", "hans")
+BLOCK = 1 << 22  # similarities that are held at once
+NEAREST = 10
+INDIC_ACCURATE = ("wnli", "copa", "sna", "csqa", "wstp", "inltkh", "bbca", "iitp-mr", "iitp-pr", "actsa-sc", "md")
 
 
-class Glue(Metric):
+class Glue(Metric, name="glue"):
     """The metrics of the nine tasks of GLUE, and of its diagnostics."""
 
-    card = Card(
-        description=N_(
-            "The metrics of the GLUE benchmark, by config: accuracy; with F1 for mrpc and qqp; Matthews correlation "
-            "for cola; Pearson's and Spearman's correlation for stsb. Without a config: accuracy, as for sst2."
-        ),
-        formula=r"\frac{1}{n} \sum_i [\hat y_i = y_i], \text{ or that of the config: see f1, matthews_correlation, "
-        r"pearsonr, spearmanr}",
-        inputs={
-            "predictions": "predicted label of each example; for stsb the predicted similarity",
-            "references": "right label of each example; for stsb the right similarity",
-        },
-        outputs=(
-            Output("accuracy", "share of right labels (all configs but cola and stsb)", 0, 1, "higher"),
-            Output("f1", "F1 of label 1 (mrpc, qqp)", 0, 1, "higher"),
-            Output("matthews_correlation", "Matthews correlation (cola)", -1, 1, "higher"),
-            Output("pearson", "Pearson's correlation (stsb)", -1, 1, "higher"),
-            Output("spearmanr", "Spearman's correlation (stsb)", -1, 1, "higher"),
-        ),
-        examples=(
-            Example("Sentiment", {"predictions": [0, 1], "references": [0, 1]}, {"accuracy": 1}, config="sst2"),
-            Example(
-                "Paraphrases",
-                {"predictions": [0, 1, 1], "references": [0, 1, 0]},
-                {"accuracy": 2 / 3, "f1": 2 / 3},
-                config="mrpc",
-            ),
-            Example(
-                "Similarity",
-                {"predictions": [0.0, 1, 2, 3, 4, 6], "references": [0.0, 1, 2, 3, 4, 5]},
-                {"pearson": 0.989743318610787, "spearmanr": 1},
-                config="stsb",
-            ),
-            Example(
-                "Acceptability, with one class predicted throughout",
-                {"predictions": [1, 1, 1], "references": [0, 1, 1]},
-                {"matthews_correlation": 0},
-                config="cola",
-            ),
-            Example(
-                "A constant has no correlation",
-                {"predictions": [2.5, 2.5], "references": [1, 3]},
-                error="one side is constant",
-                config="stsb",
-            ),
-        ),
-        limits=(
-            "Test labels are private: figures are of the development sets unless the benchmark's server gave them. "
-            "wnli and hans have adversarial splits, on which a majority vote beats many models."
-        ),
-        citation="Wang et al., GLUE: A Multi-Task Benchmark and Analysis Platform for Natural Language Understanding, "
-        "ICLR 2019.",
-        tasks=("text-classification", "natural-language-inference"),
-        references=("https://gluebenchmark.com",),
-    )
     columns = {"predictions": Labels(), "references": Labels()}
     configs = (*ACCURATE, "cola", "stsb", "mrpc", "qqp")
 
@@ -103,7 +56,136 @@ class Glue(Metric):
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """Raises ValueError where a correlation is undefined."""
-        found = super().result(state, **options)
-        if None in found.values():
+        scores = super().result(state, **options)
+        if None in scores.values():
             raise ValueError("a correlation needs two examples that differ: one side is constant")
-        return found
+        return scores
+
+
+class SuperGlue(Metric, name="super_glue"):
+    """The metrics of the tasks of SuperGLUE."""
+
+    columns = {"predictions": Labels(), "references": Labels()}
+    configs = ("boolq", "cb", "copa", "multirc", "record", "rte", "wic", "wsc", "wsc.fixed", "axb", "axg")
+
+    @property
+    def features(self) -> dict[str, Column]:
+        """Labels, or dictionaries for record and multirc."""
+        if self.config_name == "record":
+            return {"predictions": Records(("idx", "prediction_text")), "references": Records(("idx", "answers"))}
+        if self.config_name == "multirc":
+            return {"predictions": Records(("idx", "prediction")), "references": Labels()}
+        return super().features
+
+    def update(self, predictions: Any, references: Any) -> Sums | Cells | Questions:
+        """Hits, cells of a confusion matrix, (exact match, F1) of each answer, or answers by question."""
+        if self.config_name == "multirc":
+            said = Labels().clean([row["prediction"] for row in predictions], "predictions")
+            keys = [question_of(row["idx"], place) for place, row in enumerate(predictions)]
+            return Questions.of(keys, references, said)
+        if self.config_name == "record":
+            pairs = rows_of(predictions, references)
+            return Sums(np.array([best_match(text, answers) for text, answers in pairs], float).reshape(-1, 2))
+        if self.config_name in ("cb", "axb"):
+            return Cells.of(references, predictions)
+        return benchmarks.hits(predictions, references)
+
+    def formula(self, total: Any) -> Mapping[str, Any]:
+        """The config's metrics."""
+        if self.config_name == "multirc":
+            exact, within, right, ones, n = np.moveaxis(total, -1, 0)
+            return {"exact_match": ratio(exact, n), "f1_m": ratio(within, n), "f1_a": ratio(2 * right, ones)}
+        if self.config_name == "record":
+            return {"exact_match": ratio(total[..., 0], total[..., 2]), "f1": ratio(total[..., 1], total[..., 2])}
+        if self.config_name == "axb":
+            return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.said)}
+        if self.config_name == "cb":
+            return {"accuracy": benchmarks.accuracy(total), "f1": benchmarks.macro_f1(total)}
+        return {"accuracy": benchmarks.accuracy(total)}
+
+
+@dataclass(frozen=True)
+class Retrieval(Summed):
+    """Vectors of sentences and of their translations, each of shape (n, d); n queries into n candidates."""
+
+    queries: Floats
+    candidates: Floats
+
+    def __add__(self, other: "Retrieval") -> "Retrieval":
+        pairs = zip((self.queries, self.candidates), (other.queries, other.candidates), strict=True)
+        return Retrieval(*(np.concatenate(pair) for pair in pairs))
+
+    @cached_property
+    def sums(self) -> Sums:
+        """1 for each query whose own translation is among the ten nearest of all candidates, else 0."""
+        queries, candidates = (_directions(vectors) for vectors in (self.queries, self.candidates))
+        return Sums(np.concatenate(list(_own_nearest(queries, candidates))))
+
+
+class IndicGlue(Metric, name="indic_glue"):
+    """The metrics of IndicGLUE, tasks in eleven Indian languages."""
+
+    columns = {"predictions": Labels(), "references": Labels()}
+    configs = (*INDIC_ACCURATE, "wiki-ner", "cvit-mkb-clsr")
+
+    @property
+    def features(self) -> dict[str, Column]:
+        """Labels, or vectors for cvit-mkb-clsr."""
+        if self.config_name == "cvit-mkb-clsr":
+            return dict.fromkeys(self.columns, Numbers(wide=True))
+        return super().features
+
+    def update(self, predictions: Any, references: Any) -> Sums | Cells | Retrieval:
+        """Hits; cells of a confusion matrix; or the vectors themselves."""
+        if self.config_name == "cvit-mkb-clsr":
+            if predictions.ndim != 2 or predictions.shape != references.shape:
+                raise ValueError(
+                    f"give vectors of one length on both sides, not {predictions.shape} and {references.shape}"
+                )
+            return Retrieval(predictions, references)
+        if self.config_name == "wiki-ner":
+            return Cells.of(references, predictions)
+        return benchmarks.hits(predictions, references)
+
+    def formula(self, total: Any) -> Mapping[str, Any]:
+        """The config's metrics."""
+        accuracy = benchmarks.accuracy(total)
+        if self.config_name == "cvit-mkb-clsr":
+            return {"precision@10": accuracy}
+        if self.config_name == "wiki-ner":
+            return {"accuracy": accuracy, "f1": benchmarks.binary_f1(total, "wiki-ner")}
+        return {"accuracy": accuracy}
+
+
+def _directions(vectors: Floats) -> Floats:
+    """Vectors of length 1 from the mean of all; those at the mean itself stay 0, similar to nothing."""
+    centred = vectors - vectors.mean(0)
+    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    result: Floats = np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
+    return result
+
+
+def _own_nearest(queries: Floats, candidates: Floats) -> Any:
+    """Of each query whether fewer than ten candidates are nearer than its own, in blocks."""
+    n = len(queries)
+    size = max(BLOCK // n, 1)
+    for start in range(0, n, size):
+        near: NDArray[Any] = np.round(queries[start : start + size] @ candidates.T, 12)  # equal ones compare equal
+        rows = np.arange(len(near))
+        own = near[rows, rows + start][:, None]
+        earlier = np.arange(n)[None, :] < (rows + start)[:, None]
+        yield ((near > own) | ((near == own) & earlier)).sum(1) < NEAREST
+
+
+class Xnli(Metric, name="xnli"):
+    """Accuracy, the metric of the cross-lingual inference corpus XNLI."""
+
+    columns = {"predictions": Labels(), "references": Labels()}
+
+    def update(self, predictions: Any, references: Any) -> Sums:
+        """1 for each row that is right, else 0."""
+        return benchmarks.hits(predictions, references)
+
+    def formula(self, total: Floats) -> dict[str, Floats]:
+        """The share of right rows."""
+        return {"accuracy": benchmarks.accuracy(total)}

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.ratings import Answer, Counted, Ratings, Tables
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
-from dynabench.language import N_
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
@@ -19,65 +17,6 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 class KrippendorffAlpha(Metric):
     """Agreement of any number of raters, on any scale, with missing answers."""
 
-    card = Card(
-        description=N_(
-            "How far raters agree beyond chance: 1 is full agreement, 0 that of answers shuffled over items. Takes any "
-            "number of raters, items that some of them left out, and classes, ranks or numbers."
-        ),
-        formula=r"\alpha = 1 - \frac{D_o}{D_e},\quad D_o = \frac1n \sum_u \frac{1}{m_u - 1} \sum_{i \ne j \in u} "
-        r"\delta^2(x_i, x_j),\quad D_e = \frac{1}{n(n-1)} \sum_{i \ne j} \delta^2(x_i, x_j)",
-        inputs={"ratings": "answers that each item was given: numbers or texts; None or NaN where one is missing"},
-        options={
-            "level": "of measurement: nominal (classes), ordinal (ranks), interval (numbers) or ratio (numbers from 0)",
-            "labels": "for ranks: the answers in the order of the scale; sorted by default, texts need them",
-        },
-        outputs=(Output("krippendorff_alpha", "agreement beyond chance", None, 1, "higher"),),
-        examples=(
-            Example(
-                "Krippendorff's four observers of twelve units, with missing answers",
-                {
-                    "ratings": [
-                        [1, 1, None, 1],
-                        [2, 2, 3, 2],
-                        [3, 3, 3, 3],
-                        [3, 3, 3, 3],
-                        [2, 2, 2, 2],
-                        [1, 2, 3, 4],
-                        [4, 4, 4, 4],
-                        [1, 1, 2, 1],
-                        [2, 2, 2, 2],
-                        [None, 5, 5, 5],
-                        [None, None, 1, 1],
-                        [None, 3, None, None],
-                    ]
-                },
-                {"krippendorff_alpha": 0.743421052631579},
-            ),
-            Example(
-                "The order of texts",
-                {"ratings": [["low", "low"], ["high", "high"], ["mid", "high"], ["low", "mid"]]},
-                {"krippendorff_alpha": 17 / 24},
-                {"level": "ordinal", "labels": ["low", "mid", "high"]},
-            ),
-            Example(
-                "Texts are no numbers",
-                {"ratings": [["a", "b"]]},
-                error="level='interval' needs numbers",
-                options={"level": "interval"},
-            ),
-            Example("All answers are equal", {"ratings": [[1, 1], [1, 1]]}, error="alpha is undefined"),
-        ),
-        limits=(
-            "Items with fewer than two answers do not count. Undefined, and an error, where all answers are equal: "
-            "data without variation say nothing of reliability. Krippendorff relies on results from 0.8, and draws "
-            "tentative conclusions from 0.667. Intervals draw whole items; the original draws pairs of answers."
-        ),
-        citation=(
-            "Krippendorff, Content Analysis, 4th edition, Sage, 2019, chapter 12; Hayes and Krippendorff, Answering "
-            "the Call for a Standard Reliability Measure, Communication Methods and Measures 1 (2007) 77-89."
-        ),
-        tasks=("annotation",),
-    )
     columns = {"ratings": Ratings(missing=True)}
 
     def update(self, ratings: list[list[Answer]]) -> Tables:

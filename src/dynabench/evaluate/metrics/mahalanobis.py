@@ -4,61 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.states import Rows
-from dynabench.language import N_
 
 
 class Mahalanobis(Metric):
     """How far points lie from a distribution, measured in its own spread."""
 
-    card = Card(
-        description=N_(
-            "The squared Mahalanobis distance of each point from a reference distribution: how far it is from the "
-            "mean, where a step in a direction of little spread counts more than one in a direction of much."
-        ),
-        formula=r"D^2(x) = (x - \mu)^\top \Sigma^{-1} (x - \mu)",
-        inputs={"X": "points, a row of numbers for each"},
-        options={
-            "reference_distribution": "rows of numbers, at least 2, from which mean and covariance are taken",
-            "squared": "False gives the distance itself, not its square",
-        },
-        outputs=(Output("mahalanobis", "a list with the squared distance (or distance) of each point", 0),),
-        examples=(
-            Example(
-                "One point",
-                {"X": [[0, 1]]},
-                {"mahalanobis": [0.5]},
-                {"reference_distribution": [[0, 1], [1, 0]]},
-            ),
-            Example(
-                "A step across the spread is further than one along it",
-                {"X": [[3, 0], [0, 3]]},
-                {"mahalanobis": [1.299038105676658, 2.598076211353316]},
-                {"reference_distribution": [[2, 1], [2, -1], [-2, 1], [-2, -1]], "squared": False},
-            ),
-            Example(
-                "One row has no spread",
-                {"X": [[0, 1]]},
-                options={"reference_distribution": [[0, 1]]},
-                error="at least 2 rows",
-            ),
-        ),
-        limits=(
-            "Hugging Face evaluate, whose key this is, gives the square, and subtracts one mean over all coordinates "
-            "instead of the mean of each, which is a mistake unless they agree: compat=True does so too. Where the "
-            "reference rows lie in a plane (or are fewer than their coordinates), the pseudo-inverse is used and "
-            "distances out of that plane are not seen. Outliers among the reference rows blur mean and covariance."
-        ),
-        citation=(
-            "De Maesschalck, Jouan-Rimbaud and Massart, The Mahalanobis distance, Chemometrics and Intelligent "
-            "Laboratory Systems 50 (2000) 1-18."
-        ),
-        tasks=("tabular-regression", "tabular-classification"),
-    )
     columns = {"X": Numbers(wide=True)}
     arrays = True
 

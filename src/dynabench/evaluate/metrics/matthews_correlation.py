@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.averages import state_of
 from dynabench.evaluate.columns import Floats, LabelsOrSets, Weights
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion, Sums
-from dynabench.language import N_
 
 
 def matthews(right: NDArray[Any], true: NDArray[Any], said: NDArray[Any]) -> Floats:
@@ -32,62 +30,6 @@ def matthews(right: NDArray[Any], true: NDArray[Any], said: NDArray[Any]) -> Flo
 class MatthewsCorrelation(Metric):
     """The correlation between predictions and references."""
 
-    card = Card(
-        description=N_(
-            "The correlation between predicted and right classes: 1 for perfect predictions, 0 for predictions "
-            "that are no better than chance, -1 for two classes exchanged throughout. Uses all cells of the "
-            "confusion matrix, so it stays informative where classes are of very different sizes."
-        ),
-        formula=r"\frac{TP \cdot TN - FP \cdot FN}{\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}}",
-        inputs={
-            "predictions": "predicted class of each example, or for several classes at once a row of 0 and 1",
-            "references": "right class of each example, of the same kind",
-            "sample_weight": "weight of each example; all weigh the same by default",
-        },
-        options={"average": "of rows of 0 and 1: 'macro' gives the mean over classes, None a list"},
-        outputs=(Output("matthews_correlation", "the coefficient, or one of each class", -1, 1, "higher"),),
-        examples=(
-            Example(
-                "Four classes",
-                {"predictions": [1, 2, 2, 0, 3, 3], "references": [1, 3, 2, 0, 3, 2]},
-                {"matthews_correlation": 14 / 26},
-            ),
-            Example(
-                "The same with weights",
-                {
-                    "predictions": [1, 2, 2, 0, 3, 3],
-                    "references": [1, 3, 2, 0, 3, 2],
-                    "sample_weight": [0.5, 3, 1, 1, 1, 2],
-                },
-                {"matthews_correlation": 0.09782608695652174},
-            ),
-            Example(
-                "One class alone correlates with nothing",
-                {"predictions": [1, 1], "references": [1, 1]},
-                {"matthews_correlation": 0},
-            ),
-            Example(
-                "Two classes at once in each row",
-                {"predictions": [[0, 1], [1, 1], [1, 0]], "references": [[0, 1], [1, 0], [1, 0]]},
-                {"matthews_correlation": [1, 0.5]},
-                config="multilabel",
-            ),
-            Example(
-                "Scores are no labels",
-                {"predictions": [0.7], "references": [1]},
-                error="row 0 is 0.7, which is no label",
-            ),
-        ),
-        limits=(
-            "Undefined, and 0 by convention, where references or predictions are all of one class. With more than "
-            "two classes the lowest value lies between -1 and 0."
-        ),
-        citation=(
-            "Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, Biochimica "
-            "et Biophysica Acta 405 (1975) 442-451; Gorodkin, Computational Biology and Chemistry 28 (2004) 367-374."
-        ),
-        tasks=("text-classification",),
-    )
     columns = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
     optional = {"sample_weight": Weights()}
     configs = ("default", "multilabel")

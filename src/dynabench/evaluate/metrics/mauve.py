@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks import checkpoints
 from dynabench.evaluate.numbers.divergences import area, clustered, frontier, frontier_integral, histograms, reduced
 from dynabench.evaluate.plain import plain
-from dynabench.language import N_
 
 Featurize = Callable[[list[str]], Any]
 SIDES = (("predictions", "p_features"), ("references", "q_features"))
 BATCH = 8  # texts that a model reads at once
-ONE, TWO = [[1.0, 0.0], [0.9, 0.1]] * 10, [[0.0, 1.0], [0.1, 0.9]] * 10
 
 
 @dataclass(frozen=True)
@@ -43,68 +40,6 @@ class Clouds:
 class Mauve(Metric):
     """How near the distribution of generated texts is to that of human ones."""
 
-    card = Card(
-        description=N_(
-            "How near generated texts are to human ones, as distributions: features of all texts are put into common "
-            "clusters, and MAUVE is the area under the curve of both Kullback-Leibler divergences between the two "
-            "histograms and their mixtures. It sees texts that people would not write as well as ones that are missing."
-        ),
-        formula=r"\mathcal{C} = \{(e^{-c\,KL(Q, R_\lambda)}, e^{-c\,KL(P, R_\lambda)}) : "
-        r"R_\lambda = \lambda P + (1 - \lambda) Q\}, \quad \mathrm{MAUVE} = \mathrm{AUC}(\mathcal{C})",
-        inputs={
-            "predictions": "generated texts; not needed with p_features",
-            "references": "human texts, not necessarily as many; not needed with q_features",
-            "p_features": "a row of numbers for each generated text",
-            "q_features": "a row of numbers for each human text",
-        },
-        options={
-            "featurize": "a function from a list of texts to rows of numbers",
-            "featurize_model_name": "folder of a transformers model; the last token's state is the row (nothing is "
-            "downloaded, so there is no default)",
-            "max_text_length": "tokens of a text that the model reads",
-            "device_id": "number of the GPU that the model runs on; -1 for the processor",
-            "num_buckets": "number of clusters; auto takes a tenth of the smaller set, at least 2",
-            "pca_max_data": "how many rows principal components are taken from; -1 for all",
-            "kmeans_explained_var": "share of the variance that is kept",
-            "kmeans_num_redo": "trials of k-means, of which the best is kept",
-            "kmeans_max_iter": "rounds of a trial",
-            "seed": "of the random numbers of k-means",
-            "divergence_curve_discretization_size": "points on the curve",
-            "mauve_scaling_factor": "c in the formula; larger tells near distributions less apart",
-            "verbose": "accepted for existing code; nothing is printed",
-        },
-        outputs=(
-            Output("mauve", "area under the divergence curve", 0, 1, "higher"),
-            Output("frontier_integral", "mean divergence to mixtures", 0, 1, "lower"),
-            Output("divergence_curve", "points of the curve"),
-            Output("p_hist", "share of generated texts in each cluster", 0, 1),
-            Output("q_hist", "share of human texts in each cluster", 0, 1),
-        ),
-        examples=(
-            Example(
-                "The same texts",
-                {"p_features": ONE + TWO, "q_features": ONE + TWO},
-                {"mauve": 1.0, "frontier_integral": 0.0},
-            ),
-            Example(
-                "Nothing in common",
-                {"p_features": ONE, "q_features": TWO},
-                {"mauve": 0.0040720962619612555, "frontier_integral": 1.0, "p_hist": [1.0, 0.0]},
-            ),
-            Example("Texts alone have no numbers", {"predictions": ["a"], "references": ["b"]}, error="featurize="),
-        ),
-        limits=(
-            "Depends on the features, the number of clusters and (by k-means) the seed: compare values that were made "
-            "in one way only, from as many texts; the authors ask for a thousand or more. k-means is our own, so "
-            "values differ from those of the authors' program as those of different seeds do."
-        ),
-        citation=(
-            "Pillutla, Swayamdipta, Zellers, Thickstun, Welleck, Choi and Harchaoui, MAUVE: Measuring the Gap Between "
-            "Neural Text and Human Text using Divergence Frontiers, NeurIPS 2021."
-        ),
-        tasks=("text-generation",),
-        references=("https://arxiv.org/abs/2102.01454", "https://arxiv.org/abs/2106.07898"),
-    )
     columns = {"predictions": Texts(), "references": Texts()}
     optional = {"p_features": Numbers(wide=True), "q_features": Numbers(wide=True)}
     arrays = True

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Column, Floats, listed
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.language import N_
 
 Map = NDArray[Any]
 VOID = 255  # the background's label once `reduce_labels` has taken it away
@@ -43,69 +41,6 @@ class Maps(Column):
 class MeanIou(Metric):
     """How well predicted regions cover the right ones, averaged over classes."""
 
-    card = Card(
-        description=N_(
-            "Of each class the pixels that are right, divided by those that are of the class or predicted to be "
-            "(intersection over union), added up over all images and averaged over classes; with the share of each "
-            "class's pixels that were found."
-        ),
-        formula=r"IoU_c = \frac{|\hat A_c \cap A_c|}{|\hat A_c \cup A_c|},\quad mIoU = \text{mean over classes}",
-        inputs={
-            "predictions": "predicted map of each image, (height, width); images may differ in size",
-            "references": "right map of each image, of the same size",
-        },
-        options={
-            "num_labels": "number of classes, 0 to num_labels - 1; has to be given",
-            "ignore_index": "right label of pixels that do not count, such as 255",
-            "nan_to_num": "number in place of what is undefined; None leaves it out",
-            "label_map": "new label for some right labels, {old: new}",
-            "reduce_labels": "True takes 1 from right labels, and makes the background 0 into 255",
-        },
-        outputs=(
-            Output("mean_iou", "mean of per_category_iou", 0, 1, "higher"),
-            Output("mean_accuracy", "mean of per_category_accuracy", 0, 1, "higher"),
-            Output("overall_accuracy", "share of right pixels", 0, 1, "higher"),
-            Output("per_category_iou", "of each class, None where it is nowhere", 0, 1, "higher"),
-            Output("per_category_accuracy", "share of each class's pixels that were found", 0, 1, "higher"),
-        ),
-        examples=(
-            Example(
-                "Two images of different sizes, with pixels that do not count",
-                {
-                    "predictions": [[[0, 1], [1, 1]], [[0, 0, 1]]],
-                    "references": [[[0, 1], [0, 255]], [[0, 0, 0]]],
-                },
-                {
-                    "mean_iou": 7 / 15,
-                    "mean_accuracy": 0.8,
-                    "overall_accuracy": 2 / 3,
-                    "per_category_iou": [0.6, 1 / 3],
-                    "per_category_accuracy": [0.6, 1],
-                },
-                {"num_labels": 2, "ignore_index": 255},
-            ),
-            Example(
-                "A class that is nowhere has no value",
-                {"predictions": [[[0, 0]]], "references": [[[0, 0]]]},
-                {"mean_iou": 1, "per_category_iou": [1, None]},
-                {"num_labels": 2},
-            ),
-            Example(
-                "A label beyond the number of classes",
-                {"predictions": [[[0]]], "references": [[[7]]]},
-                error="image 0 holds the label 7",
-                options={"num_labels": 2},
-            ),
-        ),
-        limits=(
-            "Areas are added up over images before they are divided, so large objects decide; the mean over images is "
-            "another figure (see scores per example). A class that is nowhere is left out of the means. A predicted "
-            "label outside the classes counts as wrong, and for no class. Nothing is said of boundaries."
-        ),
-        citation="Everingham et al., The Pascal Visual Object Classes (VOC) Challenge, International Journal of "
-        "Computer Vision 88 (2010) 303-338; Long et al., Fully Convolutional Networks, CVPR 2015.",
-        tasks=("image-segmentation",),
-    )
     columns = {"predictions": Maps(), "references": Maps()}
     arrays = True
 

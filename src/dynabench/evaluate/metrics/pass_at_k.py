@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Column, Floats, Numbers, listed
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.programs.passing import KS, checked, estimates, named
 from dynabench.evaluate.states import Sums
-from dynabench.language import N_
 
 Outcome = tuple[int, int | None]  # how many passed, of how many
 
@@ -44,46 +42,6 @@ class Outcomes(Column):
 class PassAtK(Metric):
     """How likely one of k attempts at a problem passes."""
 
-    card = Card(
-        description=N_(
-            "How likely at least one of k attempts at a problem passes, averaged over problems, estimated without "
-            "bias from n attempts of which c passed. For programs with tests, and for anything else that is tried "
-            "several times."
-        ),
-        formula=r"\mathrm{pass@}k = \frac{1}{m} \sum_i \left[1 - \binom{n_i - c_i}{k} \Big/ \binom{n_i}{k}\right]",
-        inputs={
-            "correct": "how many attempts at each problem passed (then `total` says of how many), or a list of whether "
-            "each attempt did",
-            "total": "how many attempts were made at each problem; left out where `correct` has lists",
-        },
-        options={"k": "one or several numbers of attempts, by default 1, 10 and 100"},
-        outputs=tuple(Output(f"pass@{k}", f"chance that one of {k} passes", 0, 1, "higher") for k in KS),
-        examples=(
-            Example(
-                "Five and none of ten attempts passed",
-                {"correct": [5, 0], "total": [10, 10]},
-                {"pass@1": 0.25, "pass@10": 0.5},
-            ),
-            Example(
-                "From the results themselves",
-                {"correct": [[True, False, False], [True, True, False]]},
-                {"pass@1": 0.5, "pass@2": 5 / 6},
-                {"k": [1, 2]},
-            ),
-            Example(
-                "More passed than were tried",
-                {"correct": [3], "total": [2]},
-                error="row 0 says that 3 of 2 passed",
-            ),
-        ),
-        limits=(
-            "A k for which some problem has fewer attempts is left out. The chance is that of attempts drawn from the "
-            "same model with the same settings; figures from different temperatures do not compare. The interval is "
-            "over problems, not over attempts."
-        ),
-        citation="Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374, 2021, equation 1.",
-        tasks=("text-generation",),
-    )
     columns = {"correct": Outcomes()}
     optional = {"total": Numbers()}
 

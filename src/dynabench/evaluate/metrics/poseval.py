@@ -4,16 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 from dynabench.evaluate.columns import Tokens
 from dynabench.evaluate.labels import coded
-from dynabench.evaluate.metrics.f1 import f1
-from dynabench.evaluate.metrics.precision import precision
-from dynabench.evaluate.metrics.recall import recall
+from dynabench.evaluate.metrics.class_scores import f1, precision, recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
-from dynabench.language import N_
 
 KEYS = {"precision": "precision", "recall": "recall", "f1-score": "f1-score"}
 SCORES = {"precision": precision, "recall": recall, "f1-score": f1}
@@ -22,59 +18,6 @@ SCORES = {"precision": precision, "recall": recall, "f1-score": f1}
 class Poseval(Metric):
     """Precision, recall and F1 of each tag, with every token an observation of its own."""
 
-    card = Card(
-        description=N_(
-            "For tags that form no chunks, such as parts of speech: every token counts alone, and each tag has its "
-            "precision, recall and F1, with their plain mean (macro) and their mean weighted by frequency."
-        ),
-        formula=r"P_t = \frac{TP_t}{TP_t+FP_t},\quad R_t = \frac{TP_t}{TP_t+FN_t},\quad F_t = \frac{2P_tR_t}{P_t+R_t}",
-        inputs={
-            "predictions": "predicted tags of each sequence",
-            "references": "right tags of each sequence, as many",
-        },
-        options={"zero_division": "value where a tag is never predicted, or never there: 0 (also 'warn') or 1"},
-        outputs=(
-            Output("<tag>", "of each tag: precision, recall, f1-score and support (how often it is right)"),
-            Output("accuracy", "share of right tags", 0, 1, "higher"),
-            Output("macro avg", "the same as of a tag, as plain means over tags"),
-            Output("weighted avg", "the same as of a tag, as means weighted by support"),
-        ),
-        examples=(
-            Example(
-                "Two of ten tags are wrong",
-                {
-                    "predictions": [["INTJ", "ADP", "PROPN", "NOUN", "PUNCT"], ["INTJ", "ADP", "PROPN", "VERB", "SYM"]],
-                    "references": [
-                        ["INTJ", "ADP", "PROPN", "PROPN", "PUNCT"],
-                        ["INTJ", "ADP", "PROPN", "PROPN", "SYM"],
-                    ],
-                },
-                {
-                    "PROPN": {"precision": 1, "recall": 0.5, "f1-score": 2 / 3, "support": 4},
-                    "NOUN": {"precision": 0, "recall": 0, "f1-score": 0, "support": 0},
-                    "accuracy": 0.8,
-                },
-            ),
-            Example(
-                "A tag that is never there has a recall of 1 on demand",
-                {"predictions": [["A", "B"]], "references": [["A", "A"]]},
-                {"B": {"precision": 0, "recall": 1, "f1-score": 0, "support": 0}, "accuracy": 0.5},
-                {"zero_division": 1},
-            ),
-            Example(
-                "A tag is missing",
-                {"predictions": [["A"]], "references": [["A", "A"]]},
-                error="row 0 has 1 tags, its reference 2",
-            ),
-        ),
-        limits=(
-            "Tokens of one sentence are not independent: intervals draw whole sentences, which keeps them honest. "
-            "Macro averages count a tag that is only predicted, never right, as a class of its own with recall 0."
-        ),
-        citation="Pedregosa et al., Scikit-learn: Machine Learning in Python, JMLR 12 (2011) 2825-2830.",
-        tasks=("token-classification",),
-        references=("https://scikit-learn.org/stable/modules/generated/sklearn.metrics.classification_report.html",),
-    )
     columns = {"predictions": Tokens(), "references": Tokens()}
 
     def update(self, predictions: list[list[str]], references: list[list[str]]) -> Tallies:

@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.numbers.curves import (
@@ -23,103 +22,32 @@ from dynabench.evaluate.numbers.curves import (
 )
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.states.listed import Listed
-from dynabench.language import N_
 
 POINTS = tuple(range(50_000, 2_000_000, 100_000))
-ONLINE = {
-    "HighFreqEnergyWithinRuns": ("share of energy above freq_thresh, by run", "lower"),
-    "IqrWithinRuns": ("interquartile range of slopes before each eval point, by run", "lower"),
-    "IqrAcrossRuns": ("interquartile range of runs at each eval point", "lower"),
-    "LowerCVaROnDiffs": ("mean of the lowest slopes, by run", "higher"),
-    "LowerCVaROnDrawdown": ("mean of the lowest drawdowns, by run", "lower"),
-    "LowerCVaROnAcross": ("mean of the lowest runs at each eval point", "higher"),
-    "LowerCVaROnRaw": ("mean of the lowest rewards, by run", "higher"),
-    "MadAcrossRuns": ("median absolute deviation of runs at each eval point", "lower"),
-    "MadWithinRuns": ("median absolute deviation of slopes before each eval point, by run", "lower"),
-    "MaxDrawdown": ("largest fall from an earlier peak, by run", "lower"),
-    "StddevAcrossRuns": ("standard deviation of runs at each eval point", "lower"),
-    "StddevWithinRuns": ("standard deviation of slopes before each eval point, by run", "lower"),
-    "UpperCVaROnAcross": ("mean of the highest runs at each eval point", "higher"),
-    "UpperCVaROnDiffs": ("mean of the highest slopes, by run", "higher"),
-    "UpperCVaROnDrawdown": ("mean of the highest drawdowns, by run", "lower"),
-    "UpperCVaROnRaw": ("mean of the highest rewards, by run", "higher"),
-    "MedianPerfDuringTraining": ("median reward before each eval point, by run", "higher"),
-}
-OFFLINE = {
-    "MadAcrossRollouts": ("median absolute deviation of rewards, by run", "lower"),
-    "IqrAcrossRollouts": ("interquartile range of rewards, by run", "lower"),
-    "StddevAcrossRollouts": ("standard deviation of rewards, by run", "lower"),
-    "LowerCVaRAcrossRollouts": ("mean of the lowest rewards, by run", "higher"),
-    "UpperCVaRAcrossRollouts": ("mean of the highest rewards, by run", "higher"),
-    "MedianPerfAcrossRollouts": ("median reward, by run", "higher"),
-}
-RISING = [[100, 200, 300, 400, 500]], [[0.0, 1, 2, 1, 4]]
+ONLINE = (
+    "HighFreqEnergyWithinRuns",
+    "IqrWithinRuns",
+    "IqrAcrossRuns",
+    "LowerCVaROnDiffs",
+    "LowerCVaROnDrawdown",
+    "LowerCVaROnAcross",
+    "LowerCVaROnRaw",
+    "MadAcrossRuns",
+    "MadWithinRuns",
+    "MaxDrawdown",
+    "StddevAcrossRuns",
+    "StddevWithinRuns",
+    "UpperCVaROnAcross",
+    "UpperCVaROnDiffs",
+    "UpperCVaROnDrawdown",
+    "UpperCVaROnRaw",
+    "MedianPerfDuringTraining",
+)
 
 
 class RlReliability(Metric):
     """How much the rewards of training runs, or of rollouts of trained policies, vary and fall."""
 
-    card = Card(
-        description=N_(
-            "The reliability of a reinforcement learning algorithm. Config online: learning curves of training runs, "
-            "how they vary within and between runs and how far they fall. Config offline: rewards of rollouts of a "
-            "fixed policy, a set for each run. Values are lists: by run, by eval point, or by run and eval point."
-        ),
-        formula=r"\mathrm{CVaR}_\alpha(X) = E[X \mid X \le q_\alpha(X)], \quad "
-        r"\mathrm{drawdown}_t = \max_{s \le t} r_s - r_t, \quad \mathrm{slope}_t = \frac{r_t - r_{t-1}}{t - (t-1)}",
-        inputs={
-            "timesteps": "rising time steps of each run (offline: numbers of rollouts)",
-            "rewards": "reward at each of them",
-        },
-        options={
-            "baseline": "what rewards are divided by: default (online each curve's 95th percentile less its start, "
-            "offline each set's median), a number, or None",
-            "freq_thresh": "frequency that separates slow from fast changes",
-            "window_size": "time steps around (or before) an eval point",
-            "window_size_trimmed": "time steps before an eval point for slopes",
-            "alpha": "share of values that make the tail of CVaR",
-            "eval_points": "time steps at which runs are measured; by default 50,000 to 1,950,000 in steps of 100,000",
-        },
-        outputs=tuple(
-            Output(name, text, None, None, better)  # type: ignore[arg-type]
-            for name, (text, better) in {**ONLINE, **OFFLINE}.items()
-        ),
-        examples=(
-            Example(
-                "One run",
-                dict(zip(("timesteps", "rewards"), RISING, strict=True)),
-                {"MaxDrawdown": [1.0], "MedianPerfDuringTraining": [[1.5]], "StddevAcrossRuns": [None]},
-                {"eval_points": [400], "window_size": 200, "window_size_trimmed": 200},
-                "online",
-            ),
-            Example(
-                "Two policies of five rollouts",
-                {"timesteps": [range(5), range(5)], "rewards": [[-1, 2, 5, 7, 3], [6, 5, 1, 34, 2]]},
-                {"IqrAcrossRollouts": [1.0, 0.8], "MedianPerfAcrossRollouts": [3.0, 5.0]},
-                config="offline",
-            ),
-            Example(
-                "A run that ends before it is measured",
-                dict(zip(("timesteps", "rewards"), RISING, strict=True)),
-                config="online",
-                error="run 0 has no timestep",
-            ),
-        ),
-        limits=(
-            "The authors ask for ten runs or more. The spread of a single run, or of a window with a single slope, is "
-            "None. A curve that does not rise cannot be divided by how far it rises, nor rollouts by a median of 0: "
-            "give a baseline; where it falls, the default baseline turns signs around. The low-pass filter works in "
-            "second-order sections; the original's form loses about 2 % at its default threshold, which compat=True "
-            "reproduces. Energies suppose even time steps. No tests or intervals between algorithms. Without a config, "
-            "online is taken."
-        ),
-        citation=(
-            "Chan, Fishman, Canny, Korattikara and Guadarrama, Measuring the Reliability of Reinforcement Learning "
-            "Algorithms, ICLR 2020."
-        ),
-        tasks=("reinforcement-learning",),
-        references=("https://arxiv.org/abs/1912.05663", "https://github.com/google-research/rl-reliability-metrics"),
-    )
     columns = {"timesteps": Series(), "rewards": Series()}
     configs = ("online", "offline")
     arrays = True

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.roc import area
 from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers, Weights
 from dynabench.evaluate.labels import Label, coded
@@ -14,7 +13,6 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.states.weighted import Sample, Weighted
-from dynabench.language import N_
 
 AVERAGES = ("macro", "micro", "weighted", "samples", None)
 
@@ -22,80 +20,6 @@ AVERAGES = ("macro", "micro", "weighted", "samples", None)
 class RocAuc(Metric):
     """How well scores rank examples of a class above the others."""
 
-    card = Card(
-        description=N_(
-            "The probability that an example of the class gets a higher score than one that is not of it, with half a "
-            "point for equal scores: 0.5 is chance, 1 perfect. For two classes the scores are of the greater label; "
-            "for more (config multiclass) each example has a row of probabilities, for several classes at once "
-            "(config multilabel) a row of scores and a row of 0 and 1."
-        ),
-        formula=r"P(s^+ > s^-) + \tfrac12 P(s^+ = s^-) = \int_0^1 TPR\;d\,FPR",
-        inputs={
-            "references": "right class of each example, or a row of 0 and 1 with a place for each class",
-            "prediction_scores": "score of each example for the greater of two labels, or a row with one per class",
-            "sample_weight": "weight of each example; all weigh the same by default",
-        },
-        options={
-            "average": "over classes: macro, weighted (by frequency), micro (all decisions as one), samples (mean over "
-            "rows; several classes at once) or None (a list)",
-            "max_fpr": "area up to this false positive rate only, rescaled so that chance is 0.5 (McClish)",
-            "multi_class": "for more than two classes: 'ovr' compares each class with the rest, 'ovo' each pair",
-            "labels": "for more than two classes: the sorted classes of the columns, where not all of them occur",
-        },
-        outputs=(Output("roc_auc", "the area, or a list with one for each class", 0, 1, "higher"),),
-        examples=(
-            Example(
-                "Two classes",
-                {"references": [1, 0, 1, 1, 0, 0], "prediction_scores": [0.5, 0.2, 0.99, 0.3, 0.1, 0.7]},
-                {"roc_auc": 7 / 9},
-            ),
-            Example(
-                "Three classes, each against the rest",
-                {
-                    "references": [1, 0, 1, 2, 2, 0],
-                    "prediction_scores": [
-                        [0.3, 0.5, 0.2],
-                        [0.7, 0.2, 0.1],
-                        [0.005, 0.99, 0.005],
-                        [0.2, 0.3, 0.5],
-                        [0.1, 0.1, 0.8],
-                        [0.1, 0.7, 0.2],
-                    ],
-                },
-                {"roc_auc": 0.8541666666666666},
-                {"multi_class": "ovr"},
-                config="multiclass",
-            ),
-            Example(
-                "Several classes at once",
-                {
-                    "references": [[1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]],
-                    "prediction_scores": [[0.3, 0.5, 0.2], [0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.1, 0.7, 0.2]],
-                },
-                {"roc_auc": [0.25, 0.25, 0.875]},
-                {"average": None},
-                config="multilabel",
-            ),
-            Example(
-                "One class leaves nothing to rank",
-                {"references": [1, 1], "prediction_scores": [0.2, 0.9]},
-                error="class 1 has no example against it",
-            ),
-        ),
-        limits=(
-            "Undefined where a class has no examples or nothing else has, which is an error (None in a list). Says "
-            "nothing of calibration or of any one threshold, and looks favourable where positives are rare: see "
-            "precision and recall there. Resamples of an interval that lack a class are left out."
-        ),
-        citation=(
-            "Hanley and McNeil, The meaning and use of the area under a ROC curve, Radiology 143 (1982) 29-36; "
-            "McClish, Analyzing a Portion of the ROC Curve, Medical Decision Making 9 (1989) 190-195; Hand and Till, A "
-            "Simple Generalisation of the Area Under the ROC Curve for Multiple Class Classification Problems, Machine "
-            "Learning 45 (2001) 171-186."
-        ),
-        tasks=("text-classification",),
-        references=("https://scikit-learn.org/stable/modules/generated/sklearn.metrics.roc_auc_score.html",),
-    )
     columns = {"references": LabelsOrSets(), "prediction_scores": Numbers(wide=True, infinite=True)}
     optional = {"sample_weight": Weights()}
     configs = ("default", "multiclass", "multilabel")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dynabench.distributions import LIBRARY, install_command
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.lacking import Lacking
@@ -19,7 +18,6 @@ from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.ngrams import Coder, Codes, Tokenizer, common_length, common_places, shared
-from dynabench.language import N_
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 WORD = re.compile("[a-z0-9]+")
@@ -30,68 +28,6 @@ Pairs = list[tuple[str, str]]  # prediction and reference
 class Rouge(Metric):
     """Words, word pairs and word sequences that a summary shares with a reference."""
 
-    card = Card(
-        description=N_(
-            "F1 of the n-grams (rouge1, rouge2) or of the longest common sequence of words (rougeL, and rougeLsum by "
-            "lines) that a text shares with its reference, averaged over texts; of several references the best counts."
-        ),
-        formula=(
-            r"F_1 = \frac{2\,c}{|\hat y| + |y|}, \quad c = \sum_g \min(\#_{\hat y}(g), \#_y(g)) "
-            r"\text{ or } c = \mathrm{LCS}(\hat y, y)"
-        ),
-        inputs={
-            "predictions": "texts, such as summaries; for rougeLsum one sentence a line",
-            "references": "right text of each, or a list of right texts",
-        },
-        options={
-            "rouge_types": "which to compute: rouge1 to rouge9, rougeL, rougeLsum; by default 1, 2, L and Lsum",
-            "use_aggregator": "False gives the list of all texts' scores instead of the mean",
-            "use_stemmer": "True compares English words of more than 3 letters by their Porter stem (needs nltk)",
-            "tokenizer": "function from a text to its tokens; by default runs of a-z and 0-9 in lower case",
-        },
-        outputs=tuple(
-            Output(name, text, 0, 1, "higher")
-            for name, text in zip(
-                TYPES,
-                ("F1 of words", "F1 of word pairs", "F1 of the common sequence", "the same, by lines"),
-                strict=True,
-            )
-        ),
-        examples=(
-            Example(
-                "Five of six words, of which three pairs stay",
-                {
-                    "predictions": ["the cat sat on the mat"],
-                    "references": ["the cat lay on the mat"],
-                },
-                {"rouge1": 5 / 6, "rouge2": 0.6, "rougeL": 5 / 6, "rougeLsum": 5 / 6},
-            ),
-            Example(
-                "The nearest of several references, text by text",
-                {
-                    "predictions": ["hello there", "general kenobi"],
-                    "references": [["hello", "hello there"], ["master yoda", "kenobi"]],
-                },
-                {"rouge1": [1.0, 2 / 3]},
-                {"use_aggregator": False, "rouge_types": ["rouge1"]},
-            ),
-            Example("Nothing was written", {"predictions": [""], "references": ["the cat"]}, {"rougeL": 0.0}),
-            Example(
-                "An unknown kind",
-                {"predictions": ["a"], "references": ["a"]},
-                options={"rouge_types": ["rougeX"]},
-                error="no ROUGE type 'rougeX'",
-            ),
-        ),
-        limits=(
-            "Counts words, not meaning: a text can contradict its reference and score high. The default tokenizer "
-            "drops all but ASCII letters and digits, so give one for other writing. rougeLsum takes lines as "
-            "sentences. The mean is exact; Hugging Face evaluate draws a random bootstrap mean instead. Texts "
-            "without any token score 0."
-        ),
-        citation="Lin, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summarization Branches Out, 2004.",
-        tasks=("summarization", "translation", "text-generation"),
-    )
     columns = {"predictions": Texts(), "references": References()}
 
     def update(

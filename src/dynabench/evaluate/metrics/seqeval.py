@@ -4,17 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.chunks import SCHEMES, Chunks, detected, parsed, strict, tolerant
 from dynabench.evaluate.classes.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 from dynabench.evaluate.columns import Floats, Tokens, Weights
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.metrics.f1 import f1
-from dynabench.evaluate.metrics.precision import precision
-from dynabench.evaluate.metrics.recall import recall
+from dynabench.evaluate.metrics.class_scores import f1, precision, recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
-from dynabench.language import N_
 
 KEYS = {"precision": "precision", "recall": "recall", "f1": "f1"}
 HINT = "For tags that are no chunks, such as parts of speech, take poseval; for BILOU give mode='strict'."
@@ -23,73 +19,6 @@ HINT = "For tags that are no chunks, such as parts of speech, take poseval; for 
 class Seqeval(Metric):
     """Precision, recall and F1 of chunks, such as names, for each type and overall."""
 
-    card = Card(
-        description=N_(
-            "Compares chunks (names, phrases) rather than tags: a predicted chunk is right if its first word, its "
-            "last word and its type are. By default tags are read tolerantly, as the script conlleval does; with "
-            "mode='strict' only chunks that are tagged as the scheme says count."
-        ),
-        formula=r"P = \frac{|\hat C \cap C|}{|\hat C|},\; R = \frac{|\hat C \cap C|}{|C|},\; F_1 = \frac{2PR}{P+R}",
-        inputs={
-            "predictions": "predicted tags of each sequence, such as B-PER, I-PER, O",
-            "references": "right tags of each sequence, as many",
-            "sample_weight": "weight of each sequence; all weigh the same by default",
-        },
-        options={
-            "suffix": "True where the prefix follows the type, as in PER-B",
-            "scheme": "IOB1, IOB2, IOE1, IOE2, IOBES or BILOU, used with mode='strict'; found from the references "
-            "by default",
-            "mode": "'strict' takes only chunks that are tagged as the scheme says; None reads tolerantly",
-            "zero_division": "value where nothing is predicted, or nothing is there to find: 0 (also 'warn') or 1",
-        },
-        outputs=(
-            Output("overall_precision", "share of predicted chunks that are right", 0, 1, "higher"),
-            Output("overall_recall", "share of chunks that were found", 0, 1, "higher"),
-            Output("overall_f1", "F1 over all types", 0, 1, "higher"),
-            Output("overall_accuracy", "share of right tags", 0, 1, "higher"),
-            Output("<type>", "of each type: precision, recall, f1 and number (of right chunks)"),
-        ),
-        examples=(
-            Example(
-                "One name too long, one right",
-                {
-                    "predictions": [["O", "B-MISC", "I-MISC", "I-MISC", "O"], ["B-PER", "I-PER", "O"]],
-                    "references": [["O", "O", "B-MISC", "I-MISC", "O"], ["B-PER", "I-PER", "O"]],
-                },
-                {
-                    "MISC": {"precision": 0, "recall": 0, "f1": 0, "number": 1},
-                    "PER": {"precision": 1, "recall": 1, "f1": 1, "number": 1},
-                    "overall_precision": 0.5,
-                    "overall_recall": 0.5,
-                    "overall_f1": 0.5,
-                    "overall_accuracy": 0.75,
-                },
-            ),
-            Example(
-                "Strictly read, a chunk cannot begin with I",
-                {"predictions": [["I-PER", "I-PER", "O"]], "references": [["B-PER", "I-PER", "O"]]},
-                {"overall_recall": 0, "overall_accuracy": 2 / 3},
-                {"mode": "strict", "scheme": "IOB2"},
-            ),
-            Example(
-                "Parts of speech are no chunks",
-                {"predictions": [["NOUN", "VERB"]], "references": [["NOUN", "NOUN"]]},
-                error="take poseval",
-            ),
-        ),
-        limits=(
-            "No credit for a chunk that is nearly right. Tolerant and strict reading can differ by several points on "
-            "ill-formed predictions, so say which it was. The strict rules are those of the library seqeval, which "
-            "does not accept all chunks of IOE1. With no chunk at all every overall figure is `zero_division`. "
-            "Unlike in the original, `sample_weight` weighs, and BILOU read tolerantly is refused, not misread."
-        ),
-        citation=(
-            "Ramshaw and Marcus, Text Chunking using Transformation-Based Learning, Third Workshop on Very Large "
-            "Corpora, 1995; Tjong Kim Sang and Buchholz, Introduction to the CoNLL-2000 Shared Task: Chunking, 2000."
-        ),
-        tasks=("token-classification",),
-        references=("https://aclanthology.org/W95-0107", "https://aclanthology.org/W00-0726"),
-    )
     columns = {"predictions": Tokens(), "references": Tokens()}
     optional = {"sample_weight": Weights()}
 

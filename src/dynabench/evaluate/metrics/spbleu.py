@@ -5,13 +5,10 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from dynabench.evaluate.card import Card, Example
 from dynabench.evaluate.lacking import Lacking
-from dynabench.evaluate.metrics.sacrebleu import OUTPUTS, SMOOTHING
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.tokenizers import Tokenizer
-from dynabench.language import N_
 
 SETTING = "DYNABENCH_SPBLEU_MODEL"
 FLORES = "flores200sacrebleuspm"
@@ -32,47 +29,6 @@ def found_model() -> str | None:
 
 class Spbleu(bleus.CorpusBleu):
     """BLEU whose tokens are the pieces of one model for many languages."""
-
-    card = Card(
-        description=N_(
-            "BLEU over the pieces that a SentencePiece model cuts texts into, so that one tokeniser serves many "
-            "languages, those without spaces between words too. With the model flores200 it is the spBLEU of FLORES."
-        ),
-        formula=r"\text{sacrebleu over pieces: } 100 \min(1, e^{1 - r / c}) \Bigl(\prod_{n=1}^{4} p_n\Bigr)^{1/4}",
-        inputs={
-            "predictions": "translation to score, a text for each example, not tokenised",
-            "references": "right translation of each example, or a list of several right ones",
-        },
-        options={
-            **SMOOTHING,
-            "model": "path of a SentencePiece model, or a function from a text to its pieces; by default the one that "
-            f"the environment variable {SETTING} names, or that of FLORES-200 where sacrebleu keeps it",
-            "lowercase": "True ignores case",
-        },
-        outputs=OUTPUTS,
-        examples=(
-            Example(
-                "A prediction that is its reference scores 100 with any model",
-                {"predictions": ["a translation that is right"], "references": ["a translation that is right"]},
-                {"score": 100.0},
-                {"model": "flores200_sacrebleu_tokenizer_spm.model"},
-            ),
-            Example(
-                "No such model",
-                {"predictions": ["a cat"], "references": ["a cat"]},
-                options={"model": "no/such.model"},
-                error="no SentencePiece model is at",
-            ),
-        ),
-        limits=(
-            "Scores of different models cannot be compared: name the model. The models of FLORES are not shipped and "
-            "nothing is downloaded. Pieces are shorter than words, so scores are higher than those of sacrebleu."
-        ),
-        citation="Goyal et al., The FLORES-101 evaluation benchmark, TACL 10 (2022) 522-538.",
-        tasks=("translation",),
-        resource=f"a SentencePiece model, given by model= or {SETTING}",
-        references=("https://github.com/facebookresearch/flores", "https://github.com/google/sentencepiece"),
-    )
 
     @classmethod
     def lacks(cls) -> str:

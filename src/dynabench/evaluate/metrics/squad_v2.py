@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
@@ -19,7 +18,6 @@ from dynabench.evaluate.texts.answers import (
     normalised,
     word_f1,
 )
-from dynabench.language import N_
 
 # Columns of the state: exact match and F1 at the threshold, of which for questions with an answer, whether there is
 # one; then what choosing a threshold needs: exact match and F1 without one, the probability of no answer, whether a
@@ -30,76 +28,6 @@ EXACT, F1, EXACT_HAS, F1_HAS, HAS, RAW_EXACT, RAW_F1, NO_ANSWER, SAID = range(9)
 class SquadV2(Metric):
     """Exact match and word F1 where some questions have no answer."""
 
-    card = Card(
-        description=N_(
-            "As squad, for questions of which some have no answer: there only an empty answer is right. Scores at a "
-            "threshold of the predicted probability of no answer, apart for questions with and without an answer, "
-            "and at the best thresholds."
-        ),
-        formula=(
-            r"s_i(t) = [p_i \le t]\, s_i + [p_i > t]\,[A_i = \emptyset], \quad "
-            r"\frac{100}{n} \sum_i s_i(t), \quad \max_t \frac{100}{n} \sum_i s_i(t)"
-        ),
-        inputs={
-            "predictions": "a text for each question ('' for no answer), or {id, prediction_text, "
-            "no_answer_probability}; the probability is 0 where it is left out",
-            "references": "a list of texts for each question, empty where it has no answer, or "
-            "{id, answers: {text: [...]}}",
-        },
-        options={"no_answer_threshold": "a prediction counts as no answer where its probability of that is higher"},
-        outputs=(
-            Output("exact", "answers that equal a right one, in percent", 0, 100, "higher"),
-            Output("f1", "mean F1 of the words, in percent", 0, 100, "higher"),
-            Output("total", "number of questions", 0),
-            Output("HasAns_exact", "exact, of questions with an answer", 0, 100, "higher"),
-            Output("HasAns_f1", "F1, of questions with an answer", 0, 100, "higher"),
-            Output("HasAns_total", "number of questions with an answer", 0),
-            Output("NoAns_exact", "exact, of questions without an answer", 0, 100, "higher"),
-            Output("NoAns_f1", "F1, of questions without an answer", 0, 100, "higher"),
-            Output("NoAns_total", "number of questions without an answer", 0),
-            Output("best_exact", "exact at the threshold where it is highest", 0, 100, "higher"),
-            Output("best_exact_thresh", "that threshold", 0, 1),
-            Output("best_f1", "F1 at the threshold where it is highest", 0, 100, "higher"),
-            Output("best_f1_thresh", "that threshold", 0, 1),
-        ),
-        examples=(
-            Example(
-                "One answered, one rightly left open, one not",
-                {"predictions": ["1976", "", "Paris"], "references": [["1976"], [], []]},
-                {"exact": 200 / 3, "f1": 200 / 3, "total": 3, "HasAns_exact": 100.0, "NoAns_exact": 50.0},
-            ),
-            Example(
-                "A threshold between the two finds both",
-                {
-                    "predictions": [
-                        {"id": "a", "prediction_text": "1976", "no_answer_probability": 0.2},
-                        {"id": "b", "prediction_text": "Paris", "no_answer_probability": 0.7},
-                    ],
-                    "references": [{"id": "a", "answers": {"text": ["1976"]}}, {"id": "b", "answers": {"text": []}}],
-                },
-                {"exact": 50.0, "best_exact": 100.0, "best_exact_thresh": 0.2, "best_f1_thresh": 0.2},
-            ),
-            Example(
-                "A probability is from 0 to 1",
-                {
-                    "predictions": [{"id": "a", "prediction_text": "1976", "no_answer_probability": 7}],
-                    "references": [{"id": "a", "answers": {"text": ["1976"]}}],
-                },
-                error="give a number from 0 to 1",
-            ),
-        ),
-        limits=(
-            "The best thresholds are chosen on the very questions that they are scored on, so these scores flatter "
-            "and have no interval. A threshold cannot part questions of equal probability: the original script does "
-            "so, in the order of the rows, and can report a score that no threshold reaches; compat=True gives its "
-            "numbers. HasAns and NoAns keys are there only where such questions are. Made for short English answers."
-        ),
-        citation=(
-            "Rajpurkar, Jia and Liang, Know What You Don't Know: Unanswerable Questions for SQuAD, ACL 2018, "
-            "with its evaluation script."
-        ),
-        tasks=("question-answering",),
-    )
     columns = {"predictions": PredictedAnswers(), "references": RightAnswers()}
 
     def update(

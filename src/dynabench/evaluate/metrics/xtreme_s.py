@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.classes.averages import averaged
 from dynabench.evaluate.columns import Floats, Labels, Texts
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.metrics.f1 import f1
+from dynabench.evaluate.metrics.class_scores import f1
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Cells, Confusion, Rows, Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.edits import edits
-from dynabench.language import N_
 
 BLEU = ("smooth_method", "smooth_value", "force", "lowercase", "tokenize", "use_effective_order")
 SPACES = re.compile(r"\s\s+")
@@ -26,77 +24,6 @@ SPACES = re.compile(r"\s\s+")
 class XtremeS(Metric):
     """Word and character error rates, BLEU, or accuracy and F1, after the data set."""
 
-    card = Card(
-        description=N_(
-            "What the XTREME-S benchmark measures on each of its data sets: word and character error rates for "
-            "recognised speech, BLEU for translated speech, accuracy and macro F1 for classes."
-        ),
-        formula=(
-            r"\mathrm{wer}, \mathrm{cer} = \frac{\sum_i \mathrm{edits}_i}{\sum_i |y_i|}; \quad \text{BLEU, accuracy "
-            r"and macro F1 as in sacrebleu, accuracy, f1}"
-        ),
-        inputs={
-            "predictions": "recognised or translated text, or for fleurs-lang_id and minds14 a class",
-            "references": "right text or class of each example",
-        },
-        options={
-            "bleu_kwargs": f"for covost2, options of sacrebleu: {', '.join(BLEU)}",
-            "wer_kwargs": "for recognised speech: concatenate_texts=True aligns the characters of all texts as one",
-        },
-        outputs=(
-            Output("wer", "word error rate (fleurs-asr, mls, voxpopuli, babel)", 0, None, "lower"),
-            Output("cer", "character error rate (the same)", 0, None, "lower"),
-            Output("bleu", "BLEU (covost2)", 0, 100, "higher"),
-            Output("accuracy", "share of right classes (fleurs-lang_id, minds14)", 0, 1, "higher"),
-            Output("f1", "macro F1 (minds14)", 0, 1, "higher"),
-        ),
-        examples=(
-            Example(
-                "Recognised speech",
-                {
-                    "predictions": ["it's sunny", "paper pen are essential"],
-                    "references": ["it is sunny here", "paper and pen are essentials"],
-                },
-                {"wer": 5 / 9, "cer": 12 / 44},
-                config="mls",
-            ),
-            Example(
-                "Translated speech",
-                {
-                    "predictions": ["bonjour paris", "il est important de faire du sport souvent"],
-                    "references": ["bonjour paris", "il est necessaire de faire du sport de temps en temp"],
-                },
-                {"bleu": 31.654199979887586},
-                config="covost2",
-            ),
-            Example(
-                "Languages",
-                {"predictions": [0, 1, 1, 0, 0], "references": [0, 1, 0, 0, 1]},
-                {"accuracy": 0.6},
-                config="fleurs-lang_id",
-            ),
-            Example(
-                "What callers of a bank want",
-                {"predictions": [0, 1, 1, 0, 0], "references": [0, 1, 0, 0, 1]},
-                {"accuracy": 0.6, "f1": 7 / 12},
-                config="minds14",
-            ),
-            Example(
-                "Classes are no speech",
-                {"predictions": [0, 1], "references": [0, 1]},
-                config="babel",
-                error="row 0 is 0, not a text",
-            ),
-        ),
-        limits=(
-            "Those of wer, cer, sacrebleu, accuracy and f1. Texts are compared as they are: spelling of numbers, case "
-            "and punctuation count as errors. Without any word in the references the error rate is the number of "
-            "words put in, as jiwer has it. Without a config, the one for fleurs-asr is taken."
-        ),
-        citation="Conneau et al., XTREME-S: evaluating cross-lingual speech representations, Interspeech 2022.",
-        tasks=("automatic-speech-recognition", "audio-classification", "translation"),
-        references=("https://arxiv.org/abs/2203.10752",),
-    )
     columns = {"predictions": Labels(), "references": Labels()}
     configs = ("fleurs-asr", "mls", "voxpopuli", "babel", "covost2", "fleurs-lang_id", "minds14")
 

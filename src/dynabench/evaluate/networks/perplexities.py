@@ -4,73 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.networks.checkpoints import asked, callable_of, loaded
 from dynabench.evaluate.networks.language_models import Likelihoods, text_likelihoods, utf8_bytes, window_likelihoods
 from dynabench.evaluate.states import Sums
-
-MODEL = (
-    "the language model: a local folder, a hub id, or the pair (model, tokenizer) of a causal language model of "
-    "transformers; or a function of a list of texts to the natural log-probabilities of each text's tokens, or a "
-    "mapping of text to these"
-)
-
-
-FORMULA = (
-    r"\text{PPL}_i = \exp\Bigl(-\frac{1}{T_i} \sum_t \log p(x_{i,t} \mid x_{i,<t})\Bigr), \quad "
-    r"\text{corpus} = \exp\Bigl(-\frac{1}{\sum_i T_i} \sum_{i,t} \log p(x_{i,t} \mid x_{i,<t})\Bigr)"
-)
-OPTIONS = {
-    "model_id": "the same as `model`; give one of the two",
-    "model": MODEL,
-    "batch_size": "texts that run together, sorted by length",
-    "add_start_token": "put the start token before each text, so that the first token is scored too",
-    "device": "such as cpu or cuda; an accelerator where there is one",
-    "max_length": "tokens after which a text is cut, the start token included",
-}
-OUTPUTS = (
-    Output("perplexities", "perplexity of each text", 1, None, "lower"),
-    Output("mean_perplexity", "their mean", 1, None, "lower"),
-    Output("corpus_perplexity", "perplexity of all tokens together", 1, None, "lower"),
-)
-LIMITS = (
-    "Compares models only where their tokens are the same; use bits_per_byte across tokenizers. The mean of texts "
-    "is ruled by a few odd ones and weighs short texts as much as long ones: the perplexity of the corpus is what "
-    "papers report. Text that a model was trained on has a low perplexity whatever its quality. A text longer than the "
-    "model reads is refused unless `max_length` cuts it."
-)
-CITATION = (
-    "Jelinek, Mercer, Bahl and Baker, Perplexity - a measure of the difficulty of speech recognition tasks, Journal of "
-    "the Acoustical Society of America 62 (1977) S63."
-)
-COIN = {"heads tails": [-0.6931471805599453] * 2, "six": [-1.791759469228055]}
-
-
-def examples(column: str) -> tuple[Example, ...]:
-    """Worked examples for texts in `column`."""
-    return (
-        Example(
-            "A coin thrown twice, a die once: the mean weighs texts, the corpus weighs tokens",
-            {column: ["heads tails", "six"]},
-            {"perplexities": [2.0, 6.0], "mean_perplexity": 4.0, "corpus_perplexity": 24 ** (1 / 3)},
-            {"model": COIN},
-        ),
-        Example(
-            "A certain text",
-            {column: ["six"]},
-            {"perplexities": [1.0], "mean_perplexity": 1.0, "corpus_perplexity": 1.0},
-            {"model": {"six": [0.0]}},
-        ),
-        Example("A model has to be given", {column: ["six"]}, error="perplexity needs one model"),
-        Example(
-            "Nothing to predict in an empty text",
-            {column: ["six", ""]},
-            options={"model": {"six": [-1.0], "": []}},
-            error="row 1 has no tokens",
-        ),
-    )
 
 
 def chosen_of(model_id: Any, model: Any, name: str) -> Any:

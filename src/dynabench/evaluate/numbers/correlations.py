@@ -6,13 +6,6 @@ from typing import Any, ClassVar
 from dynabench.evaluate.columns import Column, Floats, Numbers
 from dynabench.evaluate.module import Metric
 
-INPUTS = {
-    "predictions": "predicted number of each example",
-    "references": "right number of each example",
-}
-OPTIONS = {"return_pvalue": "True adds the two-sided p-value of the hypothesis that there is no correlation"}
-TASKS = ("tabular-regression", "sentence-similarity")
-
 
 class Correlation(Metric):
     """A correlation, whose state has `pairs` (n, 2), and its p-value: the first and second output of its card."""

@@ -11,18 +11,6 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 
 Multioutput = Literal["uniform_average", "raw_values"] | Sequence[float]
-INPUTS = {
-    "predictions": "predicted number of each example, or a row of numbers with a place for each output",
-    "references": "right number of each example, or a row of numbers",
-    "sample_weight": "weight of each example, not negative; all weigh the same by default",
-}
-OPTIONS = {
-    "multioutput": (
-        "rows of several numbers: uniform_average (all outputs weigh the same), raw_values (a list with one value for "
-        "each output), or a list with the weight of each output"
-    )
-}
-TASKS = ("tabular-regression", "time-series-forecasting", "text-regression")
 
 Error = Callable[[Floats, Floats], Floats]
 

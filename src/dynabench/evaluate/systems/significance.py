@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dynabench.evaluate.card import Output
 from dynabench.evaluate.columns import Weights
 from dynabench.evaluate.module import Comparison
 from dynabench.evaluate.plain import plain
@@ -94,27 +93,3 @@ class ScoreTest(SignificanceTest):
 def difference(pair: Pair, measure: Scored | ScoredBy, drawing: Drawing) -> Difference:
     """Of the two systems' scores. Raises ValueError where one is not defined, or there are fewer than two rows."""
     return drawn(pair, measure.statistic, (single(measure, pair.first), single(measure, pair.second)), drawing)
-
-
-INPUTS = {
-    "predictions1": "of the first system for each example, as the metric takes them",
-    "predictions2": "of the second system, for the same examples in the same order",
-    "references": "as the metric takes them",
-    "sample_weight": "weight of each example, for metrics that take it",
-    "sources": "text that the systems started from, for metrics that take it",
-}
-OPTIONS = {
-    "metric": "name of a metric, a loaded module, or a function of predictions and references that gives a number",
-    "metric_options": "options of the metric, such as {'average': 'macro'}",
-    "key": "which of the metric's scores to compare; the first one of its card by default",
-    "interval": "level of the interval",
-    "resamples": "how many times the rows are drawn",
-    "method": "of the interval: bca, percentile or basic",
-    "seed": "of the random numbers; the same seed gives the same result",
-}
-OUTPUTS = (
-    Output("difference", "score1 - score2"),
-    Output("p", "chance of a difference at least as large, either way, between systems that are equally good", 0, 1),
-    Output("score1", "score of the first system"),
-    Output("score2", "score of the second system"),
-)
