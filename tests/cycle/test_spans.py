@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dynabench.registry.apart import Ended
 from sqlalchemy import select
 
 from dynabench import errors
@@ -14,6 +13,7 @@ from dynabench.cycle.tables import CycleCandidate
 from dynabench.models import catalog
 from dynabench.models.training import mixing
 from dynabench.models.training.questions import Question
+from dynabench.registry.apart import Ended
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
