@@ -1,19 +1,17 @@
-"""A turn of a task whose answers are spans of passages: every step of it, in this process, on real questions."""
+"""A turn of a task whose answers are spans of passages: every step of it, on real questions."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from dynabench import errors
-from dynabench.cycle import closing, deciding, learner, opening, scores, service, sources, training
+from dynabench.cycle import closing, deciding, opening, scores, service, sources, training
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.models import catalog
 from dynabench.models.training import mixing
 from dynabench.models.training.questions import Question
-from dynabench.registry.apart import Ended
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
@@ -74,18 +72,7 @@ def collected(database, passages: int) -> None:
     database.write(world.write, QA.config.id, written)
 
 
-@pytest.fixture
-def training_here(monkeypatch):
-    """Training in this process, which has loaded torch and the base; test_serving.py trains in a process of its own."""
-
-    def learn(given, *_):
-        Path(given["folder"]).mkdir(parents=True)
-        return Ended(report=json.loads(json.dumps(learner.learn(given, lambda step: None), default=str)))
-
-    monkeypatch.setattr(training.apart, "run", learn)
-
-
-def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, settings, by_hand, training_here):
+def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, settings, by_hand):
     collected(database, 6)
     turn = world.start(database, world.plan(**PLAN), task="qa")
     database.write(closing.close, turn, 1)
