@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.__main__ import machine
-from dynabench.adversaries import known
-from dynabench.adversaries.attacking import Attempt, Local, attempts, summary, told
-from dynabench.adversaries.proposing import Budget, Candidate, Context
+from dynabench.adversaries import registry
+from dynabench.adversaries.attacks import Attempt, LocalTarget, candidate_row, run_attempts, summarise_attempts
+from dynabench.adversaries.protocol import Budget, Candidate, Context
 from dynabench.adversaries.search.similarity import cosines
 from dynabench.models import catalog
 from dynabench.models.protocol import Output
@@ -100,11 +100,13 @@ def contexts(name: str, data: Path) -> list[Context]:
 
 
 def _target(name: str, asked: argparse.Namespace) -> list[str]:
-    rows, target = contexts(name, asked.data), Local(catalog.open_model(catalog.entry(name).folder))
+    rows, target = contexts(name, asked.data), LocalTarget(catalog.open_model(catalog.entry(name).folder))
     lines = []
     for adversary in asked.adversaries:
         kind, options = ADVERSARIES[adversary]
-        made = list(attempts(known.make(kind, **options), target, rows, Budget(queries=QUERIES), asked.n))
+        made = list(
+            run_attempts(registry.create_adversary(kind, **options), target, rows, Budget(queries=QUERIES), asked.n)
+        )
         lines.append(_line(name, adversary, f"{options['similarity']}", made))
         _keep(asked.out, f"{name}-{adversary}", made)
         print(lines[-1], file=sys.stderr)
@@ -118,7 +120,7 @@ def _target(name: str, asked: argparse.Namespace) -> list[str]:
 
 
 def _line(target: str, adversary: str, least: str, made: Sequence[Attempt]) -> str:
-    found = summary(made)
+    found = summarise_attempts(made)
     rate = found.fooled
     queries = (found.queries_median, found.queries_mean, found.queries_fooled_median)
     cells = [
@@ -148,7 +150,8 @@ def _keep(folder: Path | None, name: str, made: Sequence[Attempt]) -> None:
         for attempt in made:
             for each in attempt.candidates:
                 file.write(
-                    json.dumps({"original": dict(attempt.context.inputs), **told(each)}, ensure_ascii=False) + "\n"
+                    json.dumps({"original": dict(attempt.context.inputs), **candidate_row(each)}, ensure_ascii=False)
+                    + "\n"
                 )
 
 

@@ -17,9 +17,9 @@ import numpy as np
 
 import dynabench.models.runtime  # noqa: F401  before torch
 from benchmarks.__main__ import machine
-from dynabench.adversaries import known
-from dynabench.adversaries.attacking import Local
-from dynabench.adversaries.proposing import Budget, Context
+from dynabench.adversaries import registry
+from dynabench.adversaries.attacks import LocalTarget
+from dynabench.adversaries.protocol import Budget, Context
 from dynabench.models import catalog
 from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.questions import Question
@@ -64,8 +64,8 @@ def main() -> None:
 
 def synthetic(passages: Sequence[str], n: int, seed: int) -> list[Question]:
     """The first n questions that `dynabench adversary synthesize` keeps, of passages in an order that is drawn."""
-    maker: Any = known.make("synthetic-qa", judges=[JUDGE], agree=2, seed=seed, most=12)
-    target = Local(catalog.open_model(catalog.entry(TARGET).folder))
+    maker: Any = registry.create_adversary("synthetic-qa", judges=[JUDGE], agree=2, seed=seed, most=12)
+    target = LocalTarget(catalog.open_model(catalog.entry(TARGET).folder))
     found: list[Question] = []
     for passage in random.Random(seed).sample(passages, len(passages)):
         for each in maker.propose(Context(passage[:40], {"passage": passage}), target, Budget()):

@@ -18,10 +18,9 @@ from typing import get_args
 from benchmarks import language_model
 from benchmarks.__main__ import machine
 from benchmarks.attacks import PAGE, ROOT, TARGETS, contexts
-from dynabench.adversaries.attacking import Local, attempts, told
+from dynabench.adversaries.attacks import LocalTarget, candidate_row, run_attempts
 from dynabench.adversaries.language_model import SHOTS, LanguageModel, Strategy
-from dynabench.adversaries.proposing import Budget, Context
-from dynabench.adversaries.search.asking import wrong
+from dynabench.adversaries.protocol import Budget, Context, is_wrong
 from dynabench.models import catalog
 from dynabench.settings import get_settings
 from dynabench.tasks import builtin
@@ -57,8 +56,8 @@ def main() -> None:
 
 
 def _rows(name: str, url: str, asked: argparse.Namespace) -> Iterator[str]:
-    rows, target = contexts(name, asked.data), Local(catalog.open_model(catalog.entry(name).folder))
-    missed = (row for row in reversed(rows) if wrong(target.ask([row.inputs])[0], row.answer or {}))
+    rows, target = contexts(name, asked.data), LocalTarget(catalog.open_model(catalog.entry(name).folder))
+    missed = (row for row in reversed(rows) if is_wrong(target.ask([row.inputs])[0], row.answer or {}))
     successes = list(islice(missed, SHOTS))
     [task] = [each.config for each in builtin() if each.config.id == TASKS[name]]
     for strategy in get_args(Strategy):
@@ -77,13 +76,13 @@ def _plain(text: object) -> str:
 
 
 def _row(
-    name: str, model: LanguageModel, target: Local, rows: Sequence[Context], asked: argparse.Namespace
+    name: str, model: LanguageModel, target: LocalTarget, rows: Sequence[Context], asked: argparse.Namespace
 ) -> str:  # fmt: skip
-    made = list(attempts(model, target, rows, Budget(), asked.n))
+    made = list(run_attempts(model, target, rows, Budget(), asked.n))
     found = [each for attempt in made for each in attempt.candidates]
     if asked.show:
         for each in found:
-            print(told(each))
+            print(candidate_row(each))
     tally = model.tally
     readable = tally["requests"] - tally["unreadable"]
     new = readable - tally["repeated"]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from dynabench.measuring import bayes
-from dynabench.measuring.bags import bag
-from dynabench.measuring.measures import diversity
-from dynabench.measuring.sample import words
+from dynabench.data_measurements import naive_bayes
+from dynabench.data_measurements.measures import diversity
+from dynabench.data_measurements.naive_bayes import bag_of_words
+from dynabench.data_measurements.sample import words
 from experiments.simulation.history import ExperimentHistory
 from experiments.simulation.selection import FloatArray
 from experiments.simulation.task_data import IntArray
@@ -43,11 +43,13 @@ def measure_artifacts(history: ExperimentHistory, arm: str, last: int) -> FloatA
     gains = []
     for seed in range(history.plan.seeds):
         rows = history.collected(seed, arm, 1, last)
-        present, _ = bag([words(text) for text in _texts(history, rows)], 2, pairs=True)
+        present, _ = bag_of_words([words(text) for text in _texts(history, rows)], 2, pairs=True)
         labels = history.data.pool.labels[rows]
         groups = np.unique(history.data.pool.groups[rows], return_inverse=True)[1].astype(np.int64)
-        folds = bayes.folds(groups, np.random.default_rng(seed))
-        correct = bayes.predicted(present, labels[None], folds, len(history.data.labels))[0] == labels
+        folds = naive_bayes.assign_folds(groups, np.random.default_rng(seed))
+        correct = (
+            naive_bayes.cross_validated_predictions(present, labels[None], folds, len(history.data.labels))[0] == labels
+        )
         gains.append(correct.mean() - np.bincount(labels).max() / len(labels))
     return np.array(gains)
 

@@ -43,7 +43,7 @@ FEATURES = (
     "registry",
     "scoring",
     "leaderboards",
-    "measuring",
+    "data_measurements",
     "releases",
     "cycle",
     "community",

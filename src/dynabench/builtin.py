@@ -67,12 +67,12 @@ def dynabench_perturbations() -> "Iterable[Transformation]":
     """The transformations of `adversaries/perturbations`."""
     from dynabench.adversaries import perturbations
 
-    return perturbations.shipped()
+    return perturbations.shipped_transformations()
 
 
 @hookimpl
 def dynabench_adversaries() -> Mapping[str, str]:
-    """The adversaries of `adversaries/known.py`."""
-    from dynabench.adversaries import known
+    """The adversaries of `adversaries/registry.py`."""
+    from dynabench.adversaries import registry
 
-    return known.SHIPPED
+    return registry.SHIPPED_ADVERSARIES

@@ -62,7 +62,7 @@ def dynabench_perturbations() -> Iterable[Any]:
 
 @hookspec
 def dynabench_adversaries() -> Mapping[str, str]:
-    """Programs that propose examples: by name, the `module:Class` of a `dynabench.adversaries.proposing.Adversary`,
+    """Programs that propose examples: by name, the `module:Class` of a `dynabench.adversaries.protocol.Adversary`,
     which is imported when it is asked for."""
     return {}
 

@@ -46,7 +46,7 @@ WORKFLOWS = {
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
     "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
     "evaluate": "dynabench.scoring.evaluating:evaluate",
-    "measure_round": "dynabench.measuring.durable:measure_round",
+    "measure_round": "dynabench.data_measurements.measure_jobs:measure_round",
     "release_round": "dynabench.releases.durable:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "tell_announcement": "dynabench.validation.telling:tell_announcement",
@@ -60,8 +60,8 @@ COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "ch
              "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-_KEEPING = ("rounds", "notices", "media", "datasets", "archives", "registry", "scoring", "measuring", "releases",
-            "cycle")  # fmt: skip
+_KEEPING = ("rounds", "notices", "media", "datasets", "archives", "registry", "scoring", "data_measurements",
+            "releases", "cycle")  # fmt: skip
 KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in _KEEPING)
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0

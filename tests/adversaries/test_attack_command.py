@@ -22,25 +22,25 @@ def run(tmp_path, rows, *more):
 
 def test_candidates_are_written_and_figures_said(tmp_path):
     out = tmp_path / "out.jsonl"
-    said = run(
+    process = run(
         tmp_path, ROWS, "--with", "generator", "--queries", "20", "--option", "seed=3", "--out", str(out), "--json"
     )
-    assert said.exit_code == 0, said.output
-    told = json.loads(said.stdout)
-    assert (told["correct"], told["fooled"]["n"]) == (2, 2)
-    found = [json.loads(line) for line in out.read_text().splitlines()]
-    assert {each["context"] for each in found} == {"a", "b"}
-    assert sum(each["queries"] for each in found) <= 40
+    assert process.exit_code == 0, process.output
+    figures = json.loads(process.stdout)
+    assert (figures["correct"], figures["fooled"]["n"]) == (2, 2)
+    result = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {item["context"] for item in result} == {"a", "b"}
+    assert sum(item["queries"] for item in result) <= 40
 
 
 def test_a_table_for_people(tmp_path):
-    said = run(tmp_path, ROWS, "--with", "counterfactual")
-    assert said.exit_code == 0
-    assert "inputs answered correctly" in said.stdout
+    process = run(tmp_path, ROWS, "--with", "counterfactual")
+    assert process.exit_code == 0
+    assert "inputs answered correctly" in process.stdout
 
 
 @pytest.mark.parametrize(
-    ("rows", "more", "told"),
+    ("rows", "more", "message"),
     [
         (ROWS, ["--with", "nobody"], "There is no adversary"),
         ([{"text": "x", "label": "positive"}], ["--with", "generator"], "Line 1 lacks statement"),
@@ -49,7 +49,7 @@ def test_a_table_for_people(tmp_path):
         (ROWS, ["--with", "generator", "--option", "colour=red"], "takes no option"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path, rows, more, told):
-    said = run(tmp_path, rows, *more)
-    assert said.exit_code == 1
-    assert told in said.stderr.replace("\n", " ")
+def test_what_is_wrong_is_said(tmp_path, rows, more, message):
+    process = run(tmp_path, rows, *more)
+    assert process.exit_code == 1
+    assert message in process.stderr.replace("\n", " ")

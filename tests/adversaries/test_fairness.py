@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.adversaries.perturbations import find, generator, of
-from dynabench.adversaries.perturbations import given as names_of
+from dynabench.adversaries.perturbations import find_transformations, generator, names_on_axis, person_names
 
 SWAPPED = {
     "He lost his keys.": "She lost her keys.",
@@ -35,7 +34,7 @@ NEUTRAL = {
     "He's running.": "They're running.",
     "The policeman was late.": "The police officer was late.",
 }
-LEFT = [
+UNCHANGED = [
     "The king lost his crown.", "Lady Gaga sang her song.", "Iron Man saved his city.", "A pregnant woman waits.",
     "Oh man, that was good.", "Tom Hanks gave his best.", "her mother-in-law left", "he/she must sign", "It rains.",
 ]  # fmt: skip
@@ -68,21 +67,21 @@ TEXTS = st.lists(
 
 
 def changed(name, text, seed=1):
-    found = find([name])[0].apply({"text": text}, generator(seed, "a", name))
-    return found["text"].text if found else None
+    result = find_transformations([name])[0].apply({"text": text}, generator(seed, "a", name))
+    return result["text"].text if result else None
 
 
-@pytest.mark.parametrize(("text", "wanted"), SWAPPED.items())
-def test_female_and_male_are_swapped(text, wanted):
-    assert changed("gender_swapped", text) == wanted
+@pytest.mark.parametrize(("text", "expected"), SWAPPED.items())
+def test_female_and_male_are_swapped(text, expected):
+    assert changed("gender_swapped", text) == expected
 
 
-@pytest.mark.parametrize(("text", "wanted"), NEUTRAL.items())
-def test_gender_is_left_open(text, wanted):
-    assert changed("gender_neutral", text) == wanted
+@pytest.mark.parametrize(("text", "expected"), NEUTRAL.items())
+def test_gender_is_left_open(text, expected):
+    assert changed("gender_neutral", text) == expected
 
 
-@pytest.mark.parametrize("text", LEFT)
+@pytest.mark.parametrize("text", UNCHANGED)
 def test_rows_that_a_swap_would_make_odd_are_left_alone(text):
     assert changed("gender_swapped", text) is None
     assert changed("gender_neutral", text) is None
@@ -95,23 +94,23 @@ def test_grammar_beyond_the_rules_is_left_alone(text):
 
 @pytest.mark.parametrize("text", PERSONS)
 def test_a_persons_name_is_swapped(text):
-    for group in names_of.GROUPS:
+    for group in person_names.GROUPS:
         assert changed(f"names_{group}", text) not in (None, text)
 
 
 @pytest.mark.parametrize("text", NOBODY)
 def test_a_name_that_is_no_persons_is_left_alone(text):
-    for group in names_of.GROUPS:
+    for group in person_names.GROUPS:
         assert changed(f"names_{group}", text) is None, group
 
 
 def test_one_person_has_one_name_in_all_fields_and_gender_stays():
     texts = {"premise": "Mary told John that she left.", "hypothesis": "John knows about Mary."}
-    made = find(["names_hispanic"])[0].apply(texts, generator(1, "a", "names_hispanic"))
-    first, second = made["premise"].text.split(), made["hypothesis"].text.rstrip(".").split()
+    edited_texts = find_transformations(["names_hispanic"])[0].apply(texts, generator(1, "a", "names_hispanic"))
+    first, second = edited_texts["premise"].text.split(), edited_texts["hypothesis"].text.rstrip(".").split()
     assert (first[0], first[2]) == (second[3], second[0])
-    assert first[0] in names_of.listed("hispanic_female")
-    assert first[2] in names_of.listed("hispanic_male")
+    assert first[0] in person_names.names_in_list("hispanic_female")
+    assert first[2] in person_names.names_in_list("hispanic_male")
 
 
 def test_a_name_that_is_a_person_here_and_a_place_there_is_left_alone():
@@ -119,19 +118,19 @@ def test_a_name_that_is_a_person_here_and_a_place_there_is_left_alone():
 
 
 def test_every_group_has_two_hundred_names_to_draw():
-    for group in names_of.GROUPS:
-        both = {*names_of.drawn(f"{group}_female"), *names_of.drawn(f"{group}_male")}
-        assert len(both) >= names_of.LEAST, group
+    for group in person_names.GROUPS:
+        both = {*person_names.names_to_draw(f"{group}_female"), *person_names.names_to_draw(f"{group}_male")}
+        assert len(both) >= person_names.MIN_NAMES_PER_GROUP, group
     for side in ("female", "male", "neutral"):
-        assert len(names_of.drawn(side)) >= names_of.LEAST, side
+        assert len(person_names.names_to_draw(side)) >= person_names.MIN_NAMES_PER_GROUP, side
 
 
-@given(TEXTS, st.sampled_from(of("fairness")), st.integers(0, 5))
-@settings(max_examples=200, deadline=None)
+@given(TEXTS, st.sampled_from(names_on_axis("fairness")), st.integers(0, 5))
+@settings(max_examples=100, deadline=None)
 def test_swaps_are_repeatable_change_something_and_leave_other_scripts(text, name, seed):
-    made = find([name])[0].apply({"text": text}, generator(seed, "u", name))
-    assert made == find([name])[0].apply({"text": text}, generator(seed, "u", name))
-    if made is not None:
-        assert made["text"].text != text
+    edited_texts = find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
+    assert edited_texts == find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
+    if edited_texts is not None:
+        assert edited_texts["text"].text != text
         for word in ("東京", "👩🏽", "אמא"):
-            assert made["text"].text.count(word) == text.count(word)
+            assert edited_texts["text"].text.count(word) == text.count(word)

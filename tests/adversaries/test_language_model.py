@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from dynabench.adversaries.known import make
-from dynabench.adversaries.language_model import Informed, parsed
-from dynabench.adversaries.proposing import Budget, Context
+from dynabench.adversaries.language_model import InformedAdversary, parse_fields
+from dynabench.adversaries.protocol import Budget, Context
+from dynabench.adversaries.registry import create_adversary
 from dynabench.models.protocol import Output
 from dynabench.settings import get_settings
 
@@ -23,7 +23,7 @@ class Chat(ThreadingHTTPServer):
 
     def __init__(self, *texts: str) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.texts, self.asked = list(texts), []
+        self.texts, self.requests = list(texts), []
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
 
@@ -34,11 +34,11 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.asked.append(asked["messages"][-1]["content"])
-        text = self.server.texts[(len(self.server.asked) - 1) % len(self.server.texts)]
-        said = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
-        body = json.dumps(said | {"usage": {"prompt_tokens": 1000, "completion_tokens": 100}}).encode()
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.requests.append(request["messages"][-1]["content"])
+        text = self.server.texts[(len(self.server.requests) - 1) % len(self.server.texts)]
+        reply = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+        body = json.dumps(reply | {"usage": {"prompt_tokens": 1000, "completion_tokens": 100}}).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
@@ -57,8 +57,8 @@ def chat(tmp_path, monkeypatch) -> Iterator:
         servers.append(Chat(*texts))
         url = f"http://127.0.0.1:{servers[-1].server_port}/v1"
         more = {"fields": ["hypothesis"], "price_in": 1, "price_out": 10} | options
-        models.append(make("language-model", url=url, model="small", **more))
-        return models[-1], servers[-1].asked
+        models.append(create_adversary("language-model", url=url, model="small", **more))
+        return models[-1], servers[-1].requests
 
     yield start
     for model in models:
@@ -75,7 +75,7 @@ class Negation:
     labels = ("entailment", "neutral", "contradiction")
 
     def ask(self, batch):
-        return [Output({"label": "contradiction" if "not" in each["hypothesis"] else "neutral"}) for each in batch]
+        return [Output({"label": "contradiction" if "not" in inputs["hypothesis"] else "neutral"}) for inputs in batch]
 
 
 def written(text):
@@ -83,7 +83,7 @@ def written(text):
 
 
 def test_it_asks_for_examples_and_tells_what_they_took(chat):
-    model, asked = chat(
+    model, requests = chat(
         "I cannot do that.",
         f"Here: {written('He sits.')} Well?",
         f"```json\n{written('He does not sit.')}\n```",
@@ -93,32 +93,32 @@ def test_it_asks_for_examples_and_tells_what_they_took(chat):
     assert (sits.inputs, sits.fooled) == ({"premise": "A man eats.", "hypothesis": "He sits."}, False)
     assert (not_sits.fooled, not_sits.facts["strategy"], not_sits.facts["try"]) == (True, "zero-shot", 3)
     assert (sits.cost, not_sits.cost) == (pytest.approx(0.004), pytest.approx(0.002))
-    assert "A man eats." in asked[0]
-    assert "label: neutral" in asked[0]
+    assert "A man eats." in requests[0]
+    assert "label: neutral" in requests[0]
 
 
 def test_it_is_told_what_the_target_answered(chat):
-    model, asked = chat(written("He sits."), written("He does not sit."), strategy="iterate", tries=2)
-    assert [each.fooled for each in model.propose(CONTEXT, Negation(), Budget())] == [False, True]
-    assert "The model answered neutral" in asked[1]
+    model, requests = chat(written("He sits."), written("He does not sit."), strategy="iterate", tries=2)
+    assert [item.fooled for item in model.propose(CONTEXT, Negation(), Budget())] == [False, True]
+    assert "The model answered neutral" in requests[1]
 
 
 def test_it_is_shown_what_fooled_before_and_what_the_task_is(chat):
-    model, asked = chat(written("He sits."), strategy="few-shot", tries=1)
-    assert isinstance(model, Informed)
+    model, requests = chat(written("He sits."), strategy="few-shot", tries=1)
+    assert isinstance(model, InformedAdversary)
     task = {"instructions": {"create": "Write a hypothesis."}, "input": [{"name": "hypothesis"}], "answer": []}
     model.inform(task, [Context("s", {}, {"hypothesis": "Nobody is not here."}, {"label": "neutral"})])
     list(model.propose(CONTEXT, Negation(), Budget()))
-    assert all(text in asked[0] for text in ("Write a hypothesis.", "Nobody is not here."))
+    assert all(text in requests[0] for text in ("Write a hypothesis.", "Nobody is not here."))
 
 
 def test_it_says_a_text_in_other_words_where_there_is_one(chat):
-    model, asked = chat(written("The man is not standing; he sits."), strategy="paraphrase", tries=1)
+    model, requests = chat(written("The man is not standing; he sits."), strategy="paraphrase", tries=1)
     assert list(model.propose(CONTEXT, Negation(), Budget())) == []
-    begun = Context("c", CONTEXT.values, {**CONTEXT.values, "hypothesis": "The man sits."}, CONTEXT.answer)
-    (found,) = model.propose(begun, Negation(), Budget())
-    assert found.fooled
-    assert "The man sits." in asked[0]
+    start = Context("c", CONTEXT.values, {**CONTEXT.values, "hypothesis": "The man sits."}, CONTEXT.answer)
+    (result,) = model.propose(start, Negation(), Budget())
+    assert result.fooled
+    assert "The man sits." in requests[0]
 
 
 def test_a_budget_ends_it(chat):
@@ -131,4 +131,4 @@ def test_a_budget_ends_it(chat):
                                   '{"hypothesis": "a", "label": "b"}', '{"hypothesis": "..."}',
                                   '{"hypothesis": "a"} {"hypothesis": "b"}'])  # fmt: skip
 def test_what_is_no_example_is_passed_over(text):
-    assert parsed(text, ["hypothesis"]) is None
+    assert parse_fields(text, ["hypothesis"]) is None

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dynabench.adversaries import mining
-from dynabench.adversaries.proposing import Context
+from dynabench.adversaries import corpus_mining
+from dynabench.adversaries.protocol import Context
 from dynabench.errors import Invalid
 from dynabench.models.protocol import Output
 
@@ -19,7 +19,7 @@ class Knows:
         self.word = word
 
     def ask(self, batch):
-        return [self.said(each["statement"]) for each in batch]
+        return [self.said(row["statement"]) for row in batch]
 
     def said(self, text):
         label = "positive" if self.word in text else "negative"
@@ -30,28 +30,30 @@ class Knows:
 def found(*texts):
     given = [Context(f"line {n}", {}, {"statement": text}) for n, text in enumerate(texts, start=1)]
     models = {"a": Knows("good"), "b": Knows("fine"), "c": Knows("fine")}
-    return mining.hardest(mining.cases(given, models, "label", mining.rules(RULES)), 10)
+    return corpus_mining.choose_hardest(
+        corpus_mining.find_hard_cases(given, models, "label", corpus_mining.read_rules(RULES)), 10
+    )
 
 
 def test_broken_rules_come_before_disagreement_before_doubt():
     chosen = found("It was bad.", "Was it bad?", "It was fine.", "It was splendid.", "It was good and fine.")
-    assert [(each.context.uid, each.claimed) for each in chosen] == [
+    assert [(item.context.uid, item.claimed) for item in chosen] == [
         ("line 4", "positive"),
         ("line 3", "positive"),
         ("line 2", "negative"),
     ]
-    told = mining.report(chosen, "label", ["a", "b", "c"]).findings
-    assert [each.facts["claimed_by"] for each in told] == ["rule", "other models", "first model"]
-    assert told[1].facts["said"] == ["a: negative", "b: positive", "c: positive"]
-    assert (told[0].texts, told[0].label) == ({"statement": "It was splendid."}, "positive")
+    findings = corpus_mining.build_report(chosen, "label", ["a", "b", "c"]).findings
+    assert [item.facts["claimed_by"] for item in findings] == ["rule", "other models", "first model"]
+    assert findings[1].facts["said"] == ["a: negative", "b: positive", "c: positive"]
+    assert (findings[0].texts, findings[0].label) == ({"statement": "It was splendid."}, "positive")
 
 
 def test_near_duplicates_are_one_case():
-    one = "The hotel by the sea had a fine view, said everybody who came there in the summer."
-    assert len(found(one, one.replace("summer", "Summer!"), "All was fine.")) == 2
+    item = "The hotel by the sea had a fine view, said everybody who came there in the summer."
+    assert len(found(item, item.replace("summer", "Summer!"), "All was fine.")) == 2
 
 
 @pytest.mark.parametrize("text", ["a: [", "praise", "- {answer: x}", "- {answer: x, regex: '('}", "- {words: [a]}"])
 def test_what_is_no_rule_is_refused(text):
     with pytest.raises(Invalid):
-        mining.rules(text)
+        corpus_mining.read_rules(text)

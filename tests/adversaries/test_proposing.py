@@ -5,12 +5,11 @@ import json
 
 import pytest
 
-from dynabench.adversaries import checklist_files
-from dynabench.adversaries.attacking import Local
-from dynabench.adversaries.checklist import Case, Checklist, of_suite
-from dynabench.adversaries.counterfactual import Counterfactual, task_of
-from dynabench.adversaries.generator import Generator, Operator, Seen
-from dynabench.adversaries.proposing import Budget, Context
+from dynabench.adversaries.attacks import LocalTarget
+from dynabench.adversaries.checklist import Checklist, ChecklistTest, read_released_suite, suite_tests
+from dynabench.adversaries.counterfactual import Counterfactual, task_for_labels
+from dynabench.adversaries.generator import Generator, Operator, SeenExample
+from dynabench.adversaries.protocol import Budget, Context
 from dynabench.errors import Invalid
 from dynabench.models.catalog import BUILTIN, open_model
 from tests.large_data import need_data
@@ -18,23 +17,23 @@ from tests.large_data import need_data
 
 @pytest.fixture(scope="module")
 def sentiment():
-    return Local(open_model(BUILTIN / "sentiment-ngram"))
+    return LocalTarget(open_model(BUILTIN / "sentiment-ngram"))
 
 
 @pytest.fixture(scope="module")
 def nli():
-    return Local(open_model(BUILTIN / "nli-ngram"))
+    return LocalTarget(open_model(BUILTIN / "nli-ngram"))
 
 
 def edits(target, answer, **inputs):
     """(rule, new text, new answer) of all counterfactual edits."""
     context = Context("c", {k: inputs[k] for k in ("premise",) if k in inputs}, inputs, {"label": answer})
     last = list(inputs)[-1]
-    found = Counterfactual().propose(context, target, Budget())
+    result = Counterfactual().propose(context, target, Budget())
     return {
-        (each.facts["rule"], each.inputs[last], each.answer["label"])
-        for each in found
-        if each.facts["based_on"] == "input"
+        (item.facts["rule"], item.inputs[last], item.answer["label"])
+        for item in result
+        if item.facts["based_on"] == "input"
     }
 
 
@@ -53,38 +52,38 @@ def test_edits_turn_the_answer_of_inference_in_a_known_way(nli):
 
 def test_a_premise_is_a_hypothesis_that_follows_from_it(nli):
     context = Context("c", {"premise": "All dogs are asleep."})
-    found = list(Counterfactual().propose(context, nli, Budget()))
-    assert ("All dogs are awake.", "contradiction") in {(f.inputs["hypothesis"], f.answer["label"]) for f in found}
-    assert all(each.inputs["premise"] == "All dogs are asleep." for each in found)
+    result = list(Counterfactual().propose(context, nli, Budget()))
+    assert ("All dogs are awake.", "contradiction") in {(f.inputs["hypothesis"], f.answer["label"]) for f in result}
+    assert all(item.inputs["premise"] == "All dogs are asleep." for item in result)
     assert list(Counterfactual().propose(context, nli, Budget(queries=0))) == []
 
 
 def test_edits_of_sentiment_need_one_word_of_judgement(sentiment):
     assert ("opposite", "The soup was bad.", "negative") in edits(sentiment, "positive", statement="The soup was good.")
     assert edits(sentiment, "negative", statement="A dull film, but a charming actor.") == set()
-    assert task_of(["hateful", "not-hateful"]) == "hate"
-    assert task_of(["yes", "no"]) == ""
+    assert task_for_labels(["hateful", "not-hateful"]) == "hate"
+    assert task_for_labels(["yes", "no"]) == ""
 
 
 def test_a_suite_proposes_what_fails_and_no_more_than_its_budget(sentiment):
     empty = Context("c", {})
-    found = list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
-    assert 0 < len(found) <= 64
-    assert all(each.fooled and each.facts["kind"] == "MFT" for each in found)
-    assert found == list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
-    assert len(of_suite("sentiment-phenomena")) > 300
+    result = list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
+    assert 0 < len(result) <= 64
+    assert all(item.fooled and item.facts["kind"] == "MFT" for item in result)
+    assert result == list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
+    assert len(suite_tests("sentiment-phenomena")) > 300
 
 
 def test_invariance_and_direction_are_judged_by_the_original(sentiment):
     good, bad = {"statement": "A wonderful film."}, {"statement": "A terrible film."}
     tests = [
-        Case("stays", "INV", [good, bad, good]),
-        Case("rises", "DIR", [good, bad], label="positive"),
-        Case("falls", "DIR", [good, bad], label="positive", expected="down"),
+        ChecklistTest("stays", "INV", [good, bad, good]),
+        ChecklistTest("rises", "DIR", [good, bad], label="positive"),
+        ChecklistTest("falls", "DIR", [good, bad], label="positive", expected="down"),
     ]
-    found = list(Checklist(tests=tests).propose(Context("c", {}), sentiment, Budget(queries=20)))
-    assert {each.facts["test"] for each in found} == {"stays", "rises"}
-    assert all(each.inputs == bad and each.answer == {"label": "positive"} for each in found)
+    result = list(Checklist(tests=tests).propose(Context("c", {}), sentiment, Budget(queries=20)))
+    assert {item.facts["test"] for item in result} == {"stays", "rises"}
+    assert all(item.inputs == bad and item.answer == {"label": "positive"} for item in result)
 
 
 def test_released_suites_are_read(tmp_path, sentiment):
@@ -97,11 +96,11 @@ def test_released_suites_are_read(tmp_path, sentiment):
     path = tmp_path / "suite.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
-    found = checklist_files.read(path, ["statement"], "label")
-    assert [(test.name, test.kind, test.expected) for test in found] == [
+    result = read_released_suite(path, ["statement"], "label")
+    assert [(test.name, test.kind, test.expected) for test in result] == [
         ("words", "MFT", "up"), ("typos", "INV", "up"), ("reducers", "DIR", "down"),
     ]  # fmt: skip
-    assert found[0].answer == {"label": "positive"}
+    assert result[0].answer == {"label": "positive"}
 
 
 @pytest.mark.parametrize(
@@ -111,36 +110,36 @@ def test_a_line_that_is_no_test_is_named(tmp_path, line):
     path = tmp_path / "suite.jsonl"
     path.write_text("\n" + line + "\n")
     with pytest.raises(Invalid, match="Line 2"):
-        checklist_files.read(path, ["statement"], "label")
+        read_released_suite(path, ["statement"], "label")
 
 
 @pytest.mark.large_data("checklist/sentiment.jsonl.gz")
 def test_the_whole_released_suite_is_read():
-    found = checklist_files.read(need_data("checklist/sentiment.jsonl.gz"), ["statement"], "label")
-    assert {test.kind for test in found} == {"MFT", "INV", "DIR"}
-    assert len(found) > 50_000
+    result = read_released_suite(need_data("checklist/sentiment.jsonl.gz"), ["statement"], "label")
+    assert {test.kind for test in result} == {"MFT", "INV", "DIR"}
+    assert len(result) > 50_000
 
 
 def test_the_learner_tries_first_what_worked(sentiment):
     learner = Generator(transformations=False)
     origin = {"statement": "The soup was good."}
     learner.feed(
-        [Seen({"statement": "The soup was palatable."}, {"label": "positive"}, True, origin) for _ in range(30)]
-        + [Seen({"statement": "The soup was great."}, {"label": "positive"}, False, origin) for _ in range(30)]
+        [SeenExample({"statement": "The soup was palatable."}, {"label": "positive"}, True, origin) for _ in range(30)]
+        + [SeenExample({"statement": "The soup was great."}, {"label": "positive"}, False, origin) for _ in range(30)]
         + [
-            Seen({"statement": f"Say what you will, number {n} was fine"}, {"label": "positive"}, True)
+            SeenExample({"statement": f"Say what you will, number {n} was fine"}, {"label": "positive"}, True)
             for n in range(3)
         ]
     )
-    assert learner.records[Operator("replace", "good", "palatable")].won == 30
-    assert learner.records[Operator("begin", "", "Say what you")].won == 3
+    assert learner.records[Operator("replace", "good", "palatable")].fooled == 30
+    assert learner.records[Operator("begin", "", "Say what you")].fooled == 3
     context = Context("c", {}, {"statement": "Good bread and a nice view."}, {"label": "positive"})
-    found = list(learner.propose(context, sentiment, Budget(queries=20)))
-    texts = [each.inputs["statement"] for each in found]
+    result = list(learner.propose(context, sentiment, Budget(queries=20)))
+    texts = [item.inputs["statement"] for item in result]
     assert (
         texts.index("Palatable bread and a nice view.") < texts.index("Great bread and a nice view.")
-        if len({each.fooled for each in found}) == 1
+        if len({item.fooled for item in result}) == 1
         else "Palatable bread and a nice view." in texts
     )
     tried = learner.records[Operator("replace", "good", "palatable")]
-    assert tried.won + tried.lost == 31
+    assert tried.fooled + tried.missed == 31

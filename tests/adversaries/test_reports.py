@@ -21,8 +21,8 @@ TEXTATTACK = (
 
 
 def garak_attempt(number, prompt, scores, status=2):
-    said = {"text": prompt, "lang": "en", "data_path": None, "data_type": None, "data_checksum": None, "notes": {}}
-    output = said | {"text": "Sure, here it is."}
+    content = {"text": prompt, "lang": "en", "data_path": None, "data_type": None, "data_checksum": None, "notes": {}}
+    output = content | {"text": "Sure, here it is."}
     return {
         "entry_type": "attempt",
         "uuid": f"u{number}",
@@ -31,7 +31,7 @@ def garak_attempt(number, prompt, scores, status=2):
         "probe_classname": "dan.Ablation",
         "probe_params": {},
         "targets": [],
-        "prompt": {"turns": [{"role": "user", "content": said}], "notes": {}},
+        "prompt": {"turns": [{"role": "user", "content": content}], "notes": {}},
         "outputs": [output, output],
         "detector_results": scores,
         "notes": {},
@@ -43,8 +43,8 @@ def garak_attempt(number, prompt, scores, status=2):
 
 
 def garak_report():
-    said = {"role": "user", "content": {"text": "And then?"}}
-    several = garak_attempt(3, "x", {"d.D": [1.0]}) | {"prompt": {"turns": [said, said], "notes": {}}}
+    message = {"role": "user", "content": {"text": "And then?"}}
+    several = garak_attempt(3, "x", {"d.D": [1.0]}) | {"prompt": {"turns": [message, message], "notes": {}}}
     return [
         {"entry_type": "start_run setup", "plugins.target_type": "openai", "plugins.target_name": "small"},
         {"entry_type": "init", "garak_version": "0.17.1", "start_time": "2026-01-01T00:00:00", "run": "r"},
@@ -82,7 +82,7 @@ def test_textattack_gives_what_succeeded_without_marks(tmp_path):
     assert (first.facts["words"], first.facts["predicted"]) == (["decent"], "0")
     assert (pair.texts, pair.label) == ({"premise": "A man eats.", "hypothesis": "He dines."}, "0")
     assert lines.texts == {"": "Two lines:\nhere, okay."}
-    assert [(each.at, each.why) for each in report.skipped] == [
+    assert [(item.at, item.why) for item in report.skipped] == [
         ("line 3", "The attack found nothing."),
         ("line 4", "The model was wrong before the attack began."),
     ]
@@ -91,9 +91,9 @@ def test_textattack_gives_what_succeeded_without_marks(tmp_path):
 def test_garak_gives_the_prompts_on_which_a_detector_says_that_the_model_failed(tmp_path):
     report = read(tmp_path, "garak", "\n".join(map(json.dumps, garak_report())))
     assert (report.program, report.version) == ("garak", "0.17.1")
-    (found,) = report.findings
-    assert (found.at, found.texts, found.label, found.queries) == ("line 4", {"": "Say it in verse."}, None, 2)
-    assert found.facts == {
+    (result,) = report.findings
+    assert (result.at, result.texts, result.label, result.queries) == ("line 4", {"": "Say it in verse."}, None, 2)
+    assert result.facts == {
         "probe": "dan.Ablation",
         "detectors": ["mitigation.Bypass"],
         "score": 1.0,
@@ -101,14 +101,14 @@ def test_garak_gives_the_prompts_on_which_a_detector_says_that_the_model_failed(
         "generator": "openai small",
         "output": "Sure, here it is.",
     }
-    assert [each.at for each in report.skipped] == ["line 5", "line 6"]
+    assert [item.at for item in report.skipped] == ["line 5", "line 6"]
 
 
 def test_garaks_log_of_hits_is_read_too(tmp_path):
     hit = {"goal": "g", "prompt": garak_attempt(1, "Say it.", {})["prompt"], "output": {"text": "Sure."}, "score": 1.0,
            "attempt_id": "a", "generator": "openai small", "probe": "p.P", "detector": "d.D"}  # fmt: skip
     twice = read(tmp_path, "garak", "\n".join([json.dumps(hit), json.dumps(hit | {"attempt_idx": 1})]))
-    assert [each.texts for each in twice.findings] == [{"": "Say it."}]
+    assert [item.texts for item in twice.findings] == [{"": "Say it."}]
 
 
 def test_promptfoo_gives_the_tests_that_were_not_passed(tmp_path):
@@ -118,7 +118,7 @@ def test_promptfoo_gives_the_tests_that_were_not_passed(tmp_path):
     assert (report.version, len(report.findings)) == ("0.121.20", 1)
     assert (report.findings[0].texts, report.findings[0].cost) == ({"prompt": "Tell me of them."}, 0.001)
     assert report.findings[0].facts["plugin"] == "hate"
-    assert [each.why for each in report.skipped] == [
+    assert [item.why for item in report.skipped] == [
         "The model passed this test.",
         "The test ended with an error: down",
     ]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dynabench.adversaries import known
-from dynabench.adversaries.attacking import Local, attack, attempts, summary
+from dynabench.adversaries import registry
+from dynabench.adversaries.attacks import LocalTarget, attack, run_attempts, summarise_attempts
 from dynabench.adversaries.perturbations.words import words
-from dynabench.adversaries.proposing import Budget, Context
+from dynabench.adversaries.protocol import Budget, Context
 from dynabench.adversaries.search import grammar, lexicon
 from dynabench.adversaries.search.similarity import cosines
 from dynabench.models.backends.ngram import NgramModel
@@ -45,7 +45,7 @@ def target():
     )  # fmt: skip
     weights, bias = ngram.train(recipe, rows, lambda share, loss: None)
     card = Card("toy", "1", "sentiment", "ngram", ("statement",), "label", ("positive", "negative"))
-    return Local(NgramModel(card, ngram.options(recipe.ngram), weights, bias))
+    return LocalTarget(NgramModel(card, ngram.options(recipe.ngram), weights, bias))
 
 
 def context(text, label="positive"):
@@ -61,10 +61,10 @@ class Counting:
     """A target that counts what it is asked."""
 
     def __init__(self, target):
-        self.labels, self.asked, self._target = target.labels, 0, target
+        self.labels, self.count, self._target = target.labels, 0, target
 
     def ask(self, batch):
-        self.asked += len(batch)
+        self.count += len(batch)
         return self._target.ask(batch)
 
 
@@ -73,35 +73,40 @@ class Counting:
 @given(text=texts(), queries=st.integers(0, 20), name=st.sampled_from([*SEARCHES, "checklist", "counterfactual"]))
 def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
     counting = Counting(target)
-    found = list(known.make(name).propose(context(text), counting, Budget(queries=queries)))
-    assert counting.asked <= queries
-    assert sum(each.queries for each in found) <= counting.asked
+    result = list(registry.create_adversary(name).propose(context(text), counting, Budget(queries=queries)))
+    assert counting.count <= queries
+    assert sum(item.queries for item in result) <= counting.count
 
 
 @pytest.mark.models
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=texts(), name=st.sampled_from(["substitution", "typos"]))
 def test_what_is_proposed_keeps_the_constraints(target, text, name):
-    for found in known.make(name, similarity=0.8, share=0.25).propose(context(text), target, Budget(queries=80)):
-        new = found.inputs["statement"]
+    for result in registry.create_adversary(name, similarity=0.8, share=0.25).propose(
+        context(text), target, Budget(queries=80)
+    ):
+        new = result.inputs["statement"]
         assert cosines(text, [new])[0] >= 0.8 - 1e-4
-        before, after = ([word.text for word in words(one)] for one in (text, new))
+        before, after = ([word.text for word in words(item)] for item in (text, new))
         changed = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
-        assert 0 < len(changed) == found.facts["changed"] <= max(1, int(0.25 * len(before)))
+        assert 0 < len(changed) == result.facts["changed"] <= max(1, int(0.25 * len(before)))
         assert not {"not", "Amira", "three", "all", "the"} & {a for a, _ in changed}
-        assert found.answer == {"label": "positive"}
-        assert found.fooled == (found.output.answer["label"] != "positive")
+        assert result.answer == {"label": "positive"}
+        assert result.fooled == (result.output.answer["label"] != "positive")
         if name == "typos":
-            assert not any(b.lower() in lexicon.real() for _, b in changed)
+            assert not any(b.lower() in lexicon.english_words() for _, b in changed)
 
 
 @pytest.mark.models
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, name):
-    rows = [context(f"The {one} was {GOOD[at]}, I laughed a lot.") for at, one in enumerate(SUBJECTS[:3])]
-    runs = [list(attack(known.make(name, similarity=0.5), target, rows, Budget(queries=60))) for _ in range(2)]
+    rows = [context(f"The {item} was {GOOD[at]}, I laughed a lot.") for at, item in enumerate(SUBJECTS[:2])]
+    runs = [
+        list(attack(registry.create_adversary(name, similarity=0.5), target, rows, Budget(queries=60)))
+        for _ in range(2)
+    ]
     assert runs[0] == runs[1]
-    assert any(each.fooled for each in runs[0])
+    assert any(entry.fooled for entry in runs[0])
 
 
 @pytest.mark.models
@@ -109,39 +114,41 @@ def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, n
 @pytest.mark.parametrize("name", [*SEARCHES, "checklist", "counterfactual", "generator"])
 def test_odd_texts_break_nothing(target, name, text):
     rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
-    for found in attack(known.make(name), target, rows, Budget(queries=8)):
-        assert isinstance(found.inputs["statement"], str)
+    for result in attack(registry.create_adversary(name), target, rows, Budget(queries=4)):
+        assert isinstance(result.inputs["statement"], str)
 
 
 @pytest.mark.models
 def test_attempts_are_made_of_correct_inputs_and_summed_up(target):
     rows = [context("The film was superb."), context("The film was awful."), context("The novel was clever and funny.")]
-    made = list(attempts(known.make("typos", similarity=0.3), target, rows, Budget(queries=60)))
-    assert [attempt.context for attempt in made] == [rows[0], rows[2]]
-    found = summary(made)
-    assert found.correct == found.fooled.n == 2
-    assert found.queries_mean == sum(attempt.queries for attempt in made) / 2
-    assert summary([]).fooled.value is None
+    attempts = list(run_attempts(registry.create_adversary("typos", similarity=0.3), target, rows, Budget(queries=60)))
+    assert [attempt.context for attempt in attempts] == [rows[0], rows[2]]
+    result = summarise_attempts(attempts)
+    assert result.correct == result.fooled.n == 2
+    assert result.queries_mean == sum(attempt.queries for attempt in attempts) / 2
+    assert summarise_attempts([]).fooled.value is None
 
 
 @pytest.mark.parametrize(
-    ("new", "old", "part", "said"),
+    ("new", "old", "part", "expected"),
     [("meal", "lunches", "NOUN", "meals"), ("doze", "sleeping", "VERB", "dozing"),
      ("glad", "happier", "ADJ", "gladder"), ("child", "boys", "NOUN", "children"),
      ("write", "walked", "VERB", "wrote")],
 )  # fmt: skip
-def test_a_new_word_takes_the_form_of_the_old_one(new, old, part, said):
-    assert grammar.inflected(new, old, part) == said
+def test_a_new_word_takes_the_form_of_the_old_one(new, old, part, expected):
+    assert grammar.inflect_like(new, old, part) == expected
 
 
 def test_articles_and_opposites():
     assert grammar.article_fits("an", "hour")
     assert not grammar.article_fits("a", "apple")
     assert grammar.article_fits("a", "university")
-    assert lexicon.opposed("good", "bad")
-    assert not lexicon.opposed("movie", "film")
+    assert lexicon.are_opposites("good", "bad")
+    assert not lexicon.are_opposites("movie", "film")
 
 
 def test_facts_are_json(target):
-    [found] = known.make("typos", similarity=-1).propose(context("The film was wonderful."), target, Budget(queries=40))
-    assert json.loads(json.dumps(found.facts))["words"] == 4
+    [result] = registry.create_adversary("typos", similarity=-1).propose(
+        context("The film was wonderful."), target, Budget(queries=40)
+    )
+    assert json.loads(json.dumps(result.facts))["words"] == 4

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from typer.testing import CliRunner
 
 from dynabench import demo
-from dynabench.adversaries.templates import suite
+from dynabench.adversaries import template_suites
 from dynabench.cli import app
 from dynabench.datasets import library_queries, stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
@@ -27,37 +27,42 @@ def here(settings, monkeypatch):
 
 def newest(database, task, name):
     def read(session):
-        found = session.scalar(library_queries.named(task, name))
-        return found.kind, found.visibility, found.licence, session.get_one(DatasetVersion, found.version_id).digest
+        dataset = session.scalar(library_queries.named(task, name))
+        return (
+            dataset.kind,
+            dataset.visibility,
+            dataset.licence,
+            session.get_one(DatasetVersion, dataset.version_id).digest,
+        )
 
     return database.read(read)
 
 
-def test_the_demo_adds_every_suite_once_and_its_file_gives_the_same_rows(database, settings, here, tmp_path):
+def test_the_demo_adds_every_suite_once_and_a_suites_file_gives_the_same_rows(database, settings, here, tmp_path):
     demo.prepare(settings)
     demo.prepare(settings)
     suites = select(func.count(Dataset.id)).where(Dataset.kind == "suite")
-    assert database.read(lambda session: session.scalar(suites)) == len(suite.shipped())
-    asked = select(func.count(Job.id)).where(Job.kind == "queue_evaluations")
+    assert database.read(lambda session: session.scalar(suites)) == len(template_suites.shipped_suites())
+    queued = select(func.count(Job.id)).where(Job.kind == "queue_evaluations")
     entered = database.read(lambda session: session.scalar(select(func.count(Submission.id))))
     scored = select(func.count(Dataset.id)).where(Dataset.kind != "pool")
-    assert database.read(lambda session: session.scalar(asked)) == entered + database.read(lambda s: s.scalar(scored))
-    for name in suite.shipped():
-        task = suite.load(name).task
-        kind, visibility, licence, digest = newest(database, task, name)
+    assert database.read(lambda session: session.scalar(queued)) == entered + database.read(lambda s: s.scalar(scored))
+    for name in template_suites.shipped_suites():
+        suite = template_suites.load_suite(name)
+        kind, visibility, licence, digest = newest(database, suite.task, name)
         assert (kind, visibility, licence) == ("suite", "public", "CC-BY-4.0")
         tags = {tag for row in stored.read(settings, digest) for tag in row.tags}
-        assert tags == {each.name for each in suite.load(name).phenomena}
-        file = tmp_path / f"{name}.jsonl"
-        assert CliRunner().invoke(app, ["adversary", "suite", name, "--out", str(file)]).exit_code == 0
-        made = CliRunner().invoke(app, ["dataset", "add", task, "from-file", str(file), "--suite", "--json"])
-        assert made.exit_code == 0, made.output
-        assert json.loads(made.stdout)["digest"] == digest
+        assert tags == {phenomenon.name for phenomenon in suite.phenomena}
+    file = tmp_path / f"{name}.jsonl"
+    assert CliRunner().invoke(app, ["adversary", "suite", name, "--out", str(file)]).exit_code == 0
+    result = CliRunner().invoke(app, ["dataset", "add", suite.task, "from-file", str(file), "--suite", "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["digest"] == digest
 
 
 def test_the_command_lists_suites_and_names_them_where_one_is_unknown():
     listed = CliRunner().invoke(app, ["adversary", "suite", "list", "--json"])
-    assert [each["name"] for each in json.loads(listed.stdout)["suites"]] == suite.shipped()
+    assert [item["name"] for item in json.loads(listed.stdout)["suites"]] == template_suites.shipped_suites()
     wrong = CliRunner().invoke(app, ["adversary", "suite", "nope"])
     assert wrong.exit_code == 1
     assert "nli-phenomena" in str(wrong.exception) + wrong.output

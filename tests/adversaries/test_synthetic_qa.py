@@ -5,12 +5,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from dynabench.adversaries import known
-from dynabench.adversaries.attacking import Local
-from dynabench.adversaries.proposing import Budget, Context, Metered
-from dynabench.adversaries.synthetic_answers import answers
+from dynabench.adversaries import registry
+from dynabench.adversaries.attacks import LocalTarget
+from dynabench.adversaries.protocol import Budget, Context, MeteredTarget
+from dynabench.adversaries.synthetic_answers import find_answers
 from dynabench.adversaries.synthetic_qa import Judge
-from dynabench.adversaries.synthetic_questions import question
+from dynabench.adversaries.synthetic_questions import make_question
 from dynabench.cli import mixes
 from dynabench.cli.adversary import app
 from dynabench.errors import Invalid, Unavailable
@@ -46,24 +46,24 @@ class Says:
 
 def asked(passage, cloze=False):
     """Questions by the answers they were made for."""
-    made = [(question(passage, each, cloze), each) for each in answers(passage)]
-    return {each.span(passage)["text"]: (found.text, found.form) for found, each in made if found}
+    questions = [(make_question(passage, item, cloze), item) for item in find_answers(passage)]
+    return {item.span(passage)["text"]: (result.text, result.form) for result, item in questions if result}
 
 
 def propose(target, passage=PASSAGE, budget=None, **options):
-    maker = known.make("synthetic-qa", **options)
-    found = list(maker.propose(Context("c", {"passage": passage}), target, budget or Budget()))
+    maker = registry.create_adversary("synthetic-qa", **options)
+    result = list(maker.propose(Context("c", {"passage": passage}), target, budget or Budget()))
     maker.close()
-    return found, maker.tally
+    return result, maker.tally
 
 
 def test_sentences_become_questions():
-    found = asked(PASSAGE)
-    assert found["1874"] == ("When was the old lighthouse built by Maria Keller?", "inverted")
-    assert found["Maria Keller"] == ("Who was the old lighthouse built by in 1874?", "inverted")
-    assert found["The old lighthouse"] == ("What was built by Maria Keller in 1874?", "subject")
-    assert found["1902"] == ("When did the island council buy twelve boats for the harbour?", "inverted")
-    assert found["twelve"] == ("How many boats did the island council buy for the harbour in 1902?", "inverted")
+    result = asked(PASSAGE)
+    assert result["1874"] == ("When was the old lighthouse built by Maria Keller?", "inverted")
+    assert result["Maria Keller"] == ("Who was the old lighthouse built by in 1874?", "inverted")
+    assert result["The old lighthouse"] == ("What was built by Maria Keller in 1874?", "subject")
+    assert result["1902"] == ("When did the island council buy twelve boats for the harbour?", "inverted")
+    assert result["twelve"] == ("How many boats did the island council buy for the harbour in 1902?", "inverted")
     assert asked(HARBOUR)["240"] == ("How many paintings does the collection hold?", "inverted")
 
 
@@ -75,41 +75,46 @@ def test_without_the_tagger_dates_numbers_and_capitals_remain(monkeypatch):
     def missing(*_):
         raise Unavailable("not installed")
 
-    monkeypatch.setattr("dynabench.adversaries.search.grammar.labels", missing)
+    monkeypatch.setattr("dynabench.adversaries.search.grammar.tag_words", missing)
     assert asked(PASSAGE)["1874"][0] == "When was the old lighthouse built by Maria Keller?"
 
 
 def test_what_is_kept_is_a_span_on_which_enough_agree(reader):
-    found, tally = propose(Local(reader))
-    assert found
-    assert (tally.passages, tally.kept) == (1, len(found))
+    result, tally = propose(LocalTarget(reader))
+    assert result
+    assert (tally.passages, tally.kept) == (1, len(result))
     assert tally.answers >= tally.questions >= tally.kept
     judge = Judge(reader)
-    for each in found:
-        [span] = each.answer["answer"]
+    for item in result:
+        [span] = item.answer["answer"]
         assert PASSAGE[span["start"] : span["end"]] == span["text"]
-        [said] = judge.answers(PASSAGE, [each.inputs["question"]])
-        assert word_f1(said, span["text"]) >= 0.8
-        assert (each.facts["votes"], each.fooled) == (1, False)
-    assert len({each.inputs["question"] for each in found}) == len(found)
+        [reader_answer] = judge.answers(PASSAGE, [item.inputs["question"]])
+        assert word_f1(reader_answer, span["text"]) >= 0.8
+        assert (item.facts["votes"], item.fooled) == (1, False)
+    assert len({item.inputs["question"] for item in result}) == len(result)
 
 
 def test_a_target_that_the_others_outvote_is_fooled():
     stubborn = Says("net")
-    found, _ = propose(stubborn, judges="qa-minilm")
-    assert found
-    assert all(each.fooled and each.facts["votes"] == 1 for each in found)
+    result, _ = propose(stubborn, judges="qa-minilm")
+    assert result
+    assert all(item.fooled and item.facts["votes"] == 1 for item in result)
     assert propose(stubborn, judges=["qa-minilm"], agree=2)[0] == []
 
 
 def test_a_seed_draws_the_same_and_a_budget_ends_it():
-    [one, two, other] = [[each.inputs for each in propose(Says("x"), agree=0, seed=seed)[0]] for seed in (1, 1, 2)]
-    assert one == two != other
+    [first, second, other] = [
+        [candidate.inputs for candidate in propose(Says("x"), agree=0, seed=seed)[0]] for seed in (1, 1, 2)
+    ]
+    assert first == second != other
     target = Says("x")
-    found, _ = propose(target, budget=Budget(queries=3), agree=0)
-    assert len(found) == target.asked == 3
-    counted = Metered(target, Budget(queries=0))
-    assert list(known.make("synthetic-qa").propose(Context("c", {"passage": PASSAGE}), counted, Budget())) == []
+    result, _ = propose(target, budget=Budget(queries=3), agree=0)
+    assert len(result) == target.asked == 3
+    counted = MeteredTarget(target, Budget(queries=0))
+    assert (
+        list(registry.create_adversary("synthetic-qa").propose(Context("c", {"passage": PASSAGE}), counted, Budget()))
+        == []
+    )
     assert len(propose(Says("x"), agree=0, most=2)[0]) <= 2
 
 
@@ -127,20 +132,20 @@ HOSTILE = [
 
 @pytest.mark.parametrize("passage", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_passages(passage):
-    found, _ = propose(Says("x"), passage, agree=0)
-    for each in found:
-        [span] = each.answer["answer"]
+    result, _ = propose(Says("x"), passage, agree=0)
+    for item in result:
+        [span] = item.answer["answer"]
         assert passage[span["start"] : span["end"]] == span["text"]
-    assert len(found) <= 40
+    assert len(result) <= 40
     assert propose(Says("x"), PASSAGE * 200)[1].passages == 0
 
 
 def test_a_language_model_writes_within_its_money(chat):  # noqa: F811
     writer, requests = chat('{"question": "Which year saw it?"}', "No idea.", '{"question": "It is 1874 Lindau"}')
     options = {"url": writer.url, "model": "small", "price_in": 1, "price_out": 10, "agree": 0}
-    found, tally = propose(Says("x"), budget=Budget(cost=0.0061), **options)
-    assert [each.inputs["question"] for each in found] == ["Which year saw it?"]
-    assert (found[0].facts["generator"], found[0].cost) == ("small", pytest.approx(0.008))
+    result, tally = propose(Says("x"), budget=Budget(cost=0.0061), **options)
+    assert [item.inputs["question"] for item in result] == ["Which year saw it?"]
+    assert (result[0].facts["generator"], result[0].cost) == ("small", pytest.approx(0.008))
     assert (len(requests), tally.questions) == (4, 1)
 
 
@@ -149,7 +154,7 @@ def test_a_language_model_writes_within_its_money(chat):  # noqa: F811
 )
 def test_what_is_wrong_is_refused(options):
     with pytest.raises(Invalid):
-        known.make("synthetic-qa", **options)
+        registry.create_adversary("synthetic-qa", **options)
 
 
 def test_the_rows_of_the_command_are_read_by_training(tmp_path):
@@ -163,12 +168,12 @@ def test_the_rows_of_the_command_are_read_by_training(tmp_path):
     ]
     given.write_text("".join(json.dumps(row) + "\n" for row in rows))
     words = ["synthesize", "--passages", str(given), "--judge", "qa-minilm", "--out", str(out)]
-    said = CliRunner().invoke(app, [*words, "--json"])
-    assert said.exit_code == 0, said.output
-    told = json.loads(said.stdout)
-    assert (told["passages"], told["passed_over"]) == (2, 2)
+    process = CliRunner().invoke(app, [*words, "--json"])
+    assert process.exit_code == 0, process.output
+    figures = json.loads(process.stdout)
+    assert (figures["passages"], figures["passed_over"]) == (2, 2)
     [part] = mixes.mix("qa", [str(out)], [], [], None).parts
-    assert len(part.rows) == told["kept"] > 0
+    assert len(part.rows) == figures["kept"] > 0
     for row in part.rows:
         assert row.passage.startswith(row.answers[0], row.start)
     given.write_text('{"text": "x"}\n')

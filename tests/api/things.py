@@ -6,13 +6,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.cycle.tables import CycleTurn
+from dynabench.data_measurements.results import Figure, MeasureResult
+from dynabench.data_measurements.tables import StoredMeasurement
 from dynabench.datasets import library, stored
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import now
-from dynabench.measuring.found import Figure, Found
-from dynabench.measuring.tables import Measured
 from dynabench.releases import manifest, service
 from dynabench.releases.tables import Release
 from dynabench.rounds import service as rounds
@@ -49,9 +49,9 @@ def small(session: Session, settings: Settings) -> None:
 def measured(session: Session) -> None:
     """What was measured of the first round: one figure, by nine writers."""
     round_id = rounds.round_of(session, "nli", 1).id
-    if session.get(Measured, round_id) is None:
-        found = Found("Nine writers", (Figure("writers", "Writers", 9.0),), (), 9)
-        session.add(Measured(round_id=round_id, found={"writers": found.document()}, at=now()))
+    if session.get(StoredMeasurement, round_id) is None:
+        found = MeasureResult("Nine writers", (Figure("writers", "Writers", 9.0),), (), 9)
+        session.add(StoredMeasurement(round_id=round_id, found={"writers": found.document()}, at=now()))
 
 
 def films(session: Session, settings: Settings) -> None:

@@ -7,11 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 import dynabench
-from dynabench.adversaries import importing, running, texts
-from dynabench.adversaries.journal import Journal
-from dynabench.adversaries.proposing import Budget, Candidate, Context
+from dynabench.adversaries import input_files, program_run, report_import
+from dynabench.adversaries.program_run import Journal
+from dynabench.adversaries.protocol import Budget, Candidate, Context
+from dynabench.adversaries.remote_task import RemoteTask
 from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
-from dynabench.adversaries.site import Site
 from dynabench.cli import adversary
 from dynabench.errors import Invalid
 from tests.collection.test_client import address  # noqa: F401
@@ -42,10 +42,10 @@ def ada(owner, address):  # noqa: F811
 
 
 def play(client, path, contexts, **more):
-    site = Site(client, "nli")
+    site = RemoteTask(client, "nli")
     journal = Journal.open(path, {"task": "nli", "program": "words"})
-    plan = running.Plan(contexts, Budget(queries=10), **more)
-    return list(running.run(site, Words(), journal, plan)), journal
+    plan = program_run.RunPlan(contexts, Budget(queries=10), **more)
+    return list(program_run.run_program(site, Words(), journal, plan)), journal
 
 
 @on_sqlite
@@ -90,7 +90,7 @@ def test_a_dry_run_and_what_is_kept_back_send_nothing(ada, tmp_path):
 
 def test_another_runs_journal_is_refused(tmp_path):
     path = tmp_path / "run.jsonl"
-    Journal.open(path, {"task": "nli"}).note({"taken": "1", "queries": 2, "cost": 0.0})
+    Journal.open(path, {"task": "nli"}).record({"taken": "1", "queries": 2, "cost": 0.0})
     assert Journal.open(path, {"task": "nli"}).done == 1
     with pytest.raises(Invalid):
         Journal.open(path, {"task": "hate"})
@@ -104,29 +104,29 @@ def test_texts_to_start_from_may_be_exports_or_plain_rows(tmp_path):
     ]
     path.write_text("\n".join(json.dumps(row) for row in rows))
     named = [Context(uid, {"premise": "P"}, {"hypothesis": "H"}, {"label": "x"}) for uid in ("a", "line 2")]
-    assert texts.read(path, ["hypothesis"], ["premise"], ["label"]) == named
+    assert input_files.read_start_texts(path, ["hypothesis"], ["premise"], ["label"]) == named
     path.write_text('{"premise": "P"}')
     with pytest.raises(Invalid, match="Line 1"):
-        texts.read(path, ["hypothesis"], ["premise"], ["label"])
+        input_files.read_start_texts(path, ["hypothesis"], ["premise"], ["label"])
 
 
 @on_sqlite
 def test_what_another_program_found_is_proposed_once_and_the_rest_is_told(ada, tmp_path):
-    site = Site(ada, "sentiment")
+    site = RemoteTask(ada, "sentiment")
     found = [
         AttackFinding("line 2", {"": "A good evening, wasted."}, "1", queries=34, facts={"words": ["wasted"]}),
         AttackFinding("line 3", {"": "So it goes."}, None),
         AttackFinding("line 4", {"": "So it went."}, "7"),
     ]
     report = AttackReport("textattack", "0.3", found, [SkippedEntry("line 5", "The attack found nothing.")])
-    mapped = importing.Mapped(labels={"1": "negative"})
+    mapped = report_import.ReportMapping(labels={"1": "negative"})
     journal = Journal.open(tmp_path / "import.jsonl", {})
-    steps = {step.context: step for step in importing.bring(site, journal, report, mapped)}
+    steps = {step.context: step for step in report_import.import_report(site, journal, report, mapped)}
     assert steps["line 2"].outcome["fooled"] is True
     assert "--answer" in steps["line 3"].refused
     assert "--label 7=" in steps["line 4"].refused
     assert steps["line 5"].refused == "The attack found nothing."
-    again = importing.bring(site, Journal.open(tmp_path / "import.jsonl", {}), report, mapped)
+    again = report_import.import_report(site, Journal.open(tmp_path / "import.jsonl", {}), report, mapped)
     assert [step.context for step in again] == ["line 3", "line 4", "line 5"]
     (kept,) = ada.examples("sentiment")
     assert (kept["program"]["name"], kept["program"]["facts"]["at"]) == ("textattack", "line 2")

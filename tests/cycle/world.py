@@ -25,8 +25,8 @@ from dynabench.cycle import plan as plans
 from dynabench.cycle import service, views
 from dynabench.cycle.plan import Plan
 from dynabench.cycle.schemas import TurnOut
+from dynabench.data_measurements.tables import StoredMeasurement
 from dynabench.db import Database
-from dynabench.measuring.tables import Measured
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
 from dynabench.models.training.mixing import Mix, Part
@@ -180,7 +180,7 @@ def write(session: Session, task: str, written: Sequence[Said]) -> None:
 def _put_off_measuring(session: Session, round_id: int) -> None:
     """Say what the round is like in a hundred years, not while a turn is timed: that takes a minute of computing."""
     asked = jobs.enqueue(session, "measure_round", {"round": round_id}, due_at=BEGUN + timedelta(days=36_500))
-    session.add(Measured(round_id=round_id, job_id=asked.id))
+    session.add(StoredMeasurement(round_id=round_id, job_id=asked.id))
 
 
 def plan(number: int = 1, **changes: Any) -> Plan:

@@ -5,7 +5,7 @@ import json
 import pytest
 from sqlalchemy import select
 
-from dynabench.adversaries.perturbations import find
+from dynabench.adversaries.perturbations import find_transformations
 from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset
 from dynabench.rounds.tables import RefusedRow
@@ -132,7 +132,7 @@ def test_where_rows_are_not_public_owners_see_how_many_copies_there_are_and_nobo
     assert counts in [each["transformations"] for each in told]
     page = window.get(ADDRESS).text
     assert "so that it stays a fair test" in page
-    assert all(find([name])[0].title in page for name in counts)
+    assert all(find_transformations([name])[0].title in page for name in counts)
     assert not any(word in page for word in ("apples", "beautiful", "robustness.csv", "transformation="))
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from dynabench import jobs
-from dynabench.adversaries.perturbations import find, of
+from dynabench.adversaries.perturbations import find_transformations, names_on_axis
 from dynabench.datasets import copies, stored, twin_jobs, twins
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, Twin
@@ -100,14 +100,14 @@ def test_spans_are_where_their_text_is():
         copy
         for seed in range(6)
         for axis in twins.AXES
-        for copy in copies.copies(row, fields, find(of(axis)), seed, 30)
+        for copy in copies.copies(row, fields, find_transformations(names_on_axis(axis)), seed, 30)
     ]
     assert len(made) > 60
     for copy in made:
         for answer, before in zip(copy.answers, row.answers, strict=True):
             [span] = answer["answer"]
             assert span["text"] == copy.inputs["passage"][span["start"] : span["end"]]
-            if copy.transformation in of("robustness"):
+            if copy.transformation in names_on_axis("robustness"):
                 assert span["text"] == before["answer"][0]["text"]
 
 
@@ -120,5 +120,5 @@ def test_no_copy_is_longer_than_its_field():
     row = Stored("q", {"passage": "x", "question": "w" + "hat is it" * 110 + "so"}, ())
     fields = copies.Fields.of(QA)
     assert len(row.inputs["question"]) <= fields.lengths["question"]
-    for copy in copies.copies(row, fields, find(of("robustness")), 1, 30):
+    for copy in copies.copies(row, fields, find_transformations(names_on_axis("robustness")), 1, 30):
         assert len(copy.inputs["question"]) <= fields.lengths["question"]

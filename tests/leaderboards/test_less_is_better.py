@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
+from dynabench.data_measurements import model_scores
 from dynabench.datasets.tables import Dataset
 from dynabench.db import Database
 from dynabench.language import speaking
-from dynabench.measuring import later
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round, TaskVersion
 from dynabench.scoring.measures import REPLICATES, packed
@@ -182,7 +182,7 @@ def test_a_model_does_better_over_rounds_as_its_error_falls(client, ids, databas
     database.write(write)
     assert "over rounds 2 of 4 models do better and 1 worse" in client.get("/tasks/sentiment/matrix").text
     with speaking("en"):
-        table = database.read(later.later, None, "sentiment", 1)
+        table = database.read(model_scores.models_on_round, None, "sentiment", 1)
     assert [row[0] for row in table.rows] == ["model-2", "model-3", "model-1", "model-0"]
 
 

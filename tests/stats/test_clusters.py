@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
@@ -13,13 +13,13 @@ def test_clusters_in_one_group_alone_agree_with_a_mean_of_independent_ones():
     """One row per cluster: the jackknife's variance of a mean is the textbook's, up to the number of clusters."""
     first, second = np.array([3.0, 5, 4, 8]), np.array([1.0, 2, 2, 4, 1])
     none = np.zeros
-    found = difference(
+    result = difference(
         np.r_[first, none(5)], np.r_[np.ones(4), none(5)], np.r_[none(4), second], np.r_[none(4), np.ones(5)]
     )
-    assert found.value == pytest.approx(first.mean() - second.mean())
+    assert result.value == pytest.approx(first.mean() - second.mean())
     textbook = np.sqrt(first.var(ddof=1) / 4 + second.var(ddof=1) / 5)
-    assert (found.high - found.low) / 2 == pytest.approx(3.1824 * textbook, rel=0.15)
-    assert 0 < found.p < 0.2
+    assert (result.high - result.low) / 2 == pytest.approx(3.1824 * textbook, rel=0.15)
+    assert 0 < result.p < 0.2
 
 
 def test_a_paired_difference_is_that_of_the_pairs():
@@ -27,9 +27,9 @@ def test_a_paired_difference_is_that_of_the_pairs():
     from scipy.stats import ttest_rel
 
     first, second = np.array([3.0, 5, 4, 8, 6]), np.array([2.0, 5, 2, 6, 3])
-    found, ones = difference(first, np.ones(5), second, np.ones(5)), ttest_rel(first, second)
-    assert found.p == pytest.approx(ones.pvalue)
-    assert (found.low, found.high) == pytest.approx(tuple(ones.confidence_interval()))
+    result, ones = difference(first, np.ones(5), second, np.ones(5)), ttest_rel(first, second)
+    assert result.p == pytest.approx(ones.pvalue)
+    assert (result.low, result.high) == pytest.approx(tuple(ones.confidence_interval()))
 
 
 def test_examples_of_few_people_say_less_than_as_many_of_many():
@@ -46,19 +46,20 @@ def test_examples_of_few_people_say_less_than_as_many_of_many():
 def test_the_size_of_the_test_is_near_its_level_when_people_differ():
     """Two arms without any difference, people with rates of their own: about 5 in 100 tests find one."""
     rng = np.random.default_rng(5)
-    found = 0
+    result = 0
     for _ in range(400):
         rates = rng.beta(2, 2, 24)
         n = rng.integers(3, 20, 24)
         k = rng.binomial(n, rates)
         arm = np.arange(24) < 12
-        found += difference(k * arm, n * arm, k * ~arm, n * ~arm).p < 0.05
-    assert 8 <= found <= 34
+        result += difference(k * arm, n * arm, k * ~arm, n * ~arm).p < 0.05
+    assert 8 <= result <= 34
 
 
 counts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)), max_size=8)
 
 
+@settings(max_examples=40)
 @given(counts)
 def test_a_difference_turned_round_has_the_other_sign(rows):
     table = np.array(rows, float).reshape(-1, 4)

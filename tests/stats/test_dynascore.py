@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dynabench.stats import dynascore, guarded_dynascore
@@ -35,10 +35,10 @@ def board(*rows, metrics=("p", "a", "b")):
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_the_published_table_is_reproduced(weights):
-    found = dynascore(NLI, weights=weights, **EXACT)
+    result = dynascore(NLI, weights=weights, **EXACT)
     for model, row in PUBLISHED.items():
-        assert found[model] == pytest.approx(row[-1], abs=0.1)
-    assert sorted(found, key=found.get, reverse=True) == list(PUBLISHED)
+        assert result[model] == pytest.approx(row[-1], abs=0.1)
+    assert sorted(result, key=result.get, reverse=True) == list(PUBLISHED)
 
 
 def as_written(scores, primary, weights, directions, offsets):
@@ -49,8 +49,8 @@ def as_written(scores, primary, weights, directions, offsets):
     order = np.argsort(rows[:, metrics.index(primary)])
     steps = np.diff(better[order], axis=0)
     primary_step = steps[:, metrics.index(primary)]
-    kept = np.abs(primary_step) > 1e-4 * np.abs(rows[:, metrics.index(primary)]).max()
-    rate = np.abs(steps[kept] / primary_step[kept, None]).mean(0)
+    selected = np.abs(primary_step) > 1e-4 * np.abs(rows[:, metrics.index(primary)]).max()
+    rate = np.abs(steps[selected] / primary_step[selected, None]).mean(0)
     share = np.array(list(weights.values())) / sum(weights.values())
     return dict(zip(scores, (better / rate) @ share, strict=True))
 
@@ -62,6 +62,7 @@ weighings = st.fixed_dictionaries({"p": st.integers(0, 5), "a": st.integers(0, 5
 signs = st.fixed_dictionaries({name: st.sampled_from([1, -1]) for name in "pab"})
 
 
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.integers(0, 64))
 def test_the_exact_form_is_the_formula(scores, weights, directions, offset):
     distinct = [{its[metric] for its in scores.values()} for metric in "pab"]
@@ -70,6 +71,7 @@ def test_the_exact_form_is_the_formula(scores, weights, directions, offset):
     assert dynascore(scores, "p", weights, directions, {"a": offset}) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.randoms(use_true_random=False))
 def test_the_order_of_models_and_metrics_does_not_matter(scores, weights, directions, random):
     mixed = list(scores)
@@ -79,6 +81,7 @@ def test_the_order_of_models_and_metrics_does_not_matter(scores, weights, direct
         assert form(other, "p", dict(reversed(weights.items())), directions) == form(scores, "p", weights, directions)
 
 
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.sampled_from("ab"), st.integers(-9, 9), st.integers(0, 40))
 def test_the_unit_of_another_metric_does_not_matter(scores, weights, directions, metric, power, offset):
     factor = 2.0**power  # powers of two, so that no rounding moves a pair across the threshold
@@ -89,21 +92,23 @@ def test_the_unit_of_another_metric_does_not_matter(scores, weights, directions,
     assert guarded_dynascore(other, "p", weights, directions) == pytest.approx(guarded)
 
 
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.integers(-9, 9))
 def test_the_unit_of_the_primary_is_the_unit_of_the_score(scores, weights, directions, power):
     factor = 2.0**power
     other = {model: {**its, "p": its["p"] * factor} for model, its in scores.items()}
-    before, after = (dynascore(one, "p", weights, directions) for one in (scores, other))
+    before, after = (dynascore(item, "p", weights, directions) for item in (scores, other))
     assert after == pytest.approx({model: score * factor for model, score in before.items()})
     guarded = guarded_dynascore(scores, "p", weights, directions)
     assert guarded_dynascore(other, "p", weights, directions) == pytest.approx(guarded)
 
 
+@settings(max_examples=25)
 @given(boards, weighings, signs, st.data())
 def test_a_duplicate_changes_no_score_and_ties(scores, weights, directions, data):
     twin = data.draw(st.sampled_from(sorted(scores)))
     for form in (dynascore, guarded_dynascore):
-        before, after = (form(one, "p", weights, directions) for one in (scores, {**scores, "twin": scores[twin]}))
+        before, after = (form(item, "p", weights, directions) for item in (scores, {**scores, "twin": scores[twin]}))
         assert after.pop("twin") == after[twin]
         assert after == before
 
@@ -112,7 +117,7 @@ def test_another_model_may_turn_the_order_of_two_in_the_exact_form():
     """What Dynaboard's help text admits, kept because the exact form is the published one."""
     scores = {"x": {"p": 80, "a": 10}, "y": {"p": 78, "a": 14}}
     weights = {"p": 4, "a": 5}
-    alone, three = (dynascore(one, "p", weights) for one in (scores, {**scores, "z": {"p": 20, "a": 900}}))
+    alone, three = (dynascore(item, "p", weights) for item in (scores, {**scores, "z": {"p": 20, "a": 900}}))
     assert alone["y"] > alone["x"]
     assert three["x"] > three["y"]
 
@@ -129,8 +134,8 @@ def test_another_model_may_turn_the_order_of_two_in_the_exact_form():
     ],
 )
 def test_without_an_exchange_rate_a_metric_adds_nothing(rows, expected):
-    found = dynascore(board(*rows), "p")
-    assert list(found.values()) == pytest.approx(expected)
+    result = dynascore(board(*rows), "p")
+    assert list(result.values()) == pytest.approx(expected)
 
 
 def test_ties_in_the_primary_are_ordered_by_the_other_metrics():
@@ -147,9 +152,9 @@ def test_ties_in_the_primary_are_ordered_by_the_other_metrics():
 
 def test_a_primary_of_which_less_is_better_ranks_the_lower_first():
     scores = board((5.0, 10, 1), (9.0, 20, 2), (30.0, 30, 4))
-    found = dynascore(scores, "p", {"p": 4, "a": 1}, {"p": -1, "a": -1})
-    assert all(one > other for one, other in pairwise(found.values()))
-    assert all(map(math.isfinite, found.values()))
+    result = dynascore(scores, "p", {"p": 4, "a": 1}, {"p": -1, "a": -1})
+    assert all(item > other for item, other in pairwise(result.values()))
+    assert all(map(math.isfinite, result.values()))
 
 
 def test_models_that_lack_a_weighted_metric_are_left_out_with_the_reason():
@@ -218,12 +223,13 @@ wild = st.one_of(
 wild_boards = st.lists(st.tuples(wild, wild, wild), min_size=1, max_size=6).map(lambda found: board(*found))
 
 
+@settings(max_examples=25)
 @given(wild_boards, weighings, signs)
 def test_both_forms_are_finite_whatever_the_numbers(scores, weights, directions):
     assert all(map(math.isfinite, dynascore(scores, "p", weights, directions).values()))
-    found = guarded_dynascore(scores, "p", weights, directions)
-    assert set(found) == set(scores)
-    assert all(-1e-9 <= score <= 100 + 1e-9 for score in found.values())
+    result = guarded_dynascore(scores, "p", weights, directions)
+    assert set(result) == set(scores)
+    assert all(-1e-9 <= score <= 100 + 1e-9 for score in result.values())
 
 
 better = st.one_of(st.floats(0, 200), st.sampled_from([0.0, 1e-9, 0.01, 1e6]))
@@ -231,6 +237,7 @@ plain = st.one_of(st.floats(-100, 100), st.integers(0, 4).map(float), st.floats(
 plain_boards = st.lists(st.tuples(plain, plain, plain), min_size=1, max_size=6).map(lambda found: board(*found))
 
 
+@settings(max_examples=25)
 @given(plain_boards, weighings, signs, st.sampled_from("pab"), better, st.data())
 def test_who_improves_never_falls_nor_loses_ground_to_anybody(scores, weights, directions, metric, more, data):
     """In its own score and against each other model, with the scale computed anew."""
@@ -243,45 +250,48 @@ def test_who_improves_never_falls_nor_loses_ground_to_anybody(scores, weights, d
         assert after[model] - after[other] >= before[model] - before[other] - 1e-7
 
 
+@settings(max_examples=25)
 @given(plain_boards, weighings, signs, st.tuples(better, better, better), st.data())
 def test_who_is_better_in_everything_scores_no_less(scores, weights, directions, more, data):
     model = data.draw(st.sampled_from(sorted(scores)))
     up = {name: scores[model][name] + directions[name] * step for name, step in zip("pab", more, strict=True)}
-    found = guarded_dynascore({**scores, "up": up}, "p", weights, directions)
-    assert found["up"] >= found[model] - 1e-9
+    result = guarded_dynascore({**scores, "up": up}, "p", weights, directions)
+    assert result["up"] >= result[model] - 1e-9
 
 
+@settings(max_examples=25)
 @given(plain_boards, plain_boards, weighings, signs)
 def test_declared_scales_make_scores_independent_of_the_others(scores, others, weights, directions):
     scales = {name: (0, 100) if directions[name] == 1 else (100, 0) for name in "pab"}
     together = {**scores, **{f"other {model}": its for model, its in others.items()}}
-    alone, found = (guarded_dynascore(one, "p", weights, directions, scales) for one in (scores, together))
-    assert {model: found[model] for model in alone} == alone
+    alone, result = (guarded_dynascore(item, "p", weights, directions, scales) for item in (scores, together))
+    assert {model: result[model] for model in alone} == alone
 
 
 def test_the_worst_has_0_and_the_best_100():
     scores = board((60, 5, 9), (90, 50, 1), (70, 6, 8))
-    found = guarded_dynascore(scores, "p", directions={"b": -1})
-    assert found["m0"] == 0
-    assert found["m1"] == pytest.approx(100)
-    assert found["m2"] == pytest.approx(100 * (4 * 10 / 30 + 1 / 45 + 1 / 8) / 6)
+    result = guarded_dynascore(scores, "p", directions={"b": -1})
+    assert result["m0"] == 0
+    assert result["m1"] == pytest.approx(100)
+    assert result["m2"] == pytest.approx(100 * (4 * 10 / 30 + 1 / 45 + 1 / 8) / 6)
 
 
 def test_a_difference_below_one_percent_does_not_swing_the_board():
     scores = board((90.0, 10), (80.0, 10.001), metrics=("p", "a"))
-    found = guarded_dynascore(scores, "p", {"p": 1, "a": 1})
-    assert found["m0"] == pytest.approx(50)
-    assert found["m1"] == pytest.approx(50 * 0.001 / 0.10001)
+    result = guarded_dynascore(scores, "p", {"p": 1, "a": 1})
+    assert result["m0"] == pytest.approx(50)
+    assert result["m1"] == pytest.approx(50 * 0.001 / 0.10001)
 
 
+@settings(max_examples=25)
 @given(plain_boards, weighings, signs)
 def test_exchange_rates_explain_differences(scores, weights, directions):
     for form, rates in ((dynascore, exchange), (guarded_dynascore, guarded_exchange)):
-        factor, found = rates(scores, "p", weights, directions), form(scores, "p", weights, directions)
+        factor, result = rates(scores, "p", weights, directions), form(scores, "p", weights, directions)
         assert set(factor) == {metric for metric, weight in weights.items() if weight}
         assert all(factor[metric] * directions[metric] >= 0 for metric in factor)
         first = scores["m0"]
         for model, its in scores.items():
             expected = sum(factor[metric] * (its[metric] - first[metric]) for metric in factor)
             size = sum(abs(factor[metric]) * 200 for metric in factor)
-            assert found[model] - found["m0"] == pytest.approx(expected, abs=1e-9 * (1 + size))
+            assert result[model] - result["m0"] == pytest.approx(expected, abs=1e-9 * (1 + size))

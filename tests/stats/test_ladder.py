@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
@@ -14,43 +14,46 @@ from dynabench.stats.ladder import Released, free_ladder, ladder
 histories = st.lists(st.floats(0, 1) | st.just(math.nan), max_size=40)
 
 
+@settings(max_examples=25)
 @given(histories, st.floats(1e-3, 0.5), st.sampled_from([1, -1]))
 def test_what_is_shown_only_improves_and_by_steps(values, step, direction):
-    found = ladder(values, step, direction)
-    shown = [one.value for one in found if one.value is not None]
+    result = ladder(values, step, direction)
+    shown = [item.value for item in result if item.value is not None]
     assert all(
         after == before or direction * (after - before) >= step * (1 - 1e-9) for before, after in pairwise(shown)
     )
-    assert sum(one.new for one in found) <= 1 / step + 2
-    for place, one in enumerate(found):
-        if one.new:
-            assert one.best == place
-            assert abs(one.value - values[place]) <= step / 2 * (1 + 1e-9)
+    assert sum(item.new for item in result) <= 1 / step + 2
+    for place, item in enumerate(result):
+        if item.new:
+            assert item.best == place
+            assert abs(item.value - values[place]) <= step / 2 * (1 + 1e-9)
         elif place:
-            assert (one.value, one.best) == (found[place - 1].value, found[place - 1].best)
+            assert (item.value, item.best) == (result[place - 1].value, result[place - 1].best)
 
 
+@settings(max_examples=25)
 @given(histories, st.floats(1e-3, 0.5))
 def test_what_is_shown_is_near_the_best_so_far(values, step):
     best = -math.inf
-    for value, one in zip(values, ladder(values, step), strict=True):
+    for value, item in zip(values, ladder(values, step), strict=True):
         best = max(best, value) if math.isfinite(value) else best
-        assert one.value is None if best == -math.inf else best - 1.5 * step <= one.value <= best + step / 2 + 1e-9
+        assert item.value is None if best == -math.inf else best - 1.5 * step <= item.value <= best + step / 2 + 1e-9
 
 
+@settings(max_examples=25)
 @given(histories, st.floats(1e-3, 0.5))
 def test_less_is_better_is_the_mirror_image(values, step):
     mirrored = ladder([-value for value in values], step, -1)
-    for one, other in zip(ladder(values, step), mirrored, strict=True):
-        assert (one.best, one.new) == (other.best, other.new)
-        assert one.value is other.value is None or one.value == -other.value
+    for item, other in zip(ladder(values, step), mirrored, strict=True):
+        assert (item.best, item.new) == (other.best, other.new)
+        assert item.value is other.value is None or item.value == -other.value
 
 
 def test_a_story():
-    found = ladder([math.nan, 0.71, 0.74, 0.76, 0.6, 0.79], 0.05)
-    assert found[0] == Released(None, None, False)
-    assert [one.best for one in found[1:]] == [1, 1, 3, 3, 3]
-    assert [one.value for one in found[1:]] == pytest.approx([0.7, 0.7, 0.75, 0.75, 0.75])
+    result = ladder([math.nan, 0.71, 0.74, 0.76, 0.6, 0.79], 0.05)
+    assert result[0] == Released(None, None, False)
+    assert [item.best for item in result[1:]] == [1, 1, 3, 3, 3]
+    assert [item.value for item in result[1:]] == pytest.approx([0.7, 0.7, 0.75, 0.75, 0.75])
 
 
 def replicated(right, times=300):
@@ -65,19 +68,19 @@ def test_without_parameters_the_step_is_the_error_of_the_paired_difference():
     right[:200, 0] = True
     right[:204, 1] = True  # 4 rows more and none lost: 4/400 is 2 standard errors
     right[10:213, 2] = True  # 13 gained, 10 lost against the first
-    values, drawn = right.mean(0).tolist(), replicated(right, 4000)
-    assert [one.new for one in free_ladder(values, drawn, 400)] == [True, True, False]
-    assert [one.new for one in free_ladder([values[0], values[2]], drawn[:, ::2], 400)] == [True, False]
+    values, replicates = right.mean(0).tolist(), replicated(right, 4000)
+    assert [item.new for item in free_ladder(values, replicates, 400)] == [True, True, False]
+    assert [item.new for item in free_ladder([values[0], values[2]], replicates[:, ::2], 400)] == [True, False]
     quotient = 4 / 400 / ((right[:, 1] ^ right[:, 0]).std(ddof=1) / 20)
     level = student.cdf(quotient, 399)
-    for asked, new in ((level - 0.01, True), (level + 0.01, False)):
-        assert free_ladder(values[:2], drawn[:, :2], 400, level=asked)[1].new is new
+    for requests, new in ((level - 0.01, True), (level + 0.01, False)):
+        assert free_ladder(values[:2], replicates[:, :2], 400, level=requests)[1].new is new
 
 
 def test_a_copy_is_nothing_new():
     right = np.random.default_rng(0).random((301, 1)) < 0.7
-    found = free_ladder([right.mean()] * 3, np.repeat(replicated(right), 3, 1), 301)
-    assert [one.new for one in found] == [True, False, False]
+    result = free_ladder([right.mean()] * 3, np.repeat(replicated(right), 3, 1), 301)
+    assert [item.new for item in result] == [True, False, False]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -97,11 +100,11 @@ def test_the_boosting_attack_gains_little(seed, mechanism):
     if mechanism == "steps":
         shown = ladder(scores.tolist(), 0.05)
     else:
-        drawn = replicated(right, 200)
-        shown = free_ladder(scores.tolist(), drawn, n, level=0.95 if mechanism == "t test" else None)
-    told = np.array([one.new for one in shown])  # all that the attacker learns
-    assert told.sum() <= 12
-    assert attacked(answers, truth, told) < 0.5 + (plain - 0.5) / 2
+        replicates = replicated(right, 200)
+        shown = free_ladder(scores.tolist(), replicates, n, level=0.95 if mechanism == "t test" else None)
+    messages = np.array([item.new for item in shown])  # all that the attacker learns
+    assert messages.sum() <= 12
+    assert attacked(answers, truth, messages) < 0.5 + (plain - 0.5) / 2
     assert shown[-1].value <= scores.max() + 0.025
 
 
@@ -117,9 +120,9 @@ def test_a_step_is_above_0(step):
 
 
 def test_what_does_not_fit_is_refused():
-    for drawn in (np.ones((9, 2)), np.ones(9), np.ones((1, 1))):
+    for replicates in (np.ones((9, 2)), np.ones(9), np.ones((1, 1))):
         with pytest.raises(ValueError, match="replicates"):
-            free_ladder([0.5], drawn, 10)
+            free_ladder([0.5], replicates, 10)
     for rows, level in ((1, None), (10, 0.4), (10, 1.0)):
         with pytest.raises(ValueError, match="ladder"):
             free_ladder([0.5], np.ones((9, 1)), rows, level=level)
@@ -128,7 +131,7 @@ def test_what_does_not_fit_is_refused():
 
 
 def test_scores_beyond_numbers_are_never_shown():
-    found = ladder([math.inf, 1e308, 0.5], 1e-9)
-    assert [one.value for one in found] == [None, None, pytest.approx(0.5)]
+    result = ladder([math.inf, 1e308, 0.5], 1e-9)
+    assert [item.value for item in result] == [None, None, pytest.approx(0.5)]
     undefined = free_ladder([0.5, 0.9], np.array([[0.5, np.nan], [0.4, 0.9]]), 10)
-    assert [one.best for one in undefined] == [0, 0]
+    assert [item.best for item in undefined] == [0, 0]

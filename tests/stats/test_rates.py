@@ -70,8 +70,8 @@ def test_a_clustered_interval_is_never_narrower_than_one_over_independent_exampl
 
 
 def test_the_order_of_clusters_and_empty_clusters_do_not_matter():
-    one, other = clustered([1, 5, 0], [4, 9, 2]), clustered([0, 0, 5, 1], [2, 0, 9, 4])
-    assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+    item, other = clustered([1, 5, 0], [4, 9, 2]), clustered([0, 0, 5, 1], [2, 0, 9, 4])
+    assert (item.value, item.low, item.high) == pytest.approx((other.value, other.low, other.high))
 
 
 def _solves_wilsons_equation(rate, variance, freedom):

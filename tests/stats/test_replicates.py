@@ -4,7 +4,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
@@ -22,6 +22,7 @@ def test_the_numbers_of_a_digest_never_change():
     assert rows("ab" * 32, 10, 2).tolist() == [[9, 8, 8, 2, 2, 7, 1, 1, 9, 2], [5, 1, 0, 4, 4, 9, 3, 8, 9, 1]]
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=8), st.integers(1, 40), st.integers(1, 30), st.integers(0, 30), st.integers(1, 500))
 def test_samples_are_the_same_however_many_and_however_large_the_blocks(digest, n, times, more, block):
     few, many = rows(digest, n, times), rows(digest, n, times + more)
@@ -46,6 +47,7 @@ def test_digests_are_independent():
     assert not np.array_equal(rows("a", 50, 3), rows("b", 50, 3))
 
 
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from([0.0, 1.0, 0.25, -3.5, 1e6]) | st.floats(-1e3, 1e3), min_size=1, max_size=40))
 def test_means_are_those_of_the_rows_drawn(values):
     expected = np.array(values)[rows("d", len(values), 20)].mean(1)
@@ -54,8 +56,8 @@ def test_means_are_those_of_the_rows_drawn(values):
 
 def test_means_of_many_rows_are_normal_with_the_standard_error():
     values = np.random.default_rng(0).normal(5, 2, 2000)
-    found = (means(values, "d", 2000) - values.mean()) / (values.std() / np.sqrt(2000))
-    assert kstest(found, "norm").pvalue > 1e-3
+    result = (means(values, "d", 2000) - values.mean()) / (values.std() / np.sqrt(2000))
+    assert kstest(result, "norm").pvalue > 1e-3
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 6, 7, 40])
@@ -77,10 +79,10 @@ def test_constant_rows_have_constant_replicates():
 
 def test_costs_vary_as_their_repeats_do():
     repeats = [9.0, 10.0, 11.0]
-    one, other = (measured(repeats, key, 4000) for key in ("x", "y"))
-    assert kstest((one - 10) / 1.0, "norm").pvalue > 1e-3
-    assert abs(np.corrcoef(one, other)[0, 1]) < 0.06
-    assert np.array_equal(measured(repeats, "x", 4000), one)
+    item, other = (measured(repeats, key, 4000) for key in ("x", "y"))
+    assert kstest((item - 10) / 1.0, "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(item, other)[0, 1]) < 0.06
+    assert np.array_equal(measured(repeats, "x", 4000), item)
     assert set(measured([5.0], "x", 9)) == set(measured([5.0, 5.0], "x", 9)) == {5.0}
     for wrong in ([], [np.nan], [[1.0]]):
         with pytest.raises(ValueError, match="measurement"):

@@ -7,16 +7,16 @@ from dynabench.stats import shuffles
 
 
 def test_groups_of_one_row_are_one_stratum():
-    found = shuffles.strata([7, 3, 7, 9, 4])
-    assert found[0] == found[2] != found[1] == found[3] == found[4]
+    result = shuffles.strata([7, 3, 7, 9, 4])
+    assert result[0] == result[2] != result[1] == result[3] == result[4]
 
 
 def test_labels_stay_within_their_stratum():
     rng = np.random.default_rng(0)
     labels, within = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 1, 0, 1, 1])
-    for drawn in shuffles.shuffled(labels, within, 50, rng):
-        for each in (0, 1):
-            assert sorted(drawn[within == each]) == sorted(labels[within == each])
+    for replicates in shuffles.shuffled(labels, within, 50, rng):
+        for item in (0, 1):
+            assert sorted(replicates[within == item]) == sorted(labels[within == item])
 
 
 def test_mean_and_variance_are_those_of_many_shuffles():
@@ -24,9 +24,9 @@ def test_mean_and_variance_are_those_of_many_shuffles():
     within, labels = rng.integers(4, size=60), rng.integers(3, size=60)
     present = (rng.random((60, 5)) < 0.4).astype(float)
     onehot = np.eye(3)[labels]
-    strata = np.stack([present[within == each].sum(0) for each in range(4)])
+    strata = np.stack([present[within == item].sum(0) for item in range(4)])
     mean, variance = shuffles.expected(strata, onehot, within)
-    counts = np.stack([present.T @ np.eye(3)[each] for each in shuffles.shuffled(labels, within, 8000, rng)])
+    counts = np.stack([present.T @ np.eye(3)[item] for item in shuffles.shuffled(labels, within, 8000, rng)])
     assert mean == pytest.approx(counts.mean(0), abs=0.1)
     assert variance == pytest.approx(counts.var(0), rel=0.12)
 

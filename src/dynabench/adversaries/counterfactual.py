@@ -9,21 +9,29 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.adversaries.perturbations.edits import Edit, edit
-from dynabench.adversaries.perturbations.words import NEGATIONS, Word, like, words
-from dynabench.adversaries.proposing import Adversary, Budget, Candidate, Context, Metered, Spent, Target
-from dynabench.adversaries.search.asking import judged
-from dynabench.adversaries.search.drafts import changeable
+from dynabench.adversaries.perturbations.text_edits import Edit, apply_edits
+from dynabench.adversaries.perturbations.words import NEGATIONS, Word, match_case, words
+from dynabench.adversaries.protocol import (
+    Adversary,
+    Budget,
+    BudgetSpent,
+    Candidate,
+    Context,
+    MeteredTarget,
+    Target,
+    changeable_fields,
+    judge_proposals,
+)
 
 Answers = Mapping[str, str]
-"""The new right answer by the old one; an answer that is not here is not known to become anything."""
+"""The new right answer by the old one; other answers have no known new answer."""
 LONGEST = 5_000
 """Characters of a text that is edited."""
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A named edit of one text, and what becomes of the answer."""
+class CounterfactualRule:
+    """A named edit of one text, and the new answer by the old one."""
 
     name: str
     edits: Callable[[str], list[Edit]]
@@ -31,7 +39,7 @@ class Rule:
 
 
 _NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
-_BE = frozenset("is are was were".split())
+_FORMS_OF_BE = frozenset("is are was were".split())
 _OPPOSITES = dict(
     pair.split(":")
     for pair in """
@@ -40,7 +48,7 @@ _OPPOSITES = dict(
     laughing:crying left:right above:below long:short near:far early:late alive:dead
     """.split()
 )
-_OPPOSITES |= {right: left for left, right in _OPPOSITES.items() if right != "short"}
+_OPPOSITES |= {second: first for first, second in _OPPOSITES.items() if second != "short"}
 _POLES = dict(
     pair.split(":")
     for pair in """
@@ -52,93 +60,101 @@ _POLES = dict(
     delicious:disgusting pleasant:unpleasant happy:unhappy perfectly:poorly well:badly
     """.split()
 )
-_POLES |= {right: left for left, right in _POLES.items()}
-_DONE_TO = frozenset(
+_POLES |= {second: first for first, second in _POLES.items()}
+_TRANSITIVE_VERBS = frozenset(
     "thanked greeted photographed hired followed interviewed chased called visited helped phoned fired invited taught "
     "hugged kissed paid fed warned watched".split()
 )
 _QUANTIFIERS = {"all": "some", "every": "some", "some": "all", "everybody": "somebody", "somebody": "everybody"}
 
 
-def _negation(text: str) -> list[Edit]:
+def _negate(text: str) -> list[Edit]:
     """*is* becomes *is not*, once; nothing in texts with a negation, several clauses or a question."""
-    found = words(text)
-    verbs = [word for word in found if word.text.lower() in _BE]
-    if len(verbs) != 1 or _negated(found) or re.search(r"[?;,]|\b(?:and|or|but|if|that|who)\b", text):
+    text_words = words(text)
+    verbs = [word for word in text_words if word.text.lower() in _FORMS_OF_BE]
+    if len(verbs) != 1 or _has_negation(text_words) or re.search(r"[?;,]|\b(?:and|or|but|if|that|who)\b", text):
         return []
     verb = verbs[0]
-    return [Edit(verb.end, verb.end, " not")] if not verb.begins else []
+    return [Edit(verb.end, verb.end, " not")] if not verb.begins_sentence else []
 
 
-def _numbers(text: str) -> list[Edit]:
+def _change_number(text: str) -> list[Edit]:
     """The only number, two more or, from five on, two fewer."""
-    found = [word for word in words(text) if word.text.lower() in _NUMBERS and word.text.lower() != "one"]
-    if len(found) != 1 or re.search(r"\d|at least|at most|more than|less than|fewer|about", text):
+    text_words = [word for word in words(text) if word.text.lower() in _NUMBERS and word.text.lower() != "one"]
+    if len(text_words) != 1 or re.search(r"\d|at least|at most|more than|less than|fewer|about", text):
         return []
-    at = _NUMBERS.index(found[0].text.lower())
-    return [_put(found[0], _NUMBERS[at + 2 if at < 4 else at - 2])]
+    at = _NUMBERS.index(text_words[0].text.lower())
+    return [_replace_word(text_words[0], _NUMBERS[at + 2 if at < 4 else at - 2])]
 
 
-def _swapped(table: Mapping[str, str]) -> Callable[[str], list[Edit]]:
+def _swap_only_word(table: Mapping[str, str]) -> Callable[[str], list[Edit]]:
     """The only word of the table, by its counterpart; nothing in texts with a negation."""
 
     def edits(text: str) -> list[Edit]:
-        found = words(text)
-        known = [word for word in found if word.text.lower() in table and not word.name]
-        return [_put(known[0], table[known[0].text.lower()])] if len(known) == 1 and not _negated(found) else []
+        text_words = words(text)
+        matches = [word for word in text_words if word.text.lower() in table and not word.may_be_name]
+        return (
+            [_replace_word(matches[0], table[matches[0].text.lower()])]
+            if len(matches) == 1 and not _has_negation(text_words)
+            else []
+        )
 
     return edits
 
 
-def _only(old: str, new: str) -> Callable[[str], list[Edit]]:
-    return _swapped({old: new})
+def _replace_only_word(old: str, new: str) -> Callable[[str], list[Edit]]:
+    return _swap_only_word({old: new})
 
 
-def _roles(text: str) -> list[Edit]:
+def _exchange_roles(text: str) -> list[Edit]:
     """Two names on either side of a verb that says what one does to the other, exchanged."""
-    found = words(text)
-    for before, verb, after in zip(found, found[1:], found[2:], strict=False):
-        named = before.text[0].isupper() and after.name
-        if named and verb.text in _DONE_TO and before.text != after.text and text.count(before.text) == 1:
+    text_words = words(text)
+    for before, verb, after in zip(text_words, text_words[1:], text_words[2:], strict=False):
+        both_names = before.text[0].isupper() and after.may_be_name
+        if both_names and verb.text in _TRANSITIVE_VERBS and before.text != after.text and text.count(before.text) == 1:
             return [Edit(before.start, before.end, after.text), Edit(after.start, after.end, before.text)]
     return []
 
 
-def _denied(text: str) -> list[Edit]:
+def _deny_text(text: str) -> list[Edit]:
     """The whole text quoted, and called wrong."""
     return [Edit(0, 0, 'It is wrong to say "'), Edit(len(text), len(text), '".')] if '"' not in text else []
 
 
-def _put(word: Word, new: str) -> Edit:
-    return Edit(word.start, word.end, like(word.text, new))
+def _replace_word(word: Word, new: str) -> Edit:
+    return Edit(word.start, word.end, match_case(word.text, new))
 
 
-def _negated(found: tuple[Word, ...]) -> bool:
-    return any(word.text.lower() in NEGATIONS or word.text.lower().endswith(("n't", "n’t")) for word in found)
+def _has_negation(text_words: tuple[Word, ...]) -> bool:
+    return any(word.text.lower() in NEGATIONS or word.text.lower().endswith(("n't", "n’t")) for word in text_words)
 
 
-_OTHER = {"entailment": "contradiction"}
-_TURNS = {"positive": "negative", "negative": "positive"}
-RULES: Mapping[str, tuple[Rule, ...]] = {
+_CONTRADICTS = {"entailment": "contradiction"}
+_REVERSES = {"positive": "negative", "negative": "positive"}
+RULES: Mapping[str, tuple[CounterfactualRule, ...]] = {
     "nli": (
-        Rule("negation", _negation, {"entailment": "contradiction", "neutral": "neutral"}),
-        Rule("number", _numbers, _OTHER),
-        Rule("opposite", _swapped(_OPPOSITES), _OTHER),
-        Rule("quantifier, to all", _only("some", "all"), {"entailment": "neutral"}),
-        Rule("quantifier, to some", _only("all", "some"), {"entailment": "entailment", "neutral": "neutral"}),
-        Rule("roles", _roles, {"entailment": "neutral"}),
+        CounterfactualRule("negation", _negate, {"entailment": "contradiction", "neutral": "neutral"}),
+        CounterfactualRule("number", _change_number, _CONTRADICTS),
+        CounterfactualRule("opposite", _swap_only_word(_OPPOSITES), _CONTRADICTS),
+        CounterfactualRule("quantifier, to all", _replace_only_word("some", "all"), {"entailment": "neutral"}),
+        CounterfactualRule(
+            "quantifier, to some", _replace_only_word("all", "some"), {"entailment": "entailment", "neutral": "neutral"}
+        ),
+        CounterfactualRule("roles", _exchange_roles, {"entailment": "neutral"}),
     ),
     "sentiment": (
-        Rule("negation", lambda text: _negation(text) if _polar(text) else [], {"positive": "negative"}),
-        Rule("opposite", _swapped(_POLES), _TURNS),
+        CounterfactualRule(
+            "negation", lambda text: _negate(text) if _has_one_polar_word(text) else [], {"positive": "negative"}
+        ),
+        CounterfactualRule("opposite", _swap_only_word(_POLES), _REVERSES),
     ),
-    "hate": (Rule("denied", _denied, {"hateful": "not-hateful"}),),
+    "hate": (CounterfactualRule("denied", _deny_text, {"hateful": "not-hateful"}),),
 }
 """By task; a rule that meets an answer it does not know does nothing."""
 
 
-def _polar(text: str) -> bool:
-    """Whether exactly one word says what is thought of a thing."""
+def _has_one_polar_word(text: str) -> bool:
+    """Exactly one word of the text judges a thing."""
     return sum(word.text.lower() in _POLES for word in words(text)) == 1
 
 
@@ -153,39 +169,39 @@ class Counterfactual(Adversary):
         self._task = task
 
     def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
-        """Every edit that a rule allows, those that fool the target first."""
-        rules = RULES.get(self._task or task_of(target.labels), ())
-        proposals = list(_edited(context, rules))
+        """Yield every edit that a rule allows, those that fool the target first."""
+        rules = RULES.get(self._task or task_for_labels(target.labels), ())
+        proposals = list(_edited_inputs(context, rules))
         try:
-            yield from judged(context, Metered(target, budget), proposals)
-        except Spent:
+            yield from judge_proposals(context, MeteredTarget(target, budget), proposals)
+        except BudgetSpent:
             return
 
 
-def task_of(labels: Any) -> str:
-    """The task whose rules know these labels; empty where none does."""
+def task_for_labels(labels: Any) -> str:
+    """Return the task whose rules know these labels; empty where there is none."""
     for task, rules in RULES.items():
         if {label for rule in rules for label in (*rule.answers, *rule.answers.values())} <= set(labels):
             return task
     return ""
 
 
-def _edited(
-    context: Context, rules: tuple[Rule, ...]
+def _edited_inputs(
+    context: Context, rules: tuple[CounterfactualRule, ...]
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
-    for inputs, answer, based in _bases(context):
+    for inputs, answer, base in _bases(context):
         [(field, label)] = list(answer.items())[:1]
-        for name in changeable(Context(context.uid, context.values, inputs)):
+        for name in changeable_fields(Context(context.uid, context.values, inputs)):
             text = inputs[name]
             for rule in rules if len(text) <= LONGEST else ():
-                done = edit(text, rule.edits(text)) if label in rule.answers else None
-                if done:
-                    facts = {"rule": rule.name, "based_on": based, "was": label}
-                    yield {**inputs, name: done.text}, {**answer, field: rule.answers[label]}, facts
+                edited = apply_edits(text, rule.edits(text)) if label in rule.answers else None
+                if edited:
+                    facts = {"rule": rule.name, "based_on": base, "was": label}
+                    yield {**inputs, name: edited.text}, {**answer, field: rule.answers[label]}, facts
 
 
 def _bases(context: Context) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
-    """What is edited: the context's input with its answer, and its premise as a hypothesis that follows from it."""
+    """The inputs to edit: the context's with its answer, and its premise as a hypothesis that follows from it."""
     if context.inputs and context.answer:
         yield context.inputs, context.answer, "input"
     premise = context.values.get("premise") or context.inputs.get("premise")

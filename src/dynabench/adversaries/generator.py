@@ -1,7 +1,7 @@
-"""An adversary that learns what fools the target from what fooled it before.
+"""An adversary that learns from the examples that fooled the target before.
 
-What was changed between an input and the example made of it becomes an operator: these words in the place of those, or
-words put in at the beginning or at the end. Phrases with which examples that fooled begin or end become operators too.
+The change between an input and the example made of it becomes an operator: these words in the place of those, or words
+put in at the beginning or at the end. Phrases with which examples that fooled begin or end become operators too.
 Which operator is tried next is drawn by Thompson sampling over its successes, beside the meaning-preserving
 transformations, which are there from the start.
 """
@@ -14,11 +14,19 @@ from difflib import SequenceMatcher
 from random import Random
 from typing import Any, NamedTuple
 
-from dynabench.adversaries.perturbations import find, of
-from dynabench.adversaries.perturbations.words import like
-from dynabench.adversaries.proposing import Adversary, Budget, Candidate, Context, Metered, Spent, Target
-from dynabench.adversaries.search.asking import judged
-from dynabench.adversaries.search.drafts import changeable
+from dynabench.adversaries.perturbations import find_transformations, names_on_axis
+from dynabench.adversaries.perturbations.words import match_case
+from dynabench.adversaries.protocol import (
+    Adversary,
+    Budget,
+    BudgetSpent,
+    Candidate,
+    Context,
+    MeteredTarget,
+    Target,
+    changeable_fields,
+    judge_proposals,
+)
 
 WORDS = 4
 """Words of an operator on either side at most."""
@@ -40,15 +48,15 @@ class Operator(NamedTuple):
 
 
 @dataclass
-class Record:
-    """How often an operator fooled the target, and how often not."""
+class OperatorRecord:
+    """Counts of the tries in which an operator fooled the target, and did not."""
 
-    won: int = 0
-    lost: int = 0
+    fooled: int = 0
+    missed: int = 0
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenExample:
     """An example of the round: inputs, the answer that is right, whether it fooled, and what it was made from if that
     is known."""
 
@@ -59,7 +67,7 @@ class Seen:
 
 
 class Generator(Adversary):
-    """Applies what worked; `feed` it with examples, and it learns from its own tries as well."""
+    """An adversary that repeats successful changes; it learns from the examples of `feed` and from its own tries."""
 
     name = "generator"
     version = "1"
@@ -67,85 +75,85 @@ class Generator(Adversary):
     def __init__(self, seed: int = 0, transformations: bool = True) -> None:
         self._random = Random(seed)
         self._seed = seed
-        self.records: dict[Operator, Record] = {}
-        self._edges: dict[bool, Counter[Operator]] = {True: Counter(), False: Counter()}
-        for name in of("robustness") if transformations else ():
-            self.records[Operator("transform", "", name)] = Record()
+        self.records: dict[Operator, OperatorRecord] = {}
+        self._edge_operators: dict[bool, Counter[Operator]] = {True: Counter(), False: Counter()}
+        for name in names_on_axis("robustness") if transformations else ():
+            self.records[Operator("transform", "", name)] = OperatorRecord()
 
-    def feed(self, examples: Iterable[Seen]) -> None:
+    def feed(self, examples: Iterable[SeenExample]) -> None:
         """Learn from examples, of people or of programs."""
-        for one in examples:
-            for name, text in one.inputs.items():
+        for example in examples:
+            for name, text in example.inputs.items():
                 if not isinstance(text, str) or len(text) > LONGEST:
                     continue
-                old = (one.origin or {}).get(name)
+                old = (example.origin or {}).get(name)
                 if isinstance(old, str) and len(old) <= LONGEST:
                     for operator in _differences(old, text):
-                        self._note(operator, one.fooled)
-                elif one.origin is None:
-                    self._edges[one.fooled].update(_edges(text))
-        for operator, won in self._edges[True].items():
-            if won >= AT_LEAST:
-                self.records[operator] = Record(won, self._edges[False][operator])
+                        self._count_outcome(operator, example.fooled)
+                elif example.origin is None:
+                    self._edge_operators[example.fooled].update(_edges(text))
+        for operator, count in self._edge_operators[True].items():
+            if count >= AT_LEAST:
+                self.records[operator] = OperatorRecord(count, self._edge_operators[False][operator])
 
     def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
-        """Candidates as they are tried, those drawn first that worked most; the claimed answer is the context's."""
-        metered = Metered(target, budget)
+        """Yield candidates in the order of a draw that favours successful operators; their answer is the context's."""
+        metered = MeteredTarget(target, budget)
         tries = self._tries(context) if context.answer else []
         try:
             for at in range(0, len(tries), STEP):
-                made = judged(
+                candidates = judge_proposals(
                     context, metered, [(inputs, context.answer or {}, facts) for inputs, facts in tries[at : at + STEP]]
                 )
-                for each in made:
-                    self._note(Operator(*each.facts["operator"]), bool(each.fooled))
-                yield from made
-                if len(made) < STEP:
+                for candidate in candidates:
+                    self._count_outcome(Operator(*candidate.facts["operator"]), bool(candidate.fooled))
+                yield from candidates
+                if len(candidates) < STEP:
                     return
-        except Spent:
+        except BudgetSpent:
             return
 
     def _tries(self, context: Context) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Inputs to try in the order of a draw from each operator's Beta(won + 1, lost + 1), with their facts."""
-        drawn = sorted(
+        """Inputs to try in the order of a draw from each operator's Beta(fooled + 1, missed + 1), with their facts."""
+        ranked = sorted(
             (
-                (self._random.betavariate(record.won + 1, record.lost + 1), operator)
+                (self._random.betavariate(record.fooled + 1, record.missed + 1), operator)
                 for operator, record in self.records.items()
             ),
             reverse=True,
         )
-        made, seen = list[tuple[dict[str, Any], dict[str, Any]]](), set[str]()
-        for _, operator in drawn:
-            for name in changeable(context):
+        tries, seen = list[tuple[dict[str, Any], dict[str, Any]]](), set[str]()
+        for _, operator in ranked:
+            for name in changeable_fields(context):
                 text = context.inputs[name]
-                new = self._applied(operator, text, context.uid) if len(text) <= LONGEST else None
+                new = self._apply_operator(operator, text, context.uid) if len(text) <= LONGEST else None
                 if new and new != text and new not in seen:
                     seen.add(new)
                     record = self.records[operator]
-                    facts = {"operator": list(operator), "won": record.won, "lost": record.lost}
-                    made.append(({**context.inputs, name: new}, facts))
-        return made
+                    facts = {"operator": list(operator), "won": record.fooled, "lost": record.missed}
+                    tries.append(({**context.inputs, name: new}, facts))
+        return tries
 
-    def _applied(self, operator: Operator, text: str, uid: str) -> str | None:
+    def _apply_operator(self, operator: Operator, text: str, uid: str) -> str | None:
         if operator.kind == "begin":
             return f"{operator.new} {text}"
         if operator.kind == "end":
             return f"{text.rstrip()} {operator.new}"
         if operator.kind == "replace":
-            found = re.search(rf"(?<!\w){re.escape(operator.old)}(?!\w)", text, re.I)
-            return text[: found.start()] + like(found[0], operator.new) + text[found.end() :] if found else None
-        [one] = find([operator.new])
-        changed = one.apply({"": text}, Random(f"{self._seed}:{uid}:{operator.new}"))
-        return changed[""].text if changed else None
+            match = re.search(rf"(?<!\w){re.escape(operator.old)}(?!\w)", text, re.I)
+            return text[: match.start()] + match_case(match[0], operator.new) + text[match.end() :] if match else None
+        [transformation] = find_transformations([operator.new])
+        edited_texts = transformation.apply({"": text}, Random(f"{self._seed}:{uid}:{operator.new}"))
+        return edited_texts[""].text if edited_texts else None
 
-    def _note(self, operator: Operator, fooled: bool) -> None:
-        record = self.records.setdefault(operator, Record())
-        record.won += fooled
-        record.lost += not fooled
+    def _count_outcome(self, operator: Operator, fooled: bool) -> None:
+        record = self.records.setdefault(operator, OperatorRecord())
+        record.fooled += fooled
+        record.missed += not fooled
 
 
 def _differences(old: str, new: str) -> Iterator[Operator]:
-    """What was done to `old`, in operators of few words."""
+    """The operators of few words that make the new text from `old`."""
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         gone, come = " ".join(before[i1:i2]), " ".join(after[j1:j2])

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
-from dynabench.adversaries.proposing import Budget, Candidate, Context, Metered, Spent, Target
+from dynabench.adversaries.protocol import Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
 from dynabench.adversaries.search.similarity import cosines
 from dynabench.errors import Invalid
 from dynabench.models.backends.served.written import of_fields
@@ -28,11 +28,11 @@ _DECODER = json.JSONDecoder()
 
 
 @runtime_checkable
-class Informed(Protocol):
-    """An adversary that is told before it begins what the task is about, and what fooled its targets so far."""
+class InformedAdversary(Protocol):
+    """An adversary that gets the task's config and the successes so far before it begins."""
 
     def inform(self, task: Json, successes: Sequence[Context]) -> None:
-        """`task` is the config as the platform tells it."""
+        """Take the config of `task` as the API returns it, and the examples that fooled its targets so far."""
         ...
 
 
@@ -68,19 +68,19 @@ class LanguageModel:
     def __post_init__(self) -> None:
         if self.strategy not in get_args(Strategy):
             raise Invalid({"strategy": f"Choose one of {', '.join(get_args(Strategy))}."})
-        self._chat = _chat(self)
-        self._known: set[str] = set()
+        self._chat = _open_chat(self)
+        self._seen_keys: set[str] = set()
 
     @property
     def version(self) -> str:
-        """The strategy and the model, which differ as two programs do."""
+        """Return the strategy and the model; another of either counts as another program."""
         return f"{self.strategy} {self.model}"[:60].strip()
 
     def inform(self, task: Json, successes: Sequence[Context]) -> None:
         """See `Informed`."""
-        told = task.get("instructions") or {}
-        self.about = self.about or str(told.get("create") or task.get("description") or "")
-        self.fields = self.fields or [each["name"] for each in task["input"]]
+        instructions = task.get("instructions") or {}
+        self.about = self.about or str(instructions.get("create") or task.get("description") or "")
+        self.fields = self.fields or [item["name"] for item in task["input"]]
         self.answer = str(task["answer"][0]["name"]) if task["answer"] else self.answer
         self.successes = self.successes or successes
 
@@ -89,72 +89,74 @@ class LanguageModel:
         self._chat.close()
 
     def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
-        """Up to `tries` candidates. What it writes that is no new example costs, is counted and is passed over."""
-        metered = target if isinstance(target, Metered) else Metered(target, budget)
+        """Yield up to `tries` candidates. Texts that are no new example cost, are counted and are skipped."""
+        metered = target if isinstance(target, MeteredTarget) else MeteredTarget(target, budget)
         fields = self.fields or [name for name in context.inputs if name not in context.values]
-        answer = context.answer or self._drawn(context, metered.labels)
+        answer = context.answer or self._draw_answer(context, metered.labels)
         if answer is None or not fields or (self.strategy == "paraphrase" and not context.inputs):
             return
-        messages: list[Json] = [{"role": "user", "content": self._asked(context, fields, answer)}]
-        shown = [{name: each.inputs.get(name) for name in fields} for each in (context, *self.successes)]
+        messages: list[Json] = [{"role": "user", "content": self._request(context, fields, answer)}]
+        earlier = [{name: start.inputs.get(name) for name in fields} for start in (context, *self.successes)]
         copied = [dict.fromkeys(fields, value) for value in context.values.values()]
-        self._known |= {_key(each) for each in (*shown, *copied)}
+        self._seen_keys |= {_comparison_key(inputs) for inputs in (*earlier, *copied)}
         cost = 0.0
         try:
             for number in range(self.tries):
                 text, price = self.write(messages, fields)
                 cost += price
                 metered.pay(price)
-                written = parsed(text, fields)
+                texts = parse_fields(text, fields)
                 facts: dict[str, Any] = {"strategy": self.strategy, "model": self.model, "try": number + 1}
-                if written is not None:
+                if texts is not None:
                     messages = [*messages[:1], {"role": "assistant", "content": text}, ANOTHER]
-                if not self._fits(written, context, facts):
+                if not self._is_usable(texts, context, facts):
                     continue
-                inputs = {**context.values, **written}
-                (said,) = metered.ask([inputs])
-                yield Candidate(context.uid, inputs, answer, said, errs(said, answer), 1, cost, facts)
+                inputs = {**context.values, **texts}
+                (output,) = metered.ask([inputs])
+                yield Candidate(context.uid, inputs, answer, output, is_fooled(output, answer), 1, cost, facts)
                 cost = 0.0
                 if self.strategy == "iterate":
-                    messages = [*messages[:2], _told(said, answer)]
-        except Spent:
+                    messages = [*messages[:2], _reply_to_answer(output, answer)]
+        except BudgetSpent:
             return
 
-    def _fits(self, written: Json | None, context: Context, facts: dict[str, Any]) -> TypeGuard[dict[str, str]]:
-        """Whether a text is an example, a new one, and where it says one in other words near enough; counts it."""
+    def _is_usable(self, texts: Json | None, context: Context, facts: dict[str, Any]) -> TypeGuard[dict[str, str]]:
+        """The texts are a new example, and a paraphrase is near enough to its original. Counts the outcome."""
         self.tally["requests"] += 1
-        if written is None:
+        if texts is None:
             self.tally["unreadable"] += 1
             return False
-        whole = _key({**context.values, **written})
-        if whole in self._known or _key(written) in self._known:
+        inputs_key = _comparison_key({**context.values, **texts})
+        if inputs_key in self._seen_keys or _comparison_key(texts) in self._seen_keys:
             self.tally["repeated"] += 1
             return False
-        self._known.add(whole)
+        self._seen_keys.add(inputs_key)
         if self.strategy != "paraphrase":
             return True
-        near = min(cosines(str(context.inputs.get(name, "")), [text])[0] for name, text in written.items())
-        facts["similarity"] = round(near, 4)
-        self.tally["unlike"] += near < self.similarity
-        return near >= self.similarity
+        similarity = min(cosines(str(context.inputs.get(name, "")), [text])[0] for name, text in texts.items())
+        facts["similarity"] = round(similarity, 4)
+        self.tally["unlike"] += similarity < self.similarity
+        return similarity >= self.similarity
 
     def write(self, messages: Sequence[Json], fields: Sequence[str]) -> tuple[str, float]:
-        """What the model writes, and what that cost. Raises `Unavailable` where it does not answer."""
+        """Return the model's text and its cost. Raise `Unavailable` where it does not answer."""
         text, cost = self._chat.compose(messages, of_fields(dict.fromkeys(fields, TEXT)))
         return str(text), float(cost)
 
-    def _asked(self, context: Context, fields: Sequence[str], answer: Json) -> str:
+    def _request(self, context: Context, fields: Sequence[str], answer: Json) -> str:
         shape = json.dumps(dict.fromkeys(fields, "..."))
         right = ", ".join(f"{name}: {value}" for name, value in answer.items())
         parts = [f"You write test examples that people find easy and a model gets wrong.\n\n{self.about}".strip()]
         if context.values:
             parts.append("It is about this:\n" + _lines(context.values))
         if self.strategy == "few-shot" and self.successes:
-            shown = "\n\n".join(_lines({**each.inputs, **(each.answer or {})}) for each in self.successes[:SHOTS])
-            parts.append(f"These fooled the model before:\n\n{shown}")
+            examples = "\n\n".join(
+                _lines({**success.inputs, **(success.answer or {})}) for success in self.successes[:SHOTS]
+            )
+            parts.append(f"These fooled the model before:\n\n{examples}")
         if self.strategy == "paraphrase":
-            given = _lines({name: context.inputs[name] for name in fields if name in context.inputs})
-            parts.append(f"Say this in other words. What it means, and that {right} is right, must stay:\n{given}")
+            original = _lines({name: context.inputs[name] for name in fields if name in context.inputs})
+            parts.append(f"Say this in other words. What it means, and that {right} is right, must stay:\n{original}")
         else:
             parts.append(
                 f"Write one new example for which {right} is right beyond doubt, and the model says otherwise."
@@ -162,35 +164,35 @@ class LanguageModel:
         parts.append(f"Answer with one JSON object of this shape and nothing else: {shape}")
         return "\n\n".join(parts)
 
-    def _drawn(self, context: Context, labels: Sequence[str]) -> dict[str, Any] | None:
-        """An answer to write for where none is asked for: one of the labels, the same each time for a context."""
+    def _draw_answer(self, context: Context, labels: Sequence[str]) -> dict[str, Any] | None:
+        """An answer for a context that asks for none: one of the labels, always the same for a context."""
         if not labels:
             return None
         place = int.from_bytes(hashlib.sha256(context.uid.encode()).digest()[:4], "big") % len(labels)
         return {self.answer: labels[place]}
 
 
-def _chat(of: LanguageModel) -> Any:
+def _open_chat(adversary: LanguageModel) -> Any:
     from dynabench.models.backends.served.openai import ChatModel, Options
 
-    card = Card(of.model, "0", "", "openai", ("request",), "text", returns="text")
+    card = Card(adversary.model, "0", "", "openai", ("request",), "text", returns="text")
     options = Options(
-        url=of.url,
-        model=of.model,
-        token=of.token,
+        url=adversary.url,
+        model=adversary.model,
+        token=adversary.token,
         prompt="{request}",
-        max_tokens=of.max_tokens,
-        temperature=of.temperature,
-        price_in=of.price_in,
-        price_out=of.price_out,
+        max_tokens=adversary.max_tokens,
+        temperature=adversary.temperature,
+        price_in=adversary.price_in,
+        price_out=adversary.price_out,
         cache=False,
     )
-    return ChatModel(card, options, of.seconds)
+    return ChatModel(card, options, adversary.seconds)
 
 
-def parsed(text: str, fields: Sequence[str]) -> dict[str, str] | None:
-    """The fields that a model wrote as a JSON object, alone or in its talk; None where there is none, or several."""
-    found: dict[str, dict[str, str]] = {}
+def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str] | None:
+    """Return the fields of the JSON object in a model's text; None where there is none, or several."""
+    objects: dict[str, dict[str, str]] = {}
     at = text.find("{")
     while at >= 0:
         try:
@@ -198,42 +200,42 @@ def parsed(text: str, fields: Sequence[str]) -> dict[str, str] | None:
         except (ValueError, RecursionError):
             value, end = None, at + 1
         if isinstance(value, dict) and set(value) == set(fields):
-            found[json.dumps(value, sort_keys=True)] = value
+            objects[json.dumps(value, sort_keys=True)] = value
         at = text.find("{", end)
-    if len(found) != 1:
+    if len(objects) != 1:
         return None
-    [one] = found.values()
-    values = {name: one[name].strip() for name in fields if isinstance(one[name], str)}
-    return values if len(values) == len(fields) and all(map(_words, values.values())) else None
+    [item] = objects.values()
+    values = {name: item[name].strip() for name in fields if isinstance(item[name], str)}
+    return values if len(values) == len(fields) and all(map(_has_words, values.values())) else None
 
 
-def _words(text: str) -> bool:
-    """Whether a text says anything, unlike the dots that stand for it in a request."""
+def _has_words(text: str) -> bool:
+    """The text has words, unlike the dots that stand for it in a request."""
     return any(map(str.isalnum, text))
 
 
-def _key(inputs: Json) -> str:
-    """What is the same for the same words, however they are pointed, spaced and written large."""
+def _comparison_key(inputs: Json) -> str:
+    """A key that ignores punctuation, spaces and case."""
     return json.dumps({name: re.findall(r"\w+", str(inputs[name]).casefold()) for name in sorted(inputs)})
 
 
-def errs(output: Output, answer: Json) -> bool:
-    """Whether a target is fooled: as the platform says, else where it answers otherwise in a field that both have."""
-    told = output.extras.get("fooled")
-    if isinstance(told, bool):
-        return told
+def is_fooled(output: Output, answer: Json) -> bool:
+    """Return whether a target is fooled: by the platform's word, else where its answer differs from the right one."""
+    fooled = output.extras.get("fooled")
+    if isinstance(fooled, bool):
+        return fooled
     return any(output.answer[name] != value for name, value in answer.items() if name in output.answer)
 
 
-def _told(said: Output, answer: Json) -> dict[str, str]:
-    sure = max((said.probabilities or {}).values(), default=None)
-    how = f" ({sure:.0%} sure)" if sure is not None else ""
-    got = ", ".join(map(str, said.answer.values()))
+def _reply_to_answer(output: Output, answer: Json) -> dict[str, str]:
+    highest = max((output.probabilities or {}).values(), default=None)
+    certainty = f" ({highest:.0%} sure)" if highest is not None else ""
+    answer_text = ", ".join(map(str, output.answer.values()))
     right = ", ".join(map(str, answer.values()))
     return {
         "role": "user",
-        "content": f"The model answered {got}{how}; {right} is what you say is right. Write another, better example of "
-        "the same shape, which the model gets wrong. Answer with the JSON object alone.",
+        "content": f"The model answered {answer_text}{certainty}; {right} is what you say is right. Write another, "
+        "better example of the same shape, which the model gets wrong. Answer with the JSON object alone.",
     }
 
 

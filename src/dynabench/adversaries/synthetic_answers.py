@@ -1,4 +1,4 @@
-"""What of a passage can be asked for: dates, quantities, names and noun phrases, each an exact span of a sentence.
+"""Possible answers in a passage: dates, quantities, names and noun phrases, each an exact span of a sentence.
 
 Names and phrases are found by the tagger of the extra `adversaries`; without it dates, quantities and runs of capitals
 remain.
@@ -14,10 +14,10 @@ from dynabench.errors import Unavailable
 
 Kind = Literal["date", "money", "percent", "count", "name", "phrase"]
 KINDS: tuple[Kind, ...] = ("date", "money", "percent", "count", "name", "phrase")
-LONGEST = 60
-"""Tokens of a sentence that is asked about."""
-WIDEST = 6
-"""Tokens of a name or phrase."""
+MAX_SENTENCE = 60
+"""Tokens of a sentence at most."""
+MAX_SPAN = 6
+"""Tokens of a name or phrase at most."""
 MONTHS = frozenset("January February March April May June July August September October November December".split())
 WHEN = frozenset("in since by until from during before after around circa early late mid".split())
 LINKS = frozenset("of de van von der la le du di da al".split())
@@ -62,13 +62,13 @@ class Token:
 
     @property
     def low(self) -> str:
-        """In lower case."""
+        """Return the text in lower case."""
         return self.text.lower()
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """An answer: tokens `first` to `last` (exclusive) of its sentence, and what kind of thing it is."""
+class PassageAnswer:
+    """An answer: tokens `first` to `last` (exclusive) of its sentence, and its kind."""
 
     sentence: Sequence[Token]
     first: int
@@ -77,60 +77,65 @@ class Chosen:
 
     @property
     def start(self) -> int:
-        """Where it begins in the passage, in characters."""
+        """Return the place in the passage where the answer begins, in characters."""
         return self.sentence[self.first].start
 
     @property
     def end(self) -> int:
-        """Where it ends in the passage."""
+        """Return the place in the passage where the answer ends."""
         return self.sentence[self.last - 1].end
 
     def span(self, passage: str) -> dict[str, str | int]:
-        """As tasks write it."""
+        """Return the span as tasks write it."""
         return {"start": self.start, "end": self.end, "text": passage[self.start : self.end]}
 
 
-def answers(passage: str) -> Iterator[Chosen]:
-    """All that can be asked for, in the order of the passage; spans of one sentence do not overlap."""
-    for sentence in sentences(passage):
-        taken: set[int] = set()
-        found = list[Chosen]()
-        for kind, first, last in (*_dates(sentence), *_quantities(sentence), *_names(sentence), *_phrases(sentence)):
+def find_answers(passage: str) -> Iterator[PassageAnswer]:
+    """Yield all possible answers in the order of the passage; spans of one sentence do not overlap."""
+    for sentence in split_sentences(passage):
+        used: set[int] = set()
+        answers = list[PassageAnswer]()
+        for kind, first, last in (
+            *_find_dates(sentence),
+            *_find_quantities(sentence),
+            *_find_names(sentence),
+            *_find_phrases(sentence),
+        ):
             places = set(range(first, last))
-            if not places & taken:
-                taken |= places
-                found.append(Chosen(sentence, first, last, kind))
-        yield from sorted(found, key=lambda one: one.first)
+            if not places & used:
+                used |= places
+                answers.append(PassageAnswer(sentence, first, last, kind))
+        yield from sorted(answers, key=lambda answer: answer.first)
 
 
-def sentences(passage: str) -> Iterator[list[Token]]:
-    """The sentences of a passage as tokens; those longer than `LONGEST` are left out."""
+def split_sentences(passage: str) -> Iterator[list[Token]]:
+    """Yield the sentences of a passage as tokens; those longer than `MAX_SENTENCE` are left out."""
     begin = 0
-    for cut in [*(found for found in _SENTENCE.finditer(passage)), None]:
+    for cut in [*(matches for matches in _SENTENCE.finditer(passage)), None]:
         end = cut.start() if cut else len(passage)
         if cut and "\n" not in cut[0] and _SHORT.search(passage[max(begin, end - 8) : end]):
             continue
-        found = list(_TOKEN.finditer(passage, begin, end))
+        matches = list(_TOKEN.finditer(passage, begin, end))
         begin = cut.end() if cut else end
-        if 3 < len(found) <= LONGEST:
-            yield _tagged(found)
+        if 3 < len(matches) <= MAX_SENTENCE:
+            yield _tag_tokens(matches)
 
 
-def _tagged(found: Sequence[re.Match[str]]) -> list[Token]:
-    texts = tuple(one[0] for one in found)
+def _tag_tokens(matches: Sequence[re.Match[str]]) -> list[Token]:
+    texts = tuple(match[0] for match in matches)
     try:
-        labels = grammar.labels(texts)
+        labels = grammar.tag_words(texts)
     except Unavailable:
-        labels = [_plain(text, number) for number, text in enumerate(texts)]
-    made = list[Token]()
-    for one, label in zip(found, labels, strict=True):
+        labels = [_guess_tag(text, number) for number, text in enumerate(texts)]
+    tokens = list[Token]()
+    for match, label in zip(matches, labels, strict=True):
         tag, _, form = label.partition("|")
-        tag = "PUNCT" if not any(map(str.isalnum, one[0])) else "NUM" if one[0][0].isdigit() else tag
-        made.append(Token(one[0], one.start(), one.end(), tag, form == "Fin" and tag in ("VERB", "AUX")))
-    return made
+        tag = "PUNCT" if not any(map(str.isalnum, match[0])) else "NUM" if match[0][0].isdigit() else tag
+        tokens.append(Token(match[0], match.start(), match.end(), tag, form == "Fin" and tag in ("VERB", "AUX")))
+    return tokens
 
 
-def _plain(text: str, number: int) -> str:
+def _guess_tag(text: str, number: int) -> str:
     """A tag without a tagger: closed classes, auxiliaries, and capitals that no sentence's begin explains."""
     if text.lower() in AUXILIARIES:
         return "AUX|Fin"
@@ -138,12 +143,12 @@ def _plain(text: str, number: int) -> str:
     return closed or ("PROPN" if number and text[0].isupper() else "X")
 
 
-def _dates(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+def _find_dates(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
     for at, token in enumerate(tokens):
         if not YEAR.fullmatch(token.text):
             continue
         first = at
-        while first and (tokens[first - 1].text in MONTHS or _day(tokens, first - 1)):
+        while first and (tokens[first - 1].text in MONTHS or _is_part_of_date(tokens, first - 1)):
             first -= 1
         if first < at or (at and tokens[at - 1].low in WHEN):
             after = tokens[at + 1].tag if at + 1 < len(tokens) else ""
@@ -151,15 +156,15 @@ def _dates(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
                 yield "date", first, at + 1
 
 
-def _day(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a token is a day beside a month, or the comma behind it."""
+def _is_part_of_date(tokens: Sequence[Token], at: int) -> bool:
+    """The token is a day beside a month, or the comma behind it."""
     beside = [tokens[place].text for place in (at - 1, at + 1) if 0 <= place < len(tokens)]
     if tokens[at].text == ",":
         return at >= 2 and tokens[at - 2].text in MONTHS
     return tokens[at].text.isdigit() and len(tokens[at].text) <= 2 and bool(MONTHS & set(beside))
 
 
-def _quantities(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+def _find_quantities(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
     for at, token in enumerate(tokens):
         if (
             not _NUMBER.fullmatch(token.low)
@@ -179,36 +184,36 @@ def _quantities(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
             yield "count", at, last
 
 
-def _names(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+def _find_names(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
     at = 0
     while at < len(tokens):
-        if not _capital(tokens, at):
+        if not _is_capitalised_name(tokens, at):
             at += 1
             continue
         last = at + 1
         while last < len(tokens):
-            if _capital(tokens, last):
+            if _is_capitalised_name(tokens, last):
                 last += 1
-            elif tokens[last].low in LINKS and last + 1 < len(tokens) and _capital(tokens, last + 1):
+            elif tokens[last].low in LINKS and last + 1 < len(tokens) and _is_capitalised_name(tokens, last + 1):
                 last += 2
             else:
                 break
         if (
-            last - at <= WIDEST
-            and not _bound(tokens, at, last)
+            last - at <= MAX_SPAN
+            and not _is_part_of_more(tokens, at, last)
             and {"PROPN", "NOUN"} & {t.tag for t in tokens[at:last]}
         ):
             yield "name", at, last
         at = last
 
 
-def _capital(tokens: Sequence[Token], at: int) -> bool:
+def _is_capitalised_name(tokens: Sequence[Token], at: int) -> bool:
     token = tokens[at]
     named = token.text[0].isupper() and token.text not in MONTHS and token.tag not in ("DET", "PRON", "ADP", "AUX")
     return named and (at > 0 or token.tag == "PROPN")
 
 
-def _phrases(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+def _find_phrases(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
     at = 0
     while at < len(tokens):
         last = at
@@ -222,22 +227,27 @@ def _phrases(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
             last > at
             and not empty
             and last - at > (first == at)
-            and last - first <= WIDEST
-            and not _bound(tokens, first, last)
+            and last - first <= MAX_SPAN
+            and not _is_part_of_more(tokens, first, last)
         ):
             yield "phrase", first, last
         at = max(last, at + 1)
 
 
-def _bound(tokens: Sequence[Token], first: int, last: int) -> bool:
-    """Whether words around a span belong to it: an owner's s, a hyphen, *of*, another noun, a number before."""
+def _is_part_of_more(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Words around the span belong to it: an owner's s, a hyphen, *of*, another noun, a number before."""
     before = tokens[first - 1] if first else None
     after = tokens[last] if last < len(tokens) else None
     if before is not None and (before.tag in ("NUM", "ADJ", "NOUN", "PROPN") or before.low in _ATTACHED):
         return True
     if before is not None and before.tag == "ADV" and tokens[first].tag == "ADJ":
         return True
-    titled = first > 1 and before is not None and before.low in ("of", "for", "on") and _capital(tokens, first - 2)
+    titled = (
+        first > 1
+        and before is not None
+        and before.low in ("of", "for", "on")
+        and _is_capitalised_name(tokens, first - 2)
+    )
     if titled and tokens[first].text[0].isupper():
         return True
     if first > 1 and before is not None and before.tag == "CCONJ" and tokens[first - 2].tag == "ADJ":

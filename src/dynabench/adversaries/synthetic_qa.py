@@ -12,10 +12,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from dynabench.adversaries.language_model import LanguageModel, parsed
-from dynabench.adversaries.proposing import Budget, Candidate, Context, Metered, Spent, Target
-from dynabench.adversaries.synthetic_answers import Chosen, answers
-from dynabench.adversaries.synthetic_questions import given_away, question
+from dynabench.adversaries.language_model import LanguageModel, parse_fields
+from dynabench.adversaries.protocol import Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
+from dynabench.adversaries.synthetic_answers import PassageAnswer, find_answers
+from dynabench.adversaries.synthetic_questions import contains_answer, make_question
 from dynabench.errors import Invalid
 from dynabench.models import catalog
 from dynabench.models.protocol import Model, Output
@@ -36,7 +36,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 @dataclass
 class Tally:
-    """What became of the passages so far, in numbers."""
+    """Counts of passages, answers, questions, and questions that were kept."""
 
     passages: int = 0
     answers: int = 0
@@ -45,11 +45,11 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Draft:
-    """A question that waits for judgement, its answer, and who wrote it."""
+class QuestionDraft:
+    """A question that waits for judgement, its answer, and its facts."""
 
     text: str
-    chosen: Chosen
+    chosen: PassageAnswer
     facts: Mapping[str, Any]
 
 
@@ -63,16 +63,16 @@ class Judge:
         self.model = model
 
     @classmethod
-    def named(cls, name: str) -> "Judge":
-        """An installed model, or the one in a folder; raises `NotFound` with those that there are."""
+    def open(cls, name: str) -> "Judge":
+        """Return a judge by an installed model's name or a folder; raise `NotFound` for an unknown name."""
         folder = Path(name) if Path(name).is_dir() else catalog.entry(name).folder
         return cls(catalog.open_model(folder))
 
     def answers(self, passage: str, questions: Sequence[str]) -> list[str]:
-        """One text for each question."""
+        """Return one text for each question."""
         card = self.model.card
-        asked = [dict(zip(card.inputs, (text, passage), strict=True)) for text in questions]
-        return [_text(output, card.answer) for output in self.model.predict(asked)] if asked else []
+        inputs = [dict(zip(card.inputs, (text, passage), strict=True)) for text in questions]
+        return [_answer_text(output, card.answer) for output in self.model.predict(inputs)] if inputs else []
 
 
 @dataclass
@@ -109,7 +109,7 @@ class SyntheticQa:
         if not all(isinstance(number, int | float) for number in (self.agree, self.f1, self.most)):
             raise Invalid({"options": "`agree`, `f1` and `most` are numbers."})
         names = self.judges if isinstance(self.judges, list | tuple) else str(self.judges).split(",")
-        self._judges = [Judge.named(name.strip()) for name in names if name.strip()]
+        self._judges = [Judge.open(name.strip()) for name in names if name.strip()]
         if not 0 <= self.agree <= len(self._judges) + 1:
             raise Invalid({"agree": f"0 to {len(self._judges) + 1}: the target and the judges beside it."})
         if not 0 < self.f1 <= 1 or self.most < 1:
@@ -120,11 +120,11 @@ class SyntheticQa:
 
     @property
     def version(self) -> str:
-        """Who writes the questions."""
+        """Return the version: the rules, or the model that writes the questions."""
         return f"1 {self.model or 'rules'}"[:60]
 
     def inform(self, task: Mapping[str, Any], successes: Sequence[Context]) -> None:
-        """Takes the names of the fields from a task that is a question about a passage; see `Informed`."""
+        """Take the names of the fields from a task that is a question about a passage; see `Informed`."""
         answer = task["answer"][0]
         if answer.get("of"):
             self.question, self.passage = str(task["input"][0]["name"]), str(answer["of"])
@@ -136,8 +136,8 @@ class SyntheticQa:
             self._writer.close()
 
     def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
-        """Questions that are kept, in the order they were drawn."""
-        metered = target if isinstance(target, Metered) else Metered(target, budget)
+        """Yield the questions that enough models agree on, in the order they were drawn."""
+        metered = target if isinstance(target, MeteredTarget) else MeteredTarget(target, budget)
         passage = {**context.inputs, **context.values}.get(self.passage)
         if not isinstance(passage, str) or not 0 < len(passage) <= LONGEST or _HALF.search(passage):
             return
@@ -146,37 +146,41 @@ class SyntheticQa:
         queries, cost = metered.queries, metered.cost
         try:
             while batch := list(islice(drafts, STEP)):
-                for each in self._kept(context, passage, batch, metered):
-                    yield replace(each, queries=metered.queries - queries, cost=metered.cost - cost)
+                for candidate in self._agreed_candidates(context, passage, batch, metered):
+                    yield replace(candidate, queries=metered.queries - queries, cost=metered.cost - cost)
                     queries, cost = metered.queries, metered.cost
-        except Spent:
+        except BudgetSpent:
             return
 
-    def _drafts(self, passage: str, uid: str, metered: Metered) -> Iterator[Draft]:
+    def _drafts(self, passage: str, uid: str, metered: MeteredTarget) -> Iterator[QuestionDraft]:
         """Questions to be judged, each once, as many as there is money for."""
-        found = list(answers(passage))
-        drawn = Random(f"{self.seed}:{uid}").sample(found, min(len(found), self.most))
-        known: set[str] = set()
-        for chosen in drawn:
+        possible = list(find_answers(passage))
+        sample = Random(f"{self.seed}:{uid}").sample(possible, min(len(possible), self.most))
+        seen: set[str] = set()
+        for chosen in sample:
             self.tally.answers += 1
             try:
-                draft = self._written(passage, chosen, metered) if self._writer else self._made(passage, chosen)
-            except Spent:
+                draft = (
+                    self._question_by_model(passage, chosen, metered)
+                    if self._writer
+                    else self._question_by_rules(passage, chosen)
+                )
+            except BudgetSpent:
                 return
             key = " ".join(answer_words(draft.text)) if draft else ""
-            if draft is not None and key and key not in known:
-                known.add(key)
+            if draft is not None and key and key not in seen:
+                seen.add(key)
                 self.tally.questions += 1
                 yield draft
 
-    def _made(self, passage: str, chosen: Chosen) -> Draft | None:
-        made = question(passage, chosen, self.cloze)
-        if made is None or len(made.text) > CHARACTERS:
+    def _question_by_rules(self, passage: str, chosen: PassageAnswer) -> QuestionDraft | None:
+        question = make_question(passage, chosen, self.cloze)
+        if question is None or len(question.text) > CHARACTERS:
             return None
-        return Draft(made.text, chosen, {"kind": chosen.kind, "generator": "rules", "form": made.form})
+        return QuestionDraft(question.text, chosen, {"kind": chosen.kind, "generator": "rules", "form": question.form})
 
-    def _written(self, passage: str, chosen: Chosen, metered: Metered) -> Draft | None:
-        """What the language model writes; None, and paid for, where that is no question or says the answer."""
+    def _question_by_model(self, passage: str, chosen: PassageAnswer, metered: MeteredTarget) -> QuestionDraft | None:
+        """The language model's question; None, and paid for, where it is no question or contains the answer."""
         assert self._writer is not None
         answer = passage[chosen.start : chosen.end]
         sentence = passage[chosen.sentence[0].start : chosen.sentence[-1].end]
@@ -187,34 +191,41 @@ class SyntheticQa:
         )
         text, cost = self._writer.write([{"role": "user", "content": request}], ("question",))
         metered.pay(cost)
-        asked = (parsed(text, ("question",)) or {}).get("question", "")
-        if not asked.endswith("?") or len(asked) > CHARACTERS or _HALF.search(asked) or given_away(asked, answer):
+        question = (parse_fields(text, ("question",)) or {}).get("question", "")
+        if (
+            not question.endswith("?")
+            or len(question) > CHARACTERS
+            or _HALF.search(question)
+            or contains_answer(question, answer)
+        ):
             return None
-        return Draft(asked, chosen, {"kind": chosen.kind, "generator": self.model})
+        return QuestionDraft(question, chosen, {"kind": chosen.kind, "generator": self.model})
 
-    def _kept(self, context: Context, passage: str, drafts: Sequence[Draft], metered: Metered) -> Iterator[Candidate]:
-        """Those of a batch on which enough agree. The target is asked where its vote can still decide."""
+    def _agreed_candidates(
+        self, context: Context, passage: str, drafts: Sequence[QuestionDraft], metered: MeteredTarget
+    ) -> Iterator[Candidate]:
+        """The candidates on which enough judges agree. The target is asked where its vote can still decide."""
         votes = [0] * len(drafts)
         for judge in self._judges:
-            for number, said in enumerate(judge.answers(passage, [draft.text for draft in drafts])):
-                votes[number] += self._same(said, passage, drafts[number])
+            for number, model_answer in enumerate(judge.answers(passage, [draft.text for draft in drafts])):
+                votes[number] += self._agrees(model_answer, passage, drafts[number])
         for draft, others in zip(drafts, votes, strict=True):
             if others + 1 < self.agree:
                 continue
             inputs = {**context.values, self.question: draft.text, self.passage: passage}
             (output,) = metered.ask([inputs])
-            said = _text(output, self.answer)
-            total = others + self._same(said, passage, draft)
+            model_answer = _answer_text(output, self.answer)
+            total = others + self._agrees(model_answer, passage, draft)
             if total < self.agree:
                 continue
             self.tally.kept += 1
             span = draft.chosen.span(passage)
             facts = {**draft.facts, "votes": total, "judges": len(self._judges) + 1}
-            fooled = word_f1(said, str(span["text"])) < FOOLED
+            fooled = word_f1(model_answer, str(span["text"])) < FOOLED
             yield Candidate(context.uid, inputs, {self.answer: [span]}, output, fooled, facts=facts)
 
-    def _same(self, said: str, passage: str, draft: Draft) -> bool:
-        return word_f1(said, passage[draft.chosen.start : draft.chosen.end]) >= self.f1
+    def _agrees(self, model_answer: str, passage: str, draft: QuestionDraft) -> bool:
+        return word_f1(model_answer, passage[draft.chosen.start : draft.chosen.end]) >= self.f1
 
     def _language_model(self) -> LanguageModel:
         return LanguageModel(
@@ -227,5 +238,5 @@ class SyntheticQa:
         )
 
 
-def _text(output: Output, field_name: str) -> str:
+def _answer_text(output: Output, field_name: str) -> str:
     return " ".join(texts_of(output.answer.get(field_name)))

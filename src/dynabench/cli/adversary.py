@@ -51,12 +51,12 @@ def perturb(
     Changes every text of a row but uid, id, label and answer, or the ones that --field names. A row without `uid` is
     called by its line.
     """
-    from dynabench.adversaries import files
+    from dynabench.adversaries import input_files
 
     with ExitStack() as stack:
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
         made = 0
-        for line in files.perturbed(file, with_, seed, field or ()):
+        for line in input_files.perturb_rows(file, with_, seed, field or ()):
             target.write(line + "\n")
             made += 1
     typer.echo(f"{made} copies.", err=True)
@@ -79,7 +79,7 @@ def attack(
 
     Prints how many it fooled, with how many queries, and how near to their originals the texts stayed.
     """
-    from dynabench.adversaries.proposing import Budget
+    from dynabench.adversaries.protocol import Budget
     from dynabench.cli import attacking
 
     budget = Budget(queries=queries, seconds=seconds)
@@ -93,15 +93,15 @@ def write_suite(
     as_json: AsJson = False,
 ) -> None:
     """Write the tests of suite NAME as JSONL rows, as `dynabench dataset add` takes them; or list the suites."""
-    from dynabench.adversaries.templates import suite
+    from dynabench.adversaries import template_suites
     from dynabench.datasets import suites
 
     if name == "list":
-        known = [(one, suite.load(one)) for one in suite.shipped()]
+        known = [(one, template_suites.load_suite(one)) for one in template_suites.shipped_suites()]
         told = [{"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in known]
         say(as_json, {"suites": told}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
         return
-    rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(suite.load(name))]
+    rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(template_suites.load_suite(name))]
     with ExitStack() as stack:
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
         target.writelines(row + "\n" for row in rows)

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from dynabench.adversaries import attacking, known, texts
-from dynabench.adversaries.proposing import Budget
+from dynabench.adversaries import attacks, input_files, registry
+from dynabench.adversaries.protocol import Budget
 from dynabench.cli.operator import say
 from dynabench.errors import Invalid, Problem
 from dynabench.models import catalog
@@ -27,12 +27,12 @@ def run(
     try:
         folder = Path(model) if Path(model).is_dir() else catalog.entry(model).folder
         opened = catalog.open_model(folder)
-        contexts = list(texts.contexts(data, opened.card, kept))
-        adversary = known.make(name, **_options(options))
-        made = attacking.attempts(adversary, attacking.Local(opened), contexts, budget, most)
+        contexts = list(input_files.read_contexts(data, opened.card, kept))
+        adversary = registry.create_adversary(name, **_options(options))
+        made = attacks.run_attempts(adversary, attacks.LocalTarget(opened), contexts, budget, most)
         with ExitStack() as stack:
             file = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
-            found = list[attacking.Attempt]()
+            found = list[attacks.Attempt]()
             total = min(len(contexts), most or len(contexts))
             for attempt in track(
                 islice(made, total), "Attacking", total, console=Console(stderr=True), disable=as_json
@@ -41,11 +41,11 @@ def run(
                 for candidate in attempt.candidates:
                     if file is None:
                         break
-                    file.write(json.dumps(attacking.told(candidate), ensure_ascii=False) + "\n")
+                    file.write(json.dumps(attacks.candidate_row(candidate), ensure_ascii=False) + "\n")
     except Problem as problem:
         Console(stderr=True, soft_wrap=True).print(f"{problem.title}: {problem.detail}", style="red", markup=False)
         raise typer.Exit(1) from None
-    summary = attacking.summary(found)
+    summary = attacks.summarise_attempts(found)
     if as_json:
         say(True, {"model": f"{opened.card.name}@{opened.card.version}", "adversary": name, **_figures(summary)}, "")
         return
@@ -69,7 +69,7 @@ def _options(given: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _figures(summary: attacking.Summary) -> dict[str, Any]:
+def _figures(summary: attacks.AttackSummary) -> dict[str, Any]:
     rate = summary.fooled
     return {
         "correct": summary.correct,
@@ -82,7 +82,7 @@ def _figures(summary: attacking.Summary) -> dict[str, Any]:
     }
 
 
-def _said(summary: attacking.Summary) -> list[tuple[str, str]]:
+def _said(summary: attacks.AttackSummary) -> list[tuple[str, str]]:
     rate = summary.fooled
     fooled = "" if rate.value is None else f"{rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%})"
     return [

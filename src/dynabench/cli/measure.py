@@ -20,44 +20,51 @@ def measure(
     import json
 
     from dynabench.collection import overview
-    from dynabench.measuring import embedding, running, service, written
+    from dynabench.data_measurements import embedding, formatting, measure_jobs, service
 
     with database() as db:
-        found = db.read(lambda session: overview.started(session, task)[::-1])
+        rounds = db.read(lambda session: overview.started(session, task)[::-1])
         if number:
-            found = [db.read(overview.chosen_round, task, number)]
-        for each in found if not keep else ():
-            with bar(f"Round {each.number}", as_json) as tell:
-                running.measure(db, each.id, embedding.embed(), tell)
-        shown = [db.read(service.shown, task, each.number, True) for each in found]
-    told: list[dict[str, Any]] = [written.document(each) for each in shown]
+            rounds = [db.read(overview.chosen_round, task, number)]
+        for round_ in rounds if not keep else ():
+            with bar(f"Round {round_.number}", as_json) as tell:
+                measure_jobs.measure_and_store(db, round_.id, embedding.embed(), tell)
+        measurements = [db.read(service.round_measurements, task, round_.number, True) for round_ in rounds]
+    documents: list[dict[str, Any]] = [formatting.round_document(round_) for round_ in measurements]
     if as_json:
-        typer.echo(json.dumps(told, default=str))
+        typer.echo(json.dumps(documents, default=str))
         return
-    _print(shown)
+    _print(measurements)
 
 
-def _print(shown: Any) -> None:
+def _print(measurements: Any) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from dynabench.measuring import written
-    from dynabench.measuring.measures import measures
+    from dynabench.data_measurements import formatting
+    from dynabench.data_measurements.measures import measures
 
     console = Console()
-    for each in shown:
-        console.print(f"\nRound {each.round}: {each.examples:,} of {each.total:,} examples measured", style="bold")
-        for name, found in each.found.items():
-            console.print(f"\n{measures()[name].TITLE}: {found.finding}", markup=False)
+    for of_round in measurements:
+        console.print(
+            f"\nRound {of_round.round}: {of_round.examples:,} of {of_round.total:,} examples measured", style="bold"
+        )
+        for name, result in of_round.results.items():
+            console.print(f"\n{measures()[name].TITLE}: {result.finding}", markup=False)
             table = Table("", "value", "95% interval", "n", show_edge=False)
-            for one in found.figures:
-                between = written.between(one.low, one.high, one.kind)
+            for figure in result.figures:
+                between = formatting.format_interval(figure.low, figure.high, figure.kind)
                 table.add_row(
-                    one.label, written.value(one.value, one.kind), between, "" if one.n is None else f"{one.n:,}"
+                    figure.label,
+                    formatting.format_value(figure.value, figure.kind),
+                    between,
+                    "" if figure.n is None else f"{figure.n:,}",
                 )
             console.print(table)
-    if len(shown) > 1:
-        table = Table("Between rounds", *(f"Round {each.round}" for each in shown))
-        for row in written.across(shown):
-            table.add_row(*row[:1], *(written.value(one.value, one.kind) if one else "–" for one in row[1]))
+    if len(measurements) > 1:
+        table = Table("Between rounds", *(f"Round {of_round.round}" for of_round in measurements))
+        for row in formatting.compare_rounds(measurements):
+            table.add_row(
+                *row[:1], *(formatting.format_value(figure.value, figure.kind) if figure else "–" for figure in row[1])
+            )
         console.print(table)

@@ -11,7 +11,7 @@ from dynabench.cli.operator import AsJson, bar, refusals, say
 from dynabench.cli.proposing import Server, Token, allowed
 
 if TYPE_CHECKING:
-    from dynabench.adversaries.mining import Rule
+    from dynabench.adversaries.corpus_mining import AnswerRule
     from dynabench.adversaries.reports import AttackReport
     from dynabench.client import Client
 
@@ -33,13 +33,15 @@ def mine(
 
     The answer is the rule's, or that of most other models, or the first model's, as each case says.
     """
-    from dynabench.adversaries import mining
+    from dynabench.adversaries import corpus_mining
     from dynabench.client import Client
 
     with refusals():
         if task:
             allowed(token, dry=False)
-        report, answer = _found(file, model, mining.rules(rules.read_text(encoding="utf-8")) if rules else [], most)
+        report, answer = _found(
+            file, model, corpus_mining.read_rules(rules.read_text(encoding="utf-8")) if rules else [], most
+        )
         cases = [
             {"uid": each.at, **each.texts, answer: each.label, "facts": dict(each.facts)} for each in report.findings
         ]
@@ -57,37 +59,39 @@ def mine(
     say(as_json, told, "\n".join(lines))
 
 
-def _found(file: Path, names: list[str], known: "list[Rule]", most: int) -> "tuple[AttackReport, str]":
+def _found(file: Path, names: list[str], known: "list[AnswerRule]", most: int) -> "tuple[AttackReport, str]":
     """The hardest cases of a file for some models, and the field of their answer."""
-    from dynabench.adversaries import mining
-    from dynabench.adversaries.attacking import Local
-    from dynabench.adversaries.jsonl import rows
-    from dynabench.adversaries.proposing import Context
+    from dynabench.adversaries import corpus_mining
+    from dynabench.adversaries.attacks import LocalTarget
+    from dynabench.adversaries.input_files import read_rows
+    from dynabench.adversaries.protocol import Context
     from dynabench.models import catalog
 
     opened = {name: catalog.open_model(catalog.entry(name).folder) for name in names}
     card = next(iter(opened.values())).card
     given = (
         Context(str(row.get("uid") or f"line {number}"), {}, {name: row[name] for name in card.inputs})
-        for number, row in rows(file)
+        for number, row in read_rows(file)
         if all(isinstance(row.get(name), str) for name in card.inputs)
     )
-    targets = {name: Local(each) for name, each in opened.items()}
-    chosen = mining.hardest(mining.cases(given, targets, card.answer, known), most)
-    return mining.report(chosen, card.answer, names), card.answer
+    targets = {name: LocalTarget(each) for name, each in opened.items()}
+    chosen = corpus_mining.choose_hardest(corpus_mining.find_hard_cases(given, targets, card.answer, known), most)
+    return corpus_mining.build_report(chosen, card.answer, names), card.answer
 
 
 def _proposed(
     client: "Client", task: str, file: Path, report: "AttackReport", tell: Callable[[int, int], None]
 ) -> tuple[int, list[dict[str, str]]]:
     """How many cases are proposed by now, and which were refused, and why."""
-    from dynabench.adversaries import importing
-    from dynabench.adversaries.journal import Journal
-    from dynabench.adversaries.site import Site
+    from dynabench.adversaries import report_import
+    from dynabench.adversaries.program_run import Journal
+    from dynabench.adversaries.remote_task import RemoteTask
 
-    site, refused = Site(client, task), []
+    site, refused = RemoteTask(client, task), []
     journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})
-    for number, step in enumerate(importing.bring(site, journal, report, importing.Mapped()), start=1):
+    for number, step in enumerate(
+        report_import.import_report(site, journal, report, report_import.ReportMapping()), start=1
+    ):
         tell(number, len(report.findings))
         refused += [{"at": step.context, "why": step.refused}] if step.refused else []
     return journal.sent, refused

@@ -44,7 +44,8 @@ def list_plugins(as_json: AsJson = False) -> None:
 def _brought() -> dict[str, dict[str, list[str]]]:
     """By plug-in and hook the names of what it brings; asks all that read hooks."""
     from dynabench import plugins
-    from dynabench.adversaries import known, perturbations, reports
+    from dynabench.adversaries import perturbations, reports
+    from dynabench.adversaries import registry as adversary_registry
     from dynabench.evaluate import registry
     from dynabench.models import endpoint_protocols, kinds
     from dynabench.tasks import dialects, fields, rules
@@ -56,7 +57,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
         endpoint_protocols.protocols,
         perturbations.transformations,
         registry.plugins,
-        known.adversaries,
+        adversary_registry.adversary_classes,
         dialects.readers,
         reports.readers,
     ):

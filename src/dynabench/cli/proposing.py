@@ -11,10 +11,9 @@ import typer
 from dynabench.cli.operator import AsJson, bar, refusals, say
 
 if TYPE_CHECKING:
-    from dynabench.adversaries.journal import Journal
-    from dynabench.adversaries.proposing import Adversary
-    from dynabench.adversaries.running import Plan, Step
-    from dynabench.adversaries.site import Site
+    from dynabench.adversaries.program_run import Journal, RunPlan, RunStep
+    from dynabench.adversaries.protocol import Adversary
+    from dynabench.adversaries.remote_task import RemoteTask
 
 Server = Annotated[str, typer.Option("--url", envvar="DYNABENCH_URL", help="The platform's address.")]
 Token = Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.", show_default=False)]
@@ -88,42 +87,42 @@ def run(
 
     What was done is noted in a file: the same command goes on where it was stopped, and sends nothing twice.
     """
-    from dynabench.adversaries import known, running
-    from dynabench.adversaries import texts as files
-    from dynabench.adversaries.journal import Journal
-    from dynabench.adversaries.proposing import Budget
-    from dynabench.adversaries.site import Site
+    from dynabench.adversaries import input_files as files
+    from dynabench.adversaries import program_run, registry
+    from dynabench.adversaries.program_run import Journal
+    from dynabench.adversaries.protocol import Budget
+    from dynabench.adversaries.remote_task import RemoteTask
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
         allowed(token, dry_run)
-        adversary = known.make(with_, **options(option))
+        adversary = registry.create_adversary(with_, **options(option))
         stack.callback(getattr(adversary, "close", lambda: None))
-        site = Site(client, task)
+        site = RemoteTask(client, task)
         _inform(adversary, site, signed_in=bool(token))
         about = {"task": task, "round": site.round, "program": adversary.name, "version": adversary.version, "url": url}
         noted = Journal.open(journal or Path(f"{task}-{with_}.jsonl"), about)
-        given = files.read(texts, site.inputs, site.contexts, site.answers) if texts else ()
-        plan = running.Plan(contexts, Budget(queries, seconds, cost), cost, only_fooling, dry_run, given)
+        given = files.read_start_texts(texts, site.inputs, site.contexts, site.answers) if texts else ()
+        plan = program_run.RunPlan(contexts, Budget(queries, seconds, cost), cost, only_fooling, dry_run, given)
         with bar(f"{adversary.name} on {task}", as_json) as tell:
-            steps = _watched(running.run(site, adversary, noted, plan, _local(model)), noted, plan, tell)
+            steps = _watched(program_run.run_program(site, adversary, noted, plan, _local(model)), noted, plan, tell)
     answer = about | _told(noted, steps, dry_run)
     say(as_json, answer, _said(answer, dry_run))
 
 
-def _inform(adversary: "Adversary", site: "Site", signed_in: bool) -> None:
+def _inform(adversary: "Adversary", site: "RemoteTask", signed_in: bool) -> None:
     """Tell an adversary that asks for it of the task, and of what fooled before."""
-    from dynabench.adversaries.language_model import SHOTS, Informed
+    from dynabench.adversaries.language_model import SHOTS, InformedAdversary
 
-    if isinstance(adversary, Informed):
-        adversary.inform(site.told, site.successes(SHOTS) if signed_in else ())
+    if isinstance(adversary, InformedAdversary):
+        adversary.inform(site.config, site.successes(SHOTS) if signed_in else ())
 
 
 def _watched(
-    steps: "Iterator[Step]", noted: "Journal", plan: "Plan", tell: Callable[[int, int], object]
-) -> "list[Step]":
+    steps: "Iterator[RunStep]", noted: "Journal", plan: "RunPlan", tell: Callable[[int, int], object]
+) -> "list[RunStep]":
     """All steps, each told as it is done."""
-    done: list[Step] = []
+    done: list[RunStep] = []
     tell(noted.done, plan.contexts)
     for step in steps:
         done.append(step)
@@ -131,7 +130,7 @@ def _watched(
     return done
 
 
-def _told(noted: "Journal", steps: "list[Step]", dry: bool) -> dict[str, Any]:
+def _told(noted: "Journal", steps: "list[RunStep]", dry: bool) -> dict[str, Any]:
     """What became of all runs, and of this one's steps."""
     now = Counter("refused" if each.refused else "proposed" if each.body else "nothing" for each in steps)
     told = {
@@ -149,11 +148,11 @@ def _told(noted: "Journal", steps: "list[Step]", dry: bool) -> dict[str, Any]:
 def _local(name: str) -> Any:
     if not name:
         return None
-    from dynabench.adversaries.attacking import Local
+    from dynabench.adversaries.attacks import LocalTarget
     from dynabench.models import catalog
 
     wanted, _, version = name.partition("@")
-    return Local(catalog.open_model(catalog.entry(wanted, version or None).folder))
+    return LocalTarget(catalog.open_model(catalog.entry(wanted, version or None).folder))
 
 
 def _said(answer: dict[str, Any], dry: bool) -> str:
@@ -186,15 +185,15 @@ def bring(
     """Propose what garak, promptfoo or TextAttack found, for people to check; say line by line what is not taken."""
     import hashlib
 
-    from dynabench.adversaries import importing, reports
-    from dynabench.adversaries.journal import Journal
-    from dynabench.adversaries.site import Site
+    from dynabench.adversaries import report_import, reports
+    from dynabench.adversaries.program_run import Journal
+    from dynabench.adversaries.remote_task import RemoteTask
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client:
         allowed(token, dry_run)
         report = reports.read_report(from_, file)
-        site = Site(client, task)
+        site = RemoteTask(client, task)
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         about = {
             "task": task,
@@ -205,10 +204,10 @@ def bring(
         }
         noted = Journal.open(journal or file.with_name(f"{file.name}.{task}.jsonl"), about)
         labels = {name: str(value) for name, value in pairs(label).items()}
-        mapped = importing.Mapped(text, labels, pairs(answer))
+        mapped = report_import.ReportMapping(text, labels, pairs(answer))
         steps = []
         with bar(f"{report.program} into {task}", as_json) as tell:
-            for step in importing.bring(site, noted, report, mapped, dry_run):
+            for step in report_import.import_report(site, noted, report, mapped, dry_run):
                 steps.append(step)
                 tell(len(steps), len(report.findings) + len(report.skipped))
     left = [{"at": each.context, "why": each.refused} for each in steps if each.refused]

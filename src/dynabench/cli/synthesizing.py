@@ -12,7 +12,7 @@ from dynabench.cli.operator import AsJson, bar, refusals, say
 from dynabench.cli.proposing import Options, options
 
 if TYPE_CHECKING:
-    from dynabench.adversaries.proposing import Context
+    from dynabench.adversaries.protocol import Context
     from dynabench.adversaries.synthetic_qa import Tally
 
 
@@ -34,18 +34,18 @@ def synthesize(
 
     A row has `passage`, `question` and `answer`, as `dynabench train qa --on` reads them.
     """
-    from dynabench.adversaries import known
-    from dynabench.adversaries.attacking import Local
-    from dynabench.adversaries.proposing import Budget
+    from dynabench.adversaries import registry
+    from dynabench.adversaries.attacks import LocalTarget
+    from dynabench.adversaries.protocol import Budget
     from dynabench.adversaries.synthetic_qa import Judge, SyntheticQa
     from dynabench.errors import Invalid
 
     with refusals(), ExitStack() as stack:
-        target = Judge.named(judge[0])
+        target = Judge.open(judge[0])
         asked, given, answer = *target.model.card.inputs, target.model.card.answer
         fields = {"question": asked, "passage": given, "answer": answer}
         wanted = {"judges": judge[1:], "agree": agree or len(judge), "seed": seed, **options(option), **fields}
-        maker = known.make("synthetic-qa", **wanted)
+        maker = registry.create_adversary("synthetic-qa", **wanted)
         if not isinstance(maker, SyntheticQa):
             raise Invalid({"adversary": "A plug-in stands in the place of `synthetic-qa`."})
         stack.callback(maker.close)
@@ -53,7 +53,7 @@ def synthesize(
         fooled = 0
         with out.open("w", encoding="utf-8") as file, bar("Asking", as_json) as tell:
             for done, context in enumerate(begun, start=1):
-                for number, found in enumerate(maker.propose(context, Local(target.model), Budget()), start=1):
+                for number, found in enumerate(maker.propose(context, LocalTarget(target.model), Budget()), start=1):
                     values = {**found.inputs, **found.answer}
                     row = {"uid": f"{context.uid} {number}", **{name: values[own] for name, own in fields.items()}}
                     row["facts"] = {**found.facts, "fooled": found.fooled}
@@ -74,12 +74,12 @@ def _tell(as_json: bool, made: "Tally", given: int, fooled: int, target: str) ->
 
 def _contexts(passages: Path, field: str) -> "list[Context]":
     """The passages of a file, each once, called by their `uid`, else by their line."""
-    from dynabench.adversaries.jsonl import rows
-    from dynabench.adversaries.proposing import Context
+    from dynabench.adversaries.input_files import read_rows
+    from dynabench.adversaries.protocol import Context
     from dynabench.errors import Invalid
 
     found = dict[str, Context]()
-    for number, row in rows(passages):
+    for number, row in read_rows(passages):
         passage = row.get("passage")
         if not isinstance(passage, str):
             raise Invalid({"passages": f"Line {number} has no text called `passage`."})

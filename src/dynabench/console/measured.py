@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.console import frame
 from dynabench.console.access import Moderating, Owning
-from dynabench.measuring import pages, service
+from dynabench.data_measurements import pages, service
 from dynabench.rounds.schemas import Number
 
 router = APIRouter()
@@ -20,7 +20,7 @@ async def data(request: Request, task: str, n: Number, person: Moderating) -> Re
     """What the data of a round are like, with what few writers stand behind."""
 
     def read(session: Session) -> dict[str, Any]:
-        return pages.told(session, person, task, n, everything=True)
+        return pages.page_values(session, person, task, n, everything=True)
 
     values = await request.app.state.db.aread(read)
     return await frame.page(request, task, "console/measured.html", "rounds", **values)
@@ -31,7 +31,7 @@ async def measure(request: Request, task: str, n: Number, owner: Owning) -> Resp
     """Have the worker measure the round; while it does, asking again changes nothing."""
 
     def ask(session: Session) -> None:
-        service.ask(session, owner, task, n)
+        service.request_measurement(session, owner, task, n)
 
     await request.app.state.db.awrite(ask)
     address = request.app.url_path_for("manage_round_data", task=task, n=n)
@@ -41,5 +41,5 @@ async def measure(request: Request, task: str, n: Number, owner: Owning) -> Resp
 @router.get("/tasks/{task}/manage/rounds/{n}/data/{measure}/{table}.csv", name="manage_round_data_file")
 async def file(request: Request, task: str, n: Number, measure: Name, table: Name, person: Moderating) -> Response:
     """One table of a measure, `figures` for its figures, as a sheet."""
-    found = await request.app.state.db.aread(service.shown, task, n, True)
-    return pages.sent(found, task, measure, table)
+    found = await request.app.state.db.aread(service.round_measurements, task, n, True)
+    return pages.table_file(found, task, measure, table)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from dynabench.adversaries.perturbations import Edited, Span, Transformation, generator
+from dynabench.adversaries.perturbations import EditedText, Span, Transformation, generator
 from dynabench.datasets.stored import Stored
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Spans, Text
@@ -80,7 +80,7 @@ def _shuffled(chosen: Sequence[Transformation], rng: Random) -> Iterator[Transfo
         pool[at] = pool[left - 1]
 
 
-def _copy(row: Stored, fields: Fields, transformation: str, edited: Mapping[str, Edited]) -> Stored | None:
+def _copy(row: Stored, fields: Fields, transformation: str, edited: Mapping[str, EditedText]) -> Stored | None:
     if any(len(each.text) > fields.lengths[name] for name, each in edited.items()):
         return None
     answers = tuple(_answer(answer, fields, edited) for answer in row.answers)
@@ -96,7 +96,7 @@ def _copy(row: Stored, fields: Fields, transformation: str, edited: Mapping[str,
     )
 
 
-def _answer(answer: Mapping[str, Any], fields: Fields, edited: Mapping[str, Edited]) -> dict[str, Any] | None:
+def _answer(answer: Mapping[str, Any], fields: Fields, edited: Mapping[str, EditedText]) -> dict[str, Any] | None:
     """The answer with its spans where they are now; None where an edit reaches across a border of one."""
     new = dict(answer)
     for name, of in fields.marks.items():

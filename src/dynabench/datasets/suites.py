@@ -1,11 +1,11 @@
-"""Suites of short tests by phenomenon (`adversaries.templates`) as datasets: rows, files, and the shipped ones."""
+"""Suites of short tests by phenomenon (`adversaries.template_suites`) as datasets: rows, files, shipped suites."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.adversaries.templates.suite import Suite
+from dynabench.adversaries.template_suites import Suite
 from dynabench.datasets import library
 from dynabench.datasets import library_queries as queries
 from dynabench.datasets.library_schemas import Settled

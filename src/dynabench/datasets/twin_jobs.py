@@ -63,7 +63,7 @@ def shard(payload: dict[str, Any], config: str, digest: str, number: int) -> int
     folder = _folder(settings, payload["twin"])
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     fields = Fields.of(TaskConfig.model_validate_json(config))
-    chosen = perturbations.find(payload["transformations"])
+    chosen = perturbations.find_transformations(payload["transformations"])
     *_, seed, _, _ = jobs.database().read(_plan, payload["twin"])
     made, waiting = 0, folder / f"{number}.part"
     with waiting.open("wb") as file:

@@ -81,7 +81,7 @@ def generate(
         wrong["seed"] = _("Give a number from 0 to %(most_seed)s.", most_seed=MOST_SEED)
     if not 1 <= copies <= MOST_COPIES:
         wrong["copies"] = _("Give a number from 1 to %(most_copies)s.", most_copies=MOST_COPIES)
-    if any(one.axis != axis for one in perturbations.find(transformations)):
+    if any(one.axis != axis for one in perturbations.find_transformations(transformations)):
         wrong["transformations"] = _("All of them must be transformations of %(axis)s.", axis=axis)
     if wrong:
         raise errors.Invalid(wrong)
@@ -120,7 +120,9 @@ def _generate(
     person: Person | None,
 ) -> Twin:  # fmt: skip
     twin = _new(session, version, axis, "generated", seed)
-    _start(session, twin, person, {"transformations": list(names) or perturbations.of(axis), "copies": copies})
+    _start(
+        session, twin, person, {"transformations": list(names) or perturbations.names_on_axis(axis), "copies": copies}
+    )
     return twin
 
 

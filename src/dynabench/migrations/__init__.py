@@ -48,10 +48,10 @@ def metadata() -> MetaData:
     import dynabench.collection.search_tables
     import dynabench.collection.tables
     import dynabench.cycle.tables
+    import dynabench.data_measurements.tables
     import dynabench.datasets.tables
     import dynabench.jobs
     import dynabench.leaderboards.tables
-    import dynabench.measuring.tables
     import dynabench.media.tables
     import dynabench.notices.tables
     import dynabench.registry.tables

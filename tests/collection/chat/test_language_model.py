@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 
 from benchmarks import language_model
 from benchmarks.talker import folder
-from dynabench.adversaries.attacking import Local
-from dynabench.adversaries.known import make
-from dynabench.adversaries.proposing import Budget, Context, Metered
+from dynabench.adversaries.attacks import LocalTarget
+from dynabench.adversaries.protocol import Budget, Context, MeteredTarget
+from dynabench.adversaries.registry import create_adversary
 from dynabench.models.catalog import BUILTIN, open_model
 from dynabench.settings import get_settings
 from tests.collection.against import hosted, opened
@@ -77,10 +77,12 @@ def test_a_language_model_writes_examples_that_are_read_counted_and_paid_for(tmp
     monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path))
     monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
     get_settings.cache_clear()
-    target = Local(open_model(BUILTIN / "sentiment-ngram"))
+    target = LocalTarget(open_model(BUILTIN / "sentiment-ngram"))
     told = {"fields": ["statement"], "temperature": 0, "max_tokens": 40, "price_in": 1, "price_out": 1, "seconds": 300}
-    model = make("language-model", url=language_model_url, model="smollm2", strategy="iterate", tries=3, **told)
-    metered = Metered(target, Budget())
+    model = create_adversary(
+        "language-model", url=language_model_url, model="smollm2", strategy="iterate", tries=3, **told
+    )
+    metered = MeteredTarget(target, Budget())
     found = list(model.propose(CALM, metered, Budget()))
     model.close()
     get_settings.cache_clear()

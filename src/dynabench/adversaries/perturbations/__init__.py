@@ -1,20 +1,31 @@
-"""Perturbations: named, seeded ways to change texts so that what they mean stays, for robustness and for fairness.
+"""Perturbations: named, seeded ways to change texts so that their meaning stays, for robustness and for fairness.
 
-One file here is one transformation, named `TRANSFORMATION` in it. A plug-in adds its own by the hook
+Each file holds a family of transformations in its `TRANSFORMATIONS`. A plug-in adds its own by the hook
 `dynabench_perturbations` (`dynabench.hooks`).
 """
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 
 from dynabench import plugins
-from dynabench.adversaries.perturbations.base import Axis, PerText, Transformation, generator
-from dynabench.adversaries.perturbations.edits import Edit, Edited, Span
+from dynabench.adversaries.perturbations.text_edits import Edit, EditedText, Span
+from dynabench.adversaries.perturbations.transformation import Axis, PerText, Transformation, generator
 from dynabench.errors import Invalid
 
-__all__ = ["Axis", "Edit", "Edited", "PerText", "Span", "Transformation", "find", "generator", "of", "transformations"]
+__all__ = [
+    "Axis",
+    "Edit",
+    "EditedText",
+    "PerText",
+    "Span",
+    "Transformation",
+    "find_transformations",
+    "generator",
+    "names_on_axis",
+    "shipped_transformations",
+    "transformations",
+]
 
-_SHIPPED = (
+_ORDER = (
     "keyboard_typos",
     "swapped_letters",
     "dropped_letters",
@@ -45,37 +56,40 @@ _SHIPPED = (
     "names_hispanic",
     "names_white",
 )
+"""The order in which lists show the shipped transformations and searches try them."""
 
 
 def transformations() -> Mapping[str, Transformation]:
-    """Every transformation by name: those shipped, then those of plug-ins."""
-    return plugins.gather("dynabench_perturbations", _by_name)
+    """Return every transformation by name: the shipped ones, then those of plug-ins."""
+    return plugins.gather("dynabench_perturbations", _pair_with_names)
 
 
-def shipped() -> Iterable[Transformation]:
-    """Those of this folder."""
-    for name in _SHIPPED:
-        module = import_module(f"{__name__}.{'names' if name.startswith('names_') else name}")
-        yield module.TRANSFORMATIONS[name] if name.startswith("names_") else module.TRANSFORMATION
+def shipped_transformations() -> Iterable[Transformation]:
+    """Return the transformations of this folder."""
+    from dynabench.adversaries.perturbations import characters, gender, person_names, punctuation, spelling
+
+    families = (characters, punctuation, spelling, gender, person_names)
+    by_name = {item.name: item for family in families for item in family.TRANSFORMATIONS}
+    return [by_name[name] for name in _ORDER]
 
 
-def _by_name(given: Iterable[Transformation]) -> Iterable[tuple[str, Transformation]]:
-    for one in given:
-        if not (isinstance(getattr(one, "name", None), str) and callable(getattr(one, "apply", None))):
-            raise TypeError(f"{one!r} is no transformation: it needs a name and apply")
-        yield one.name, one
+def _pair_with_names(items: Iterable[Transformation]) -> Iterable[tuple[str, Transformation]]:
+    for item in items:
+        if not (isinstance(getattr(item, "name", None), str) and callable(getattr(item, "apply", None))):
+            raise TypeError(f"{item!r} is no transformation: it needs a name and apply")
+        yield item.name, item
 
 
-def of(axis: str) -> list[str]:
-    """The names of an axis's transformations."""
-    return [name for name, one in transformations().items() if one.axis == axis]
+def names_on_axis(axis: str) -> list[str]:
+    """Return the names of an axis's transformations."""
+    return [name for name, item in transformations().items() if item.axis == axis]
 
 
-def find(names: Iterable[str]) -> list[Transformation]:
-    """The transformations of these names, in their order; raises `Invalid` with those there are."""
-    known, wanted = transformations(), list(dict.fromkeys(names))
-    unknown = [name for name in wanted if name not in known]
+def find_transformations(names: Iterable[str]) -> list[Transformation]:
+    """Return the transformations of these names, in their order; raise `Invalid` with all names for an unknown one."""
+    by_name, distinct_names = transformations(), list(dict.fromkeys(names))
+    unknown = [name for name in distinct_names if name not in by_name]
     if unknown:
-        told = f"There is no transformation {unknown[0]!r}; there are {', '.join(known)}."
-        raise Invalid({"transformations": told})
-    return [known[name] for name in wanted]
+        message = f"There is no transformation {unknown[0]!r}; there are {', '.join(by_name)}."
+        raise Invalid({"transformations": message})
+    return [by_name[name] for name in distinct_names]

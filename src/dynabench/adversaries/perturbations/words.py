@@ -1,66 +1,72 @@
-"""Words of a text, and what must not be touched since changing it may change what is said."""
+"""Words of a text, and the parts that must not be touched, since a change there may change the meaning."""
 
 import re
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from dynabench.adversaries.perturbations.edits import Span
+from dynabench.adversaries.perturbations.text_edits import Span
 
 _WORD = re.compile(r"(?<![\w'’-])[A-Za-z]+(?:['’][A-Za-z]+)?(?![\w-])")
 """ASCII letters, perhaps with an apostrophe; parts of compounds and words of other scripts are none."""
-_KEPT = re.compile(
+_PROTECTED = re.compile(
     r"""https?://\S+|www\.\S+|\S+@\S+|[@#]\w+|<[^<>]{0,200}>|&\#?\w+;|\{[^{}]{0,100}\}|[\w.,:/$€£%-]*\d[\w.,:/%-]*"""
     r"""|\b\w+\.(?:com|org|net|edu|gov|io|co|uk|de)\b\S*|(?:\b[A-Za-z]\.){2,}"""
 )
-"""Addresses, mentions, markup, placeholders, whatever has a digit in it, initials."""
-_HINT = re.compile(r"[@#&\d]|://|\.(?=\S)")
-"""What each match of `_KEPT` has in it, but for markup and placeholders; these alone have spaces in them."""
+"""Addresses, mentions, markup, placeholders, everything with a digit in it, initials."""
+_PROTECTED_HINT = re.compile(r"[@#&\d]|://|\.(?=\S)")
+"""Characters that each match of `_PROTECTED` contains, but for markup and placeholders; only these contain spaces."""
 _SPACELESS = re.compile(r"\S+")
-_BEFORE = 12  # code points that say whether a sentence begins
-_END = re.compile(r"(?:^|[.!?…:;\"“”‘«(\[\n]['\"“”’)\]]*\s*|--\s*|[•*-]\s+)$")
+_CHARACTERS_BEFORE = 12  # code points that decide whether a sentence begins
+_SENTENCE_START = re.compile(r"(?:^|[.!?…:;\"“”‘«(\[\n]['\"“”’)\]]*\s*|--\s*|[•*-]\s+)$")
 NEGATIONS = frozenset("no not nor none never nothing nobody neither without cannot cant dont isnt wont".split())
-"""A changed letter here turns what is said around."""
-_INVISIBLE = ("Mn", "Me", "Mc", "Cf", "Sk")
-SHARED = 8
-"""Texts whose words are kept in mind: a row's, which every transformation looks at."""
+"""A changed letter in one of these words reverses the meaning."""
+_INVISIBLE_CATEGORIES = ("Mn", "Me", "Mc", "Cf", "Sk")
+CACHE_SIZE = 8
+"""Texts whose words are cached: those of one row, which every transformation reads."""
 
 
 class Word(NamedTuple):
-    """A word of `text[start:end]`. `name` says that it may be a name: a capital that no sentence's begin explains."""
+    """A word of `text[start:end]`.
+
+    `may_be_name` is true for a capital that does not come from the beginning of a sentence.
+    """
 
     text: str
     start: int
     end: int
-    begins: bool
-    name: bool
+    begins_sentence: bool
+    may_be_name: bool
 
     @property
     def plain(self) -> bool:
-        """Whether letters may be changed: lower case, at least five letters, no apostrophe, no negation."""
+        """Return whether letters may be changed: lower case, at least five letters, no apostrophe, no negation."""
         return len(self.text) >= 5 and self.text.isalpha() and self.text.islower() and self.text not in NEGATIONS
 
 
-def kept(text: str) -> list[Span]:
-    """Addresses, mentions, markup, placeholders and numbers."""
+def protected_spans(text: str) -> list[Span]:
+    """Return the spans of addresses, mentions, markup, placeholders and numbers."""
     if "<" in text or "{" in text:
-        return [match.span() for match in _KEPT.finditer(text)]
-    found, end = list[Span](), 0
-    for hint in _HINT.finditer(text):  # the pattern tries every place of what it is given: it gets little
+        return [match.span() for match in _PROTECTED.finditer(text)]
+    spans, end = list[Span](), 0
+    for hint in _PROTECTED_HINT.finditer(text):  # the pattern is slow, since it tries every place: it gets little text
         if hint.start() >= end:
             start = hint.start()
             while start > end and not text[start - 1].isspace():
                 start -= 1
             end = _SPACELESS.match(text, start).end()  # type: ignore[union-attr]
-            found += [match.span() for match in _KEPT.finditer(text, start, end)]
-    return found
+            spans += [match.span() for match in _PROTECTED.finditer(text, start, end)]
+    return spans
 
 
-@lru_cache(SHARED)
+@lru_cache(CACHE_SIZE)
 def words(text: str) -> tuple[Word, ...]:
-    """The words outside of what is `kept`, in order, but for those with a combining or invisible character beside."""
-    spans, found = kept(text), list[Word]()
-    odd = _odd(text)
+    """Return the words outside of protected spans, in order.
+
+    Words beside a combining or invisible character are left out.
+    """
+    spans, text_words = protected_spans(text), list[Word]()
+    invisible = _invisible_characters(text)
     at = 0
     for match in _WORD.finditer(text):
         start, end = match.span()
@@ -68,36 +74,36 @@ def words(text: str) -> tuple[Word, ...]:
             at += 1
         if at < len(spans) and spans[at][0] < end:
             continue
-        if odd and (text[start - 1 : start] in odd or text[end : end + 1] in odd):
+        if invisible and (text[start - 1 : start] in invisible or text[end : end + 1] in invisible):
             continue
-        said, begins = match[0], _begins(text, start)
-        name = said[0].isupper() and not begins and said != "I" and not said.startswith(("I'", "I’"))
-        found.append(Word(said, start, end, begins, name))
-    return tuple(found)
+        word, begins = match[0], _begins_sentence(text, start)
+        may_be_name = word[0].isupper() and not begins and word != "I" and not word.startswith(("I'", "I’"))
+        text_words.append(Word(word, start, end, begins, may_be_name))
+    return tuple(text_words)
 
 
-def _odd(text: str) -> set[str]:
-    """The combining and invisible characters in a text; two of them are ASCII."""
+def _invisible_characters(text: str) -> set[str]:
+    """Two of the combining and invisible characters are ASCII."""
     if text.isascii() and "^" not in text and "`" not in text:
         return set()
-    return {character for character in set(text) if unicodedata.category(character) in _INVISIBLE}
+    return {character for character in set(text) if unicodedata.category(character) in _INVISIBLE_CATEGORIES}
 
 
-def _begins(text: str, start: int) -> bool:
-    """Whether a sentence begins here; most words have a space and another word before them."""
+def _begins_sentence(text: str, start: int) -> bool:
+    """Most words have a space and another word before them, so that is checked first."""
     if start > 1 and text[start - 1] == " " and text[start - 2].isalnum():
         return False
-    return _END.search(text[max(0, start - _BEFORE) : start]) is not None
+    return _SENTENCE_START.search(text[max(0, start - _CHARACTERS_BEFORE) : start]) is not None
 
 
-def like(pattern: str, word: str) -> str:
-    """`word` with the casing of `pattern`: lower, Capitalised or UPPER."""
+def match_case(pattern: str, word: str) -> str:
+    """Return `word` with the casing of `pattern`: lower, Capitalised or UPPER."""
     if len(pattern) > 1 and pattern.isupper():
         return word.upper()
     return word[:1].upper() + word[1:] if pattern[:1].isupper() else word
 
 
-REAL = frozenset(
+REAL_WORDS = frozenset(
     """
     about again angel angle bared barred beast bought breath breast brought casual causal clam calm cold coral
     costal could coastal county country dairy diary desert dessert dinner diner every ever even except expect father

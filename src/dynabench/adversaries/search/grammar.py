@@ -1,6 +1,5 @@
 """Parts of speech and inflections of English: a word is replaced by one of its kind, in its form."""
 
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -16,43 +15,38 @@ _SILENT = ("hour", "honest", "honour", "honor", "heir")
 _GLIDE = ("uni", "use", "usu", "eu", "one", "once", "uti")
 
 
-def tags(words: Sequence[str]) -> list[str]:
-    """The universal part of speech of each word, in its sentence."""
-    return [label.partition("|")[0] for label in labels(tuple(words))]
-
-
 @lru_cache(4096)
-def labels(words: tuple[str, ...]) -> list[str]:
-    """Part of speech and form of each word, such as `VERB|Fin`."""
-    found: list[str] = _tagger().tag(words)
-    return found
+def tag_words(words: tuple[str, ...]) -> list[str]:
+    """Return the part of speech and form of each word in its sentence, such as `VERB|Fin`."""
+    tags_of_words: list[str] = _tagger().tag(words)
+    return tags_of_words
 
 
 @lru_cache(65536)
 def lemma(word: str, part: str) -> str:
-    """The word as a dictionary has it; the word itself where it is unknown."""
-    found = _inflections().getLemma(word.lower(), part, lemmatize_oov=False)
-    return str(found[0]).lower() if found else word.lower()
+    """Return the word as a dictionary has it; the word itself where it is unknown."""
+    lemmas = _inflections().getLemma(word.lower(), part, lemmatize_oov=False)
+    return str(lemmas[0]).lower() if lemmas else word.lower()
 
 
 @lru_cache(65536)
-def forms(word: str, part: str) -> tuple[str, ...]:
-    """The Penn tags that `word` can have as this part of speech, such as `VBD` and `VBN` for *walked*."""
-    every = _inflections().getAllInflections(lemma(word, part), part)
-    return tuple(tag for tag in _PENN.get(part, ()) if word.lower() in every.get(tag, ()))
+def penn_tags(word: str, part: str) -> tuple[str, ...]:
+    """Return the Penn tags that `word` can have as this part of speech, such as `VBD` and `VBN` for *walked*."""
+    inflections = _inflections().getAllInflections(lemma(word, part), part)
+    return tuple(tag for tag in _PENN.get(part, ()) if word.lower() in inflections.get(tag, ()))
 
 
-def inflected(base: str, word: str, part: str) -> str | None:
-    """`base` in the form that `word` has as this part of speech; None where there is none, or several differ."""
-    wanted = forms(word, part)
-    if not wanted:
-        return base if word.lower() == lemma(word, part) and base in _base(base, part) else None
-    made = {_inflection(base, tag) for tag in wanted}
-    return made.pop() if len(made) == 1 else None
+def inflect_like(base: str, word: str, part: str) -> str | None:
+    """Return `base` in the form that `word` has as this part of speech; None for no form, or several different ones."""
+    tags_of_word = penn_tags(word, part)
+    if not tags_of_word:
+        return base if word.lower() == lemma(word, part) and base in _lemmas(base, part) else None
+    candidates = {_inflection(base, tag) for tag in tags_of_word}
+    return candidates.pop() if len(candidates) == 1 else None
 
 
 def article_fits(before: str, word: str) -> bool:
-    """Whether *a* or *an* before a word is the right one; true of any other word before it."""
+    """Return whether *a* or *an* is right before a word; true for any other word before it."""
     if before.lower() not in ("a", "an"):
         return True
     sound = word.lower()
@@ -62,13 +56,13 @@ def article_fits(before: str, word: str) -> bool:
 
 @lru_cache(65536)
 def _inflection(base: str, tag: str) -> str | None:
-    found = _inflections().getInflection(base, tag, inflect_oov=False)
-    return str(found[0]) if found else None
+    inflections = _inflections().getInflection(base, tag, inflect_oov=False)
+    return str(inflections[0]) if inflections else None
 
 
-def _base(base: str, part: str) -> tuple[str, ...]:
-    found = _inflections().getAllLemmas(base, part).get(part, ())
-    return tuple(found)
+def _lemmas(base: str, part: str) -> tuple[str, ...]:
+    lemmas = _inflections().getAllLemmas(base, part).get(part, ())
+    return tuple(lemmas)
 
 
 @cache
@@ -76,7 +70,7 @@ def _tagger() -> Any:
     try:
         from denckring_en_pos import tagger
     except ImportError as error:
-        raise _missing(error) from error
+        raise _missing_package(error) from error
     return tagger()
 
 
@@ -85,11 +79,11 @@ def _inflections() -> Any:
     try:
         import lemminflect
     except ImportError as error:
-        raise _missing(error) from error
+        raise _missing_package(error) from error
     return lemminflect
 
 
-def _missing(error: ImportError) -> Unavailable:
+def _missing_package(error: ImportError) -> Unavailable:
     return Unavailable(
         f"This adversary needs {error.name}, which is not installed: {install_command(PLATFORM, 'adversaries')}."
     )

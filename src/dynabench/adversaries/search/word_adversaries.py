@@ -1,0 +1,162 @@
+"""Adversaries that change the words that matter most: words of nearly the same meaning, or typing errors."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from dynabench.adversaries.perturbations import find_transformations
+from dynabench.adversaries.perturbations.transformation import generator
+from dynabench.adversaries.perturbations.words import NEGATIONS, match_case
+from dynabench.adversaries.protocol import Adversary, Budget, Candidate, Context, Target
+from dynabench.adversaries.search import grammar, lexicon
+from dynabench.adversaries.search.lexicon import fixed_words
+from dynabench.adversaries.search.similarity import cosines, word_vectors
+from dynabench.adversaries.search.word_search import ChangeLimits, search_words
+
+Words = Literal["synonyms", "neighbours", "both"]
+WINDOW = 5
+"""Words to either side that tell the part of speech."""
+MIN_COSINE = 0.45
+"""The least cosine between the encoder's embeddings of two words that count as neighbours."""
+MAX_REPLACEMENTS = 24
+"""Words tried in one place."""
+
+
+class Substitution(Adversary):
+    """Word-importance search over synonyms of a lexicon, or over neighbours in the encoder's own embeddings.
+
+    Keeps function words, negations, quantities, names and whom a text is about; the part of speech and form of each
+    word; at least `similarity` (cosine of the shared sentence encoder between the text and its original); and all but
+    the `share` of words. `alone` is the least cosine of two words read alone, below which are synonyms
+    in a rare sense (*run* and *lead*); `rare` is how often a million sentences of news must have a new word.
+    """
+
+    name = "substitution"
+    version = "1"
+
+    def __init__(
+        self,
+        words: Words = "synonyms",
+        similarity: float = 0.85,
+        share: float = 0.25,
+        alone: float = 0.55,
+        rare: int = 5,
+        fields: Sequence[str] = (),
+    ) -> None:
+        self._words, self._alone, self._rare = words, alone, rare
+        self._limits, self._fields = ChangeLimits(similarity, share), tuple(fields)
+
+    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+        """Yield the text that fools the target, or else the nearest to it."""
+        return search_words(context, target, budget, self._replacements, self._limits, self._fields)
+
+    def _replacements(self, words: Sequence[str], at: int) -> list[str]:
+        """Return words that can stand in the place of `words[at]`."""
+        start = max(0, at - WINDOW)
+        candidates = find_replacements(tuple(words[start : at + WINDOW + 1]), at - start, self._words, self._alone)
+        return [new for new in candidates if lexicon.word_frequencies().get(new.lower(), 0) >= self._rare]
+
+
+@lru_cache(16384)
+def find_replacements(window: tuple[str, ...], at: int, source: Words, alone: float) -> tuple[str, ...]:
+    """Return words of the same part of speech and form as `window[at]`, in the order of the source."""
+    word = window[at]
+    if word.lower() in fixed_words():
+        return ()
+    tags = grammar.tag_words(window)
+    part = tags[at].partition("|")[0]
+    if part not in grammar.OPEN:
+        return ()
+    candidates = list[str]()
+    for new in _similar_words(word, part, source):
+        fits = (
+            new.isalpha() and new.lower() not in fixed_words() and new.lower() != word.lower() and new not in candidates
+        )
+        if not fits or (at and not grammar.article_fits(window[at - 1], new)):
+            continue
+        if grammar.tag_words((*window[:at], new, *window[at + 1 :])) == tags:
+            candidates.append(new)
+    similarities = cosines(word.lower(), [new.lower() for new in candidates])
+    return tuple(new for new, cosine in zip(candidates, similarities, strict=True) if cosine >= alone)[
+        :MAX_REPLACEMENTS
+    ]
+
+
+def _similar_words(word: str, part: str, source: Words) -> Iterator[str]:
+    base = grammar.lemma(word, part)
+    if source != "neighbours":
+        for other in lexicon.synonyms().get(base, ()):
+            if other != base and (new := grammar.inflect_like(other, word, part)):
+                yield match_case(word, new)
+    if source != "synonyms":
+        for new in nearest_words(word.lower()):
+            other = grammar.lemma(new, part)
+            if (
+                other != base
+                and grammar.inflect_like(other, word, part) == new
+                and not lexicon.are_opposites(base, other)
+            ):
+                yield match_case(word, new)
+
+
+@lru_cache(8192)
+def nearest_words(word: str, most: int = 2 * MAX_REPLACEMENTS) -> tuple[str, ...]:
+    """Return the words nearest to `word` in the encoder's token embeddings; none where it is not one token."""
+    names, vectors, places = _vocabulary()
+    if word not in places:
+        return ()
+    cosines = vectors @ vectors[places[word]]
+    order = np.argsort(-cosines)[1 : most + 1]
+    return tuple(names[at] for at in order if cosines[at] >= MIN_COSINE)
+
+
+@cache
+def _vocabulary() -> tuple[list[str], Any, dict[str, int]]:
+    """The encoder's tokens that are words of English, their unit embeddings, shape (words, width), and their places."""
+    from dynabench.models import encoder
+
+    tokens = encoder.tokenizer().get_vocab()
+    names = sorted(word for word in tokens if len(word) > 2 and word.isalpha() and word in lexicon.english_words())
+    vectors = word_vectors([tokens[word] for word in names])
+    return names, vectors, {word: at for at, word in enumerate(names)}
+
+
+KINDS = ("swapped_letters", "dropped_letters", "doubled_letters", "keyboard_typos")
+MIN_LENGTH = 5
+
+
+class Typos(Adversary):
+    """One typing error in each of few words: letters swapped, left out, doubled, or a key beside.
+
+    Only words of five letters and more, never their first and last letter, no negation, and no word becomes another
+    one. `draws` is how often each kind of error is tried in a word.
+    """
+
+    name = "typos"
+    version = "1"
+
+    def __init__(
+        self, similarity: float = 0.7, share: float = 0.25, draws: int = 4, seed: int = 0, fields: Sequence[str] = ()
+    ) -> None:
+        self._draws, self._seed = draws, seed
+        self._limits, self._fields = ChangeLimits(similarity, share), tuple(fields)
+        self._kinds = find_transformations(KINDS)
+
+    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+        """Yield the text that fools the target, or else the nearest to it."""
+        return search_words(context, target, budget, self._misspellings, self._limits, self._fields)
+
+    def _misspellings(self, words: Sequence[str], at: int) -> list[str]:
+        word = words[at]
+        if len(word) < MIN_LENGTH or word.lower() in NEGATIONS or not word.isascii():
+            return []
+        misspellings = list[str]()
+        for kind in self._kinds:
+            rng = generator(self._seed, word, kind.name)
+            for _ in range(self._draws):
+                edited_texts = kind.apply({"": word.lower()}, rng)
+                if edited_texts and edited_texts[""].text not in lexicon.english_words():
+                    misspellings.append(word[0] + edited_texts[""].text[1:])
+        return list(dict.fromkeys(misspellings))

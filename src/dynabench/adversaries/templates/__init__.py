@@ -1,1 +1,0 @@
-"""Test suites made of templates and words."""

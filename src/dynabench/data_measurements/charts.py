@@ -1,0 +1,127 @@
+"""The pictures of measures' tables, each with its numbers as a table beside it."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from dynabench.data_measurements import formatting
+from dynabench.data_measurements.results import Kind, Table
+from dynabench.language import _, current, said
+from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, Chart, compiled, data
+
+OF_MODELS = ("baselines", "targets", "later")
+"""Tables about models; the others are about people."""
+NAME = 200  # pixels of a row's name
+ROW = 40
+
+
+def table_chart(of: Table) -> Chart | None:
+    """The picture of a table, in the current language; None for one that is read as it is."""
+    return _chart(of, current.get())
+
+
+@lru_cache(maxsize=256)
+def _chart(of: Table, language: str) -> Chart | None:
+    known = [row for row in of.rows if row[1] is not None]
+    if not of.drawn or not known:
+        return None
+    draw = {"intervals": _intervals, "bars": _bars, "lines": _lines}[of.drawn]
+    return Chart(of.title, draw(of, known), table_header(of), table_lines(of), _note(of))
+
+
+def table_header(of: Table) -> list[str | tuple[str, str]]:
+    """Columns as `components.table` takes them."""
+    return [each.label if each.kind == "text" else (each.label, "num") for each in of.columns]
+
+
+def table_lines(of: Table) -> list[list[str]]:
+    """Rows in words."""
+    return [
+        [formatting.format_value(cell, each.kind) for cell, each in zip(row, of.columns, strict=True)]
+        for row in of.rows
+    ]
+
+
+def _note(of: Table) -> str:
+    kind = of.columns[1].kind
+    if of.line is None:
+        return _("With 95% intervals.") if of.drawn == "intervals" else ""
+    at = formatting.format_value(of.line, kind)
+    if of.name == "baselines":
+        return _("With 95%% intervals. The line stands at %(at)s: always giving the most frequent answer.", at=at)
+    return _("With 95%% intervals. The line stands at %(at)s: equally frequent answers.", at=at)
+
+
+def _axis(kind: Kind) -> dict[str, Any]:
+    return {"format": "%" if kind == "share" else "~s", "tickCount": 5, "domain": False, "ticks": False}
+
+
+def _points(of: Table, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    kind, spans = of.columns[1].kind, of.drawn == "intervals"
+    points = []
+    for row in rows:
+        low, high = (row[2], row[3]) if spans else (None, None)
+        between = formatting.format_interval(low, high, kind)
+        label = formatting.format_value(row[1], kind)
+        tip = f"{said(row[0])}: {label}{f' ({between})' if between else ''}"
+        low, high = (row[1] if each is None else each for each in (low, high))
+        points.append(
+            {"name": said(str(row[0])), "value": row[1], "low": low, "high": high, "label": label, "tip": tip}
+        )
+    return points
+
+
+def _intervals(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    import altair as alt
+
+    colour = MODELS if of.name in OF_MODELS else PEOPLE
+    base = _named(_points(of, rows))
+    scale = alt.X("low:Q", title=said(of.columns[1].label), axis=alt.Axis(**_axis(of.columns[1].kind)))
+    layers = [
+        base.mark_rule(color=colour, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q"),
+        base.mark_circle(color=colour, size=90, opacity=1).encode(x="value:Q"),
+        base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N"),
+    ]
+    if of.line is not None:
+        line = alt.Chart(data([{"at": of.line}])).mark_rule(color=INK_2, strokeDash=[4, 4]).encode(x="at:Q")
+        layers.insert(0, line)
+    return compiled(alt.layer(*layers).properties(width="container", height=(ROW + 4) * len(rows) + 12), right=48)
+
+
+def _bars(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    import altair as alt
+
+    base = _named(_points(of, rows))
+    scale = alt.X("value:Q", title=said(of.columns[1].label), axis=alt.Axis(**_axis(of.columns[1].kind)))
+    bar = base.mark_bar(color=PEOPLE, height=14, cornerRadiusEnd=3).encode(x=scale)
+    text = base.mark_text(align="left", dx=6, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
+    return compiled(alt.layer(bar, text).properties(width="container", height=28 * len(rows) + 8), right=56)
+
+
+def _named(points: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    side = alt.Axis(grid=False, domain=False, ticks=False, labelFontSize=14, labelPadding=10, labelLimit=NAME)
+    return alt.Chart(data(points)).encode(y=alt.Y("name:N", title=None, sort=None, axis=side), tooltip="tip:N")
+
+
+def _lines(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    import altair as alt
+
+    first, second = of.columns[:2]
+    points = [
+        {
+            "x": row[0],
+            "y": row[1],
+            "tip": f"{formatting.format_value(row[0], first.kind)}: {formatting.format_value(row[1], second.kind)}",
+        }
+        for row in rows
+    ]
+    base = alt.Chart(data(points)).encode(
+        x=alt.X("x:Q", title=said(first.label), axis=alt.Axis(**_axis(first.kind), grid=False)),
+        y=alt.Y("y:Q", title=said(second.label), axis=alt.Axis(**_axis(second.kind)), scale=alt.Scale(zero=True)),
+        tooltip="tip:N",
+    )
+    line = base.mark_line(color=LINE, strokeWidth=2)
+    dot = base.mark_circle(color=PEOPLE, size=60, opacity=1)
+    return compiled(alt.layer(line, dot).properties(width="container", height=220))

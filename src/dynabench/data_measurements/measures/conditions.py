@@ -1,0 +1,87 @@
+"""Error rates by condition: blank, prompt and seed starts, experts and others, arms."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dynabench.data_measurements.results import LEAST, MeasureResult, Table, make_columns
+from dynabench.data_measurements.sample import ConditionCounts, Sample
+from dynabench.language import _, joined
+from dynabench.stats import clusters
+from dynabench.stats.corrections import holm
+from dynabench.stats.rates import clustered
+
+TITLE = _("Starts, experts and arms")
+ABOUT = _(
+    "Validated model error rate (vMER) by what people started from, by who they are, and by arm, over all examples "
+    "in which a model was asked. Each is compared with the other examples of its breakdown: the difference is in "
+    "points, with an interval clustered by writer and p values after Holm’s correction over all that are compared."
+)
+NAMES = {"start": _("vMER: starts"), "source": _("vMER: who wrote it"), "arm": _("vMER: arms")}
+LEVEL = 0.05
+HEADER = make_columns(
+    ("condition", _("Condition"), "text"), ("vmer", "vMER", "share"),
+    ("low", _("from"), "share"), ("high", _("to"), "share"),
+    ("difference", _("Against the rest"), "share"), ("difference_low", _("from"), "share"),
+    ("difference_high", _("to"), "share"), ("p", _("p (Holm)"), "p"), ("n", "n", "count"),
+)  # fmt: skip
+
+
+@dataclass
+class Compared:
+    """A condition beside the rest of its breakdown `of`; `p` is corrected, None where nothing can be said."""
+
+    of: str
+    group: ConditionCounts
+    gap: clusters.Estimate
+    p: float | None = None
+
+    @property
+    def people(self) -> int:
+        """Return the number of writers in this condition."""
+        return int((self.group.examples > 0).sum())
+
+    @property
+    def row(self) -> tuple[object, ...]:
+        """A row of the table."""
+        rate = clustered(self.group.validated, self.group.examples)
+        gap = (self.gap.value, self.gap.low, self.gap.high)
+        return (self.group.name or _("none"), rate.value, rate.low, rate.high, *gap, self.p, rate.n)
+
+
+def measure(sample: Sample) -> MeasureResult | None:
+    """vMER of each condition, and its difference to the rest."""
+    several = {name: groups for name, groups in sample.groups.items() if len(groups) > 1}
+    if not several:
+        return None
+    found = [Compared(name, each, _against(each, groups)) for name, groups in several.items() for each in groups]
+    known = [each for each in found if each.gap.p is not None]
+    for each, p in zip(known, holm([each.gap.p or 0.0 for each in known]).tolist() if known else (), strict=True):
+        each.p = p
+    clear = [
+        each.group.name or _("none") for each in found if each.p is not None and each.p < LEVEL and each.people >= LEAST
+    ]
+    said = _("No condition differs clearly from the rest")
+    if clear:
+        said = _("Unlike the rest: %(names)s", names=joined(", ", clear))
+    tables = tuple(_table(name, [each for each in found if each.of == name]) for name in several)
+    everybody = [each.group.person[each.group.examples > 0] for each in found]
+    return MeasureResult(said, (), tables, len(np.unique(np.concatenate(everybody))))
+
+
+def _table(name: str, found: Sequence[Compared]) -> Table:
+    return Table(
+        name, NAMES[name], HEADER, tuple(each.row for each in found), tuple(each.people for each in found), "intervals"
+    )
+
+
+def _against(group: ConditionCounts, groups: tuple[ConditionCounts, ...]) -> clusters.Estimate:
+    """The group's rate minus that of the others together, clustered by person."""
+    people = np.unique(np.concatenate([each.person for each in groups]))
+    own, rest = np.zeros((2, len(people))), np.zeros((2, len(people)))
+    for each in groups:
+        at, sums = np.searchsorted(people, each.person), own if each is group else rest
+        np.add.at(sums[0], at, each.validated)
+        np.add.at(sums[1], at, each.examples)
+    return clusters.difference(*own, *rest)

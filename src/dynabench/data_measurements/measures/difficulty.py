@@ -1,0 +1,119 @@
+"""Difficulty of examples: for validators and for models."""
+
+from itertools import combinations
+
+import numpy as np
+
+from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.data_measurements.sample import Floats, Row, Sample
+from dynabench.evaluate.metrics.krippendorff_alpha import KrippendorffAlpha
+from dynabench.language import Amount, _
+from dynabench.stats.clusters import Estimate
+from dynabench.stats.rates import Rate
+
+TITLE = _("Difficulty")
+ABOUT = _(
+    "For people: how often the votes on an example agree, and Krippendorff’s alpha of them. For models: how sure they "
+    "were of their own answer and of the author’s, and, where a round has several targets, how far these differ: "
+    "models of other kinds or other seeds that disagree have found something hard. Intervals are clustered by writer."
+)
+
+
+def measure(sample: Sample) -> MeasureResult | None:
+    """Agreement of people, confidence of models, disagreement between models."""
+    figures, table = [*_votes(sample), *_models(sample)], _by_model(sample)
+    if not figures and not table.rows:
+        return None
+    shares = [each for each in figures if each.kind == "share" and each.value is not None]
+    said = _("How often each target was wrong")
+    if shares:
+        share = Amount(shares[0].value or 0, ".0%")
+        said = _("%(figure)s: %(share)s", figure=shares[0].label, share=share)
+    return MeasureResult(said, tuple(figures), (table,) if table.rows else (), sample.people)
+
+
+def _votes(sample: Sample) -> list[Figure]:
+    """Agreement among the votes on one example, of examples with two or more."""
+    voted = np.array([len(row.votes) > 1 for row in sample.rows], bool)
+    if not voted.any():
+        return []
+    alike = sample.share([float(len(set(row.votes)) == 1) for row in sample.rows], voted)
+    ratings = [list(row.votes) for row, here in zip(sample.rows, voted, strict=True) if here]
+    longest = max(map(len, ratings))
+    padded = [[*votes, *[None] * (longest - len(votes))] for votes in ratings]
+    kinds = {vote for votes in ratings for vote in votes}
+    alpha = KrippendorffAlpha().compute(ratings=padded)["krippendorff_alpha"] if len(kinds) > 1 else None
+    figures = [_figure("agreement", _("Examples whose votes all agree"), alike, int(voted.sum()), "share")]
+    if alpha is not None:
+        figures.append(Figure("alpha", _("Krippendorff’s alpha of votes"), float(alpha), n=int(voted.sum())))
+    return figures
+
+
+def _models(sample: Sample) -> list[Figure]:
+    """Confidence of models, and the differences between several of them."""
+    asked = np.array([bool(row.said) for row in sample.rows], bool)
+    sure = _means(sample, "sure")
+    claimed = _means(sample, "claimed")
+    several = np.array([len(row.said) > 1 for row in sample.rows], bool)
+    figures = []
+    for name, label, values in (
+        ("claimed", _("Models’ confidence in the author’s answer"), claimed),
+        ("sure", _("Models’ confidence in their own answer"), sure),
+    ):
+        known = np.isfinite(values)
+        if known.any():
+            part = sample.mean(np.nan_to_num(values), known)
+            figures.append(_figure(name, label, part, int(known.sum()), "share"))
+    if several.any():
+        apart = sample.mean([_apart(row) for row in sample.rows], several)
+        figures.append(
+            _figure("apart", _("Pairs of models that answer differently"), apart, int(several.sum()), "share")
+        )
+        spread = np.array([_spread(row) for row in sample.rows])
+        known = np.isfinite(spread)
+        if known.any():
+            part = sample.mean(np.nan_to_num(spread), known)
+            label = _("Spread of models’ confidence in the author’s answer")
+            figures.append(_figure("spread", label, part, int(known.sum()), "number"))
+    return figures if asked.any() else []
+
+
+def _means(sample: Sample, name: str) -> Floats:
+    """The mean over models of a share, for each row; NaN where no model gave one."""
+    known = [[value for said in row.said if (value := getattr(said, name)) is not None] for row in sample.rows]
+    return np.array([np.mean(values) if values else np.nan for values in known], float)
+
+
+def _apart(row: Row) -> float:
+    """Of the pairs of models, the share that answered differently."""
+    pairs = [one.answer != other.answer for one, other in combinations(row.said, 2)]
+    return float(np.mean(pairs)) if pairs else 0.0
+
+
+def _spread(row: Row) -> float:
+    """The standard deviation over models of the share for the author's answer; NaN with fewer than two."""
+    values = [said.claimed for said in row.said if said.claimed is not None]
+    return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
+
+
+def _figure(name: str, label: str, of: Estimate | Rate, n: int, kind: str) -> Figure:
+    return Figure(name, label, of.value, of.low, of.high, n, "share" if kind == "share" else "number")
+
+
+def _by_model(sample: Sample) -> Table:
+    """The share of wrong answers by target."""
+    models = sorted({said.model for row in sample.rows for said in row.said})
+    rows = []
+    for model in models:
+        wrong = [next((said.wrong for said in row.said if said.model == model), None) for row in sample.rows]
+        known = np.array([each is not None for each in wrong], bool)
+        if known.any():
+            part = sample.share([float(bool(each)) for each in wrong], known)
+            rows.append((model, part.value, part.low, part.high, int(known.sum())))
+    header = make_columns(
+        ("model", _("Model"), "text"), ("wrong", _("Wrong"), "share"),
+        ("low", _("from"), "share"), ("high", _("to"), "share"),
+        ("n", "n", "count"),
+    )  # fmt: skip
+    title = _("Examples on which each target was wrong")
+    return Table("targets", title, header, tuple(rows), (sample.people,) * len(rows), "intervals")

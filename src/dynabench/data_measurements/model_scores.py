@@ -1,0 +1,41 @@
+"""Scores of models, later ones too, on a round: the round's column of the round matrix."""
+
+from sqlalchemy.orm import Session
+
+from dynabench.accounts.tables import Person
+from dynabench.data_measurements.results import Column, Kind, Table, make_columns
+from dynabench.language import _
+from dynabench.leaderboards import entrants
+from dynabench.leaderboards import matrix as matrices
+from dynabench.leaderboards.entrants import Field
+
+
+def models_on_round(session: Session, viewer: Person | None, task_id: str, number: int) -> Table | None:
+    """Each model that `viewer` may see on the dataset of a round, the best first; None where none was scored on it."""
+    field = entrants.field(session, viewer, task_id)
+    if not field.metrics or not any(each.round == number for each in field.data):
+        return None
+    found = matrices.matrix(session, field, field.metrics[0])
+    places = [place for place, each in enumerate(found.data) if each.round == number]
+    rows = []
+    for line in found.lines if places else ():
+        cell = line.cells[places[0]]
+        if cell is not None:
+            loop = _("yes") if number in line.loop else _("no")
+            rows.append((line.entrant.label, cell.value, cell.low, cell.high, cell.n, loop))
+    rows.sort(key=lambda row: -found.metric.direction * row[1])
+    return (
+        Table("later", _("Models on this round"), _columns(field), tuple(rows), (0,) * len(rows), "intervals")
+        if rows
+        else None
+    )
+
+
+def _columns(field: Field) -> tuple[Column, ...]:
+    metric = field.metrics[0]
+    kind: Kind = "share" if metric.scale == 100 else "number"
+    return make_columns(
+        ("model", _("Model"), "text"), (metric.name, metric.title, kind),
+        ("low", _("from"), kind), ("high", _("to"), kind),
+        ("n", "n", "count"), ("in_the_loop", _("In the loop"), "text"),
+    )  # fmt: skip
