@@ -72,13 +72,18 @@ def upload(caller: Caller, name: str, content: bytes) -> str:
     return answer.json()["id"]
 
 
-def until(check: Callable[[], Any], seconds: float = 120, pause: float = 0.05) -> Any:
-    """What `check` gives once it is true."""
-    deadline = time.monotonic() + seconds
+LONGEST_PAUSE = 0.25
+"""Seconds between two checks of what takes long: each check takes the processor from what is waited for."""
+
+
+def until(check: Callable[[], Any], seconds: float = 120, pause: float | None = None) -> Any:
+    """What `check` gives once it is true; pauses between checks grow, unless one is given."""
+    deadline, growing = time.monotonic() + seconds, 0.02
     while time.monotonic() < deadline:
-        if found := check():
-            return found
-        time.sleep(pause)
+        if result := check():
+            return result
+        time.sleep(growing if pause is None else pause)
+        growing = min(1.2 * growing, LONGEST_PAUSE)
     raise AssertionError("it did not happen in time")
 
 

@@ -27,7 +27,7 @@ def test_a_task_is_packed_brought_in_and_cloned_though_the_worker_dies(worker, o
     assert done(owner, packed)["result"]["rows"]["contexts"] == 2000
     archive = owner.get(f"/api/v1/archives/{packed}/file").content
     job = owner.post("/api/v1/archives", params={"id": "copy"}, content=archive).json()["id"]
-    until(lambda: owner.get("/api/v1/tasks/copy/contexts").json().get("items"))
+    until(lambda: owner.get("/api/v1/tasks/copy/contexts").json().get("items"), pause=0.02)
     worker.end()
     worker.start()
     assert done(owner, job)["result"]["rows"]["contexts"] == 2000

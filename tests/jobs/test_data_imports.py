@@ -13,7 +13,7 @@ from tests.datasets.test_hub import address  # noqa: F401
 from tests.jobs.conftest import until
 
 API = "/api/v1/tasks/nli/imports"
-MANY = 3_000
+MANY = 1_800
 
 
 def row(number, **more):
@@ -63,7 +63,7 @@ def test_a_file_of_examples_is_imported_with_its_refused_rows(owner, worker, dat
 def test_a_worker_that_dies_in_between_brings_nothing_twice(owner, worker, database):
     worker.start()
     job = started(owner, [row(number) for number in range(MANY)])
-    until(lambda: count(database, Example) > 0)
+    until(lambda: count(database, Example) > 0, pause=0.02)
     worker.end(signal.SIGKILL)
     assert count(database, Example) < MANY
     worker.start()
@@ -74,6 +74,7 @@ def test_a_worker_that_dies_in_between_brings_nothing_twice(owner, worker, datab
     assert count(database, Round) == 1
 
 
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_hub_that_does_not_answer_is_told(owner, worker):
     worker.env["DYNABENCH_HUB_URL"] = ""
     worker.start()
@@ -83,6 +84,7 @@ def test_a_hub_that_does_not_answer_is_told(owner, worker):
     assert "calls no hub" in told["error"]
 
 
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_dataset_of_the_hub_is_downloaded_and_imported(owner, worker, database, settings, address):  # noqa: F811
     worker.env["DYNABENCH_HUB_URL"] = address
     worker.start()

@@ -16,7 +16,7 @@ from tests.jobs.conftest import until
 from tests.scoring.test_keeping import give_up
 
 __all__ = ["olga"]
-ROWS = 50_000
+ROWS = 30_000
 
 
 def rows(count):
@@ -39,7 +39,7 @@ def test_a_dataset_whose_worker_is_killed_while_it_reads_is_read_whole_and_annou
     assert olga.post(API, json={"name": "films", "file": file}).status_code == 202
     worker.start()
     job = newest(database).job_id
-    until(lambda: told(database, job))
+    until(lambda: told(database, job), pause=0.02)
     worker.end(signal.SIGKILL)
     assert newest(database).state == "reading"
     worker.start()

@@ -39,7 +39,7 @@ def test_a_killed_worker_goes_on_and_makes_the_same_copies(owner, worker, databa
     body = {"axis": "robustness", "transformations": ["upper_case", "zero_width"], "copies": 1}
     asked = owner.post("/api/v1/tasks/nli/datasets/small/twins", json=body).json()
     folder = settings.folder / "datasets" / f".twin-{asked['id']}"
-    until(lambda: list(folder.glob("0.jsonl")))
+    until(lambda: list(folder.glob("0.jsonl")), pause=0.02)
     worker.end(signal.SIGKILL)
     worker.start()
     twin = ended(database, version, "robustness")

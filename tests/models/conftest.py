@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ from dynabench.models.host.repository import Repository
 from dynabench.models.host.serve import bind
 from dynabench.models.training import recipes, rows
 from tests.large_data import folder_with
-from tests.models.handlers import PAIR, SMALL, doing, need_bubblewrap, write
+from tests.models.handlers import RUNS_PREMISE, SMALL, doing, need_bubblewrap, premise_of, write
 from tests.models.texts import HARD
 
 ROOT = Path(__file__).parents[2]
@@ -186,20 +185,43 @@ def small_handler(tmp_path: Path) -> Iterator[Callable[..., HandlerModel]]:
         model.close()
 
 
-@pytest.fixture
-def attempt(small_handler: Callable[..., HandlerModel]) -> Callable[..., Any]:
-    """What `body` leads to when it is run for a row: the label, or the message; and the handler answers again after."""
+@pytest.fixture(scope="module")
+def shared_handler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., HandlerModel]]:
+    """`shared_handler(**options)` is a handler that runs the code of its premise; loaded once for these options."""
+    need_bubblewrap()
+    models: dict[tuple[Any, ...], HandlerModel] = {}
 
-    def run(body, **options):
-        calm = "if premise == 'stay calm': return {'label': 'entailment'}\n"
-        model = small_handler(doing(calm + dedent(body)), **options)
+    def load(**options: Any) -> HandlerModel:
+        key = tuple(options.items())
+        if key not in models:
+            folder = write(tmp_path_factory.mktemp("handler") / "model", RUNS_PREMISE, options=SMALL | options)
+            models[key] = HandlerModel.open(folder)
+        return models[key]
+
+    yield load
+    for model in models.values():
+        model.close()
+
+
+@pytest.fixture
+def attempt(shared_handler: Callable[..., HandlerModel]) -> Callable[..., Any]:
+    """What `body` leads to when it is run for a row: the label, or the message; and the handler answers again after.
+
+    With `leaves` the process is ended then, for what the body left in it would meet the attempts after.
+    """
+
+    def run(body: str, leaves: bool = False, **options: Any) -> Any:
+        model = shared_handler(**options)
+        model._keeper._log.clear()
         try:
-            told = model.predict([PAIR])[0].extras.get("seen", "it went on")
+            result = model.predict([premise_of(body)])[0].extras.get("seen", "it went on")
         except Problem as problem:
-            told = problem.detail
+            result = problem.detail
+        if leaves:
+            model._keeper._process.close()
         model._keeper._next = 0
-        assert model.predict([PAIR | {"premise": "stay calm"}])[0].answer == {"label": "entailment"}
-        return told
+        assert model.predict([premise_of("pass")])[0].answer == {"label": "neutral"}
+        return result
 
     return run
 

@@ -38,6 +38,17 @@ class Model:
 {body}
         return {{"label": "neutral"}}
 """
+RUNS_PREMISE = """
+class Model:
+    def __init__(self, folder):
+        pass
+
+    def predict(self, batch):
+        names = {}
+        exec(batch[0]["premise"], names)
+        return names["predict"](batch)
+"""
+"""A handler that does what the premise of its first row says."""
 
 Write = Callable[..., Path]
 
@@ -53,6 +64,13 @@ def write(folder: Path, source: str, **spec: Any) -> Path:
 def doing(body: str) -> str:
     """A handler that does this for each row, with `premise` and `hypothesis`, before it answers `neutral`."""
     return ANSWERS.format(body=indent(dedent(body).strip(), " " * 8))
+
+
+def premise_of(body: str) -> dict[str, str]:
+    """A row for which a handler of `RUNS_PREMISE` does this before it answers `neutral`."""
+    code = indent(dedent(body).strip(), " " * 4)
+    answer = f"def answer():\n{code}\n    return {{'label': 'neutral'}}\n"
+    return PAIR | {"premise": f"{answer}predict = lambda batch: [answer()]"}
 
 
 def need_sandbox() -> Box:

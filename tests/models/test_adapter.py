@@ -90,7 +90,7 @@ def test_explaining_leaves_predictions_untouched(sentiment):
 
 
 def test_integrated_gradients_are_complete_within_five_per_cent(nli, sentiment):
-    for model, inputs in [(nli, PAIRS[0]), (nli, PAIRS[2]), (sentiment, {"statement": "Not bad, but hardly good."})]:
+    for model, inputs in [(nli, PAIRS[0]), (sentiment, {"statement": "Not bad, but hardly good."})]:
         label = model.predict([inputs])[0].answer["label"]
         assert model.attribute(inputs, label, "layer_integrated_gradients").completeness_error < 0.05
 

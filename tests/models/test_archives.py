@@ -182,7 +182,7 @@ def test_broken_archives_are_refused_and_never_half_there(archive, target):
         refused(target.parent.parent / "cut.zip", target)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_damage_is_told_or_harmless(archive, tmp_path, data):
     content = bytearray(archive({"notes/a.txt": "some words " * 20}).read_bytes())
@@ -201,7 +201,7 @@ PARTS = st.sampled_from(["a", "b", "A", "..", ".", "", ".x", "x.txt", "é", "e\u
 PATHS = st.lists(PARTS, min_size=1, max_size=4).map("/".join)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(PATHS, st.text(max_size=12)), max_size=4))
 def test_every_path_is_refused_or_within_the_folder(archive, tmp_path, names):
     room = tmp_path / "room"

@@ -22,7 +22,13 @@ from tests.models.conftest import served
 from tests.models.test_host import NLI, ask, ngrams, plain, until_ready  # noqa: F401 - a fixture
 
 SECONDS = 60.0
-"""Generous: what is waited for takes two seconds on an idle machine."""
+"""Generous: what is waited for takes half a second on an idle machine, and two in a host's processes."""
+
+
+@pytest.fixture(autouse=True)
+def looks(monkeypatch):
+    """Hosts look often."""
+    monkeypatch.setattr(watching, "LOOK_SECONDS", 0.1)
 
 
 async def answered(host, name):

@@ -8,12 +8,17 @@ import httpx2
 import pytest
 
 from dynabench.errors import Unavailable
+from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
 from dynabench.models.host import watching
+from dynabench.models.host.app import create_app
 from dynabench.models.host.calls import BODY
+from dynabench.models.host.repository import Repository
 
+from .conftest import served
 from .handlers import PAIR, doing, need_bubblewrap, write
 from .texts import HARD
+from .waiting import until_ready as until_host_is_ready
 
 NLI = {"premise": "A man is sleeping.", "hypothesis": "Nobody sleeps."}
 
@@ -41,6 +46,18 @@ def ngrams(copied, tmp_path) -> Path:
 @pytest.fixture
 def address(serve_models, ngrams):
     with serve_models(ngrams) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def ready_host(tmp_path_factory):
+    """The address of a host with the same models for all tests that leave it as it is."""
+    models = tmp_path_factory.mktemp("models")
+    for name in ("nli-ngram", "sentiment-ngram"):
+        (models / name).symlink_to(BUILTIN / name)
+    app = create_app(Repository([models]))
+    with served(app, f"unix:{tmp_path_factory.mktemp('run') / 'host.sock'}") as address:
+        until_host_is_ready(address)
         yield address
 
 
@@ -75,9 +92,8 @@ def tensors(**fields):
     }
 
 
-def test_it_speaks_the_open_inference_protocol(address):
-    ask(address, lambda host: asyncio.sleep(0))
-    with plain(address) as http:
+def test_it_speaks_the_open_inference_protocol(ready_host):
+    with plain(ready_host) as http:
         assert http.get("/v2").json()["extensions"] == ["model_repository", "attribution", "readme", "converse"]
         assert http.get("/v2/health/live").json() == {"live": True}
         assert http.get("/v2/health/ready").json() == {"ready": True}
@@ -111,23 +127,21 @@ def test_it_speaks_the_open_inference_protocol(address):
         json.dumps(tensors(premise=["a"] * 300, hypothesis=["a"] * 300)).encode(),
     ],
 )
-def test_a_malformed_request_is_told_what_is_wrong(address, body):
-    ask(address, lambda host: asyncio.sleep(0))
-    with plain(address) as http:
+def test_a_malformed_request_is_told_what_is_wrong(ready_host, body):
+    with plain(ready_host) as http:
         answer = http.post("/v2/models/nli-ngram/infer", content=body)
         assert answer.status_code == 400
         assert answer.json()["error"]
 
 
-def test_unknown_models_versions_and_oversized_requests_are_refused(address):
-    ask(address, lambda host: asyncio.sleep(0))
-    with plain(address) as http:
+def test_unknown_models_versions_and_oversized_requests_are_refused(ready_host):
+    with plain(ready_host) as http:
         assert http.post("/v2/models/nobody/infer", json={}).status_code == 404
         assert http.post("/v2/models/nli-ngram/versions/0/infer", json={}).status_code == 404
         assert http.post("/v2/models/nli-ngram/infer", content=b" " * (BODY + 1)).status_code == 413
 
 
-def test_every_hard_text_is_answered_and_explained(address):
+def test_every_hard_text_is_answered_and_explained(ready_host):
     async def story(host):
         for text in HARD:
             answer = await host.answer("sentiment-ngram", None, {"statement": text})
@@ -136,10 +150,10 @@ def test_every_hard_text_is_answered_and_explained(address):
             assert found.label == answer.answer["label"]
             assert all(text[w.start : w.end] == w.text for w in found.fields["statement"])
 
-    ask(address, story)
+    ask(ready_host, story)
 
 
-def test_an_answer_names_the_version_and_another_version_is_not_passed_off(address):
+def test_an_answer_names_the_version_and_another_version_is_not_passed_off(ready_host):
     async def story(host):
         (card,) = [card for card in await host.index() if card.name == "nli-ngram"]
         assert card.labels == ("entailment", "neutral", "contradiction")
@@ -150,7 +164,7 @@ def test_an_answer_names_the_version_and_another_version_is_not_passed_off(addre
         with pytest.raises(Unavailable, match="does not serve nobody"):
             await host.answer("nobody", None, NLI)
 
-    ask(address, story)
+    ask(ready_host, story)
 
 
 def test_many_people_share_batches_and_get_their_own_answers(address):
@@ -279,7 +293,7 @@ def test_it_hands_out_the_card_of_a_model(address, ngrams):
     ask(address, story)
 
 
-def test_health_counts_answers_and_failures_of_each_version(address):
+def test_health_counts_answers_and_failures_of_each_version(ready_host):
     async def story(host):
         assert host.health() == {}
         said = [await host.answer("nli-ngram", None, NLI) for _ in range(3)]
@@ -292,4 +306,4 @@ def test_health_counts_answers_and_failures_of_each_version(address):
         times = sorted(each.latency_ms for each in said)
         assert (well.p50_ms, well.p95_ms) == (times[1], times[2])
 
-    ask(address, story)
+    ask(ready_host, story)

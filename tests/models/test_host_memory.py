@@ -1,7 +1,9 @@
 """Models on demand under a memory limit, refusals with figures, and explanations that are kept; real small models."""
 
 import asyncio
+import functools
 import json
+import shutil
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -12,6 +14,7 @@ from safetensors.numpy import load_file, save_file
 from dynabench import heap
 from dynabench.errors import Invalid, NotFound, Unavailable
 from dynabench.models.backends import ngram
+from dynabench.models.catalog import BUILTIN
 from dynabench.models.host import cache, memory
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.repository import ON_DEMAND, READY, UNAVAILABLE, Repository
@@ -30,32 +33,48 @@ def apart():
         yield lambda *told: process.submit(*told).result()
 
 
-@pytest.fixture
-def three(copied, tmp_path):
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
     """Folders of three models so large (32 MiB) that what else a process takes and frees does not count beside them."""
+    models = tmp_path_factory.mktemp("models")
     for name in NAMES:
-        folder = copied("sentiment-ngram", name)
+        folder = models / name
+        shutil.copytree(BUILTIN / "sentiment-ngram", folder)
+        text = (folder / "model.yaml").read_text()
+        (folder / "model.yaml").write_text(text.replace("name: sentiment-ngram", f"name: {name}"))
         options = json.loads((folder / ngram.OPTIONS).read_text())
         arrays = load_file(folder / ngram.WEIGHTS)
         times = 2 ** (BITS - options["bits"])  # a bucket's number is cut off at the options' bits, so answers stay
         save_file({**arrays, "weights": np.tile(arrays["weights"], (times, 1))}, folder / ngram.WEIGHTS)
         (folder / ngram.OPTIONS).write_text(json.dumps({**options, "bits": BITS}))
-    return [tmp_path / "models"]
+    return [models]
+
+
+@functools.cache
+def sizes_of(models):
+    """How much memory each of the models takes, the most of theirs; measured once in a process."""
+
+    async def measure():
+        for _ in range(2):  # the first of all models pays for what the process loads once
+            probe = Repository([models])
+            await probe.start()
+            sizes = probe.room.sizes
+            await probe.close()
+        return dict.fromkeys(sizes, max(sizes.values()))
+
+    return asyncio.run(measure())
 
 
 def story(places, run, models=3.0):
     """Run with memory for so many of the models."""
 
+    sizes = sizes_of(*places)
+
     async def told():
         memory.give_back()  # what earlier stories left is not given back in the middle of this one
-        for _ in range(2):  # the first of all models pays for what the process loads once
-            probe = Repository(places)
-            await probe.start()
-            size = max(probe.room.sizes.values())
-            await probe.close()
         repository = Repository(places)
-        repository.room.limit = repository.held + int(models * size)
-        repository.room.sizes = dict.fromkeys(probe.room.sizes, size)
+        repository.room.limit = repository.held + int(models * max(sizes.values()))
+        repository.room.sizes = dict(sizes)
         engine = Engine(repository)
         await repository.start()
         try:

@@ -103,7 +103,7 @@ TEXT = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TEXT, st.sampled_from(list(VECTORISERS)))
 def test_on_any_text_too_and_the_words_shares_add_up(stored, text, vectoriser):
     pipeline, model = stored(vectoriser, "sgd logistic")
@@ -131,7 +131,7 @@ WAYS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(WAYS, st.lists(TEXT, min_size=2, max_size=6), TEXT)
 @pytest.mark.filterwarnings("ignore:.*token_pattern.*:UserWarning", "ignore:.*stop_words.*:UserWarning")
 def test_amounts_are_scikit_learns_whatever_the_settings(ways, texts, text):

@@ -37,12 +37,12 @@ def load(pools):
 @pytest.fixture(scope="module")
 def rows():
     lines, passages = real.rows, real.paragraphs()
-    pairs = lines("snli_dev_test/test.jsonl.gz")[::99]
+    pairs = lines("snli_dev_test/test.jsonl.gz")[::198]
     return {
         "sentiment": [{"statement": row["text"]} for row in lines("sst3/test.jsonl.gz")[::22]],
         "nli": [{"premise": row["premise"], "hypothesis": row["hypothesis"]} for row in pairs],
-        "hate": [{"statement": row["text"]} for row in lines("hatemoji_build/test.jsonl.gz")[::8]],
-        "qa": [{"passage": row["context"], "question": row["qas"][0]["question"]} for row in passages[::120]],
+        "hate": [{"statement": row["text"]} for row in lines("hatemoji_build/test.jsonl.gz")[::16]],
+        "qa": [{"passage": row["context"], "question": row["qas"][0]["question"]} for row in passages[::240]],
     }
 
 

@@ -83,7 +83,7 @@ def test_on_questions_of_squad_it_knows_better_than_to_answer_all(model):
         for article in rows("squad/squad20_dev.jsonl.gz", 40)[1::2]
         for paragraph in article["paragraphs"][:2]
         for qa in paragraph["qas"][::4]
-    ][:60]
+    ][:30]
     outputs = model.predict([{"question": question, "passage": passage} for question, passage, _ in asked])
     said = ["" if (text := output.answer["answer"]) == reader.NONE else text for output in outputs]
     scores = load("squad_v2").compute(predictions=said, references=[answers for _, _, answers in asked])

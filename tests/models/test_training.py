@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.errors import Conflict, Invalid, NotFound
@@ -195,6 +195,7 @@ def test_a_threshold_is_chosen_on_development_rows_and_lies_in_the_weights(folde
         run.run(recipe("ngram", calibrate="mean"), folder, tmp_path / "three", 3)
 
 
+@settings(max_examples=30)
 @given(st.floats(-2, 2), st.integers(0, 99))
 def test_the_chosen_threshold_undoes_a_shift_of_all_odds(shift, seed):
     rng = np.random.default_rng(seed)

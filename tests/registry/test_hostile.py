@@ -75,7 +75,7 @@ def test_markup_in_inputs_and_answers_is_shown_as_text(client, owner, visitor):
     assert "<script>alert" not in page.text
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=200), max_size=4), st.text(max_size=60))
 def test_no_address_breaks_the_pages(client, owner, params, version):
     named = {f"inputs.{name}": text for name, text in params.items()}

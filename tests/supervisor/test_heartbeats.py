@@ -1,124 +1,150 @@
 """Heartbeats: a busy process is left alone, a silent one is replaced."""
 
 import asyncio
-import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 
 import pytest
+from structlog.testing import capture_logs
 
-from dynabench import heartbeat
+from dynabench import heartbeat, jobs
 from dynabench.migrations import upgrade
 from dynabench.settings import Settings
-from dynabench.supervisor import Watched, end
-from tests.supervisor.processes import SLEEPER, alive, free_port, until
+from dynabench.supervisor import FIRST_BEAT, SILENCE, Watched, end
+from tests.supervisor.processes import PYTHON, SLEEPER, alive, until
 
 BEATING = """
-import sys, time
+import pathlib, sys, time
 from dynabench import heartbeat
+heartbeat.EVERY = 0.05
 heartbeat.start()
-end = time.monotonic() + float(sys.argv[1])
-while time.monotonic() < end: sum(range(100_000))  # busy: it answers nobody
+time.sleep(0.5)
+pathlib.Path(sys.argv[1]).touch()
+while True: time.sleep(60)
+"""
+BEATS_ONCE = """
+import os, time
+os.write(int(os.environ["DYNABENCH_HEARTBEAT"]), b".")
 while True: time.sleep(60)
 """
 
 
-def test_a_process_that_is_busy_and_answers_nobody_is_left_alone(supervise):
-    running = supervise(
-        f"[LoggedProcess('busy', [sys.executable, '-c', {BEATING!r}, '4'], lambda: False, silence=2.0)]"
-    )
-    first = running.child("busy")
-    time.sleep(5)
-    assert running.started("busy") == [first]
-    assert alive(first)
+@pytest.fixture
+def watched():
+    """A watched process that beats once and has been heard."""
+    process = Watched("worker", [*PYTHON, BEATS_ONCE])
+    process.start()
+    until(lambda: process.check() or process.beaten)
+    yield process
+    end([process], seconds=0.1)
 
 
-def test_a_process_that_is_stopped_for_a_moment_goes_on_and_one_that_stays_so_is_replaced(supervise):
-    running = supervise(f"[LoggedProcess('worker', [sys.executable, '-c', {BEATING!r}, '0'], silence=4.0)]")
+def hangs(watched, seconds, seen=True):
+    """Whether the process counts as hung once it was silent for so much longer, during which the supervisor looked at
+    it or was stopped itself."""
+    watched.beat_at -= seconds
+    watched.looked_at -= 0 if seen else seconds
+    with capture_logs() as entries:
+        watched.check()
+    return "process hangs" in [entry["event"] for entry in entries]
+
+
+def test_a_process_that_is_silent_for_a_moment_is_left_alone_and_one_that_stays_so_is_killed(watched):
+    process = watched.process
+    assert not hangs(watched, SILENCE - 20)
+    assert hangs(watched, 40)
+    assert process.wait(60) == -signal.SIGKILL
+
+
+def test_a_supervisor_that_was_stopped_itself_blames_nobody(watched):
+    assert not hangs(watched, 10 * SILENCE, seen=False)
+    assert hangs(watched, 2 * SILENCE), "it looks on afterwards"
+
+
+def test_a_process_has_minutes_for_its_first_beat_however_slow_it_is_to_get_well():
+    """One that was stopped in its first second never beats."""
+    mute = Watched("mute", [*PYTHON, SLEEPER], lambda: False)
+    mute.start()
+    try:
+        assert not hangs(mute, FIRST_BEAT - 20)
+        assert hangs(mute, 40)
+    finally:
+        end([mute])
+
+
+def test_a_process_that_is_stopped_is_replaced(supervise, tmp_path):
+    heard = tmp_path / "heard"
+    command = f"[sys.executable, '-c', {BEATING!r}, {str(heard)!r}]"
+    running = supervise(f"[LoggedProcess('worker', {command}, silence=3.0)]")
     first = running.child("worker")
-    time.sleep(2)  # it beats
+    until(heard.exists)
     os.kill(first, signal.SIGSTOP)
-    time.sleep(1.5)
-    os.kill(first, signal.SIGCONT)
-    time.sleep(3)
-    assert running.started("worker") == [first]
-    os.kill(first, signal.SIGSTOP)
-    second = running.child("worker", 2)
+    assert alive(running.child("worker", 2))
     assert not alive(first)
-    assert alive(second)
 
 
-def test_a_supervisor_that_was_stopped_itself_blames_nobody(supervise):
-    running = supervise(f"[LoggedProcess('worker', [sys.executable, '-c', {BEATING!r}, '0'], silence=3.0)]")
-    first = running.child("worker")
-    time.sleep(2)
-    for pid in (running.process.pid, first):
-        os.kill(pid, signal.SIGSTOP)
-    time.sleep(6)
-    os.kill(running.process.pid, signal.SIGCONT)
-    time.sleep(1)
-    os.kill(first, signal.SIGCONT)
-    time.sleep(3)
-    assert running.started("worker") == [first]
-
-
-def test_a_loop_without_progress_falls_silent(monkeypatch):
-    """A deadlocked event loop is hung, though its process lives and its threads run."""
+@pytest.fixture
+def beats(monkeypatch):
+    """Bytes that this process has beaten since they were last counted, every 0.02 s."""
     reading, writing = os.pipe()
-    monkeypatch.setenv(heartbeat.VARIABLE, str(writing))
-    monkeypatch.setattr(heartbeat, "EVERY", 0.05)
-    monkeypatch.setattr(heartbeat, "STALLED", 0.5)
     os.set_blocking(reading, False)
+    monkeypatch.setenv(heartbeat.VARIABLE, str(writing))
+    monkeypatch.setattr(heartbeat, "EVERY", 0.02)
+    threads = set(threading.enumerate())
+    yield lambda: len(_heard(reading))
+    os.close(reading)
+    for thread in set(threading.enumerate()) - threads:
+        if thread.name == "heartbeat":
+            heartbeat.progress()
+            thread.join(10)  # it finds the pipe closed
+    os.close(writing)
 
-    def beats():
-        try:
-            return len(os.read(reading, 65536))
-        except BlockingIOError:
-            return 0
+
+def until_silent(beats):
+    """Return once nothing has beaten for a quarter of a second."""
+    beats()
+    until(lambda: time.sleep(0.25) or not beats(), 20)
+
+
+def test_a_process_that_is_busy_beats(beats):
+    heartbeat.start()
+    deadline, count = time.monotonic() + 60, 0
+    while count < 4 and time.monotonic() < deadline:
+        sum(range(1_000_000))
+        count += beats()
+    assert count >= 4
+
+
+def test_a_loop_without_progress_falls_silent(beats, monkeypatch):
+    """A deadlocked event loop is hung, though its process lives and its threads run."""
+    monkeypatch.setattr(heartbeat, "STALLED", 0.3)
 
     async def loop():
         following = asyncio.create_task(heartbeat.follow_loop())
-        await asyncio.sleep(1)
-        assert beats() > 3
-        time.sleep(1.5)
-        beats()
-        time.sleep(0.5)
-        assert beats() == 0
-        await asyncio.sleep(0.5)
-        assert beats() > 1
+        for _ in range(3):
+            while not beats():
+                await asyncio.sleep(0.05)
+        until_silent(beats)  # the loop is blocked
+        while not beats():
+            await asyncio.sleep(0.05)
         following.cancel()
 
     heartbeat.start()
     assert heartbeat.VARIABLE not in os.environ, "what this process starts does not beat for it"
     asyncio.run(loop())
-    os.close(reading)
-    time.sleep(0.2)  # the thread finds the pipe closed, and ends
-    os.close(writing)
 
 
-def test_a_process_that_never_gets_to_its_loop_falls_silent(monkeypatch):
+def test_a_process_that_never_gets_to_its_loop_falls_silent(beats, monkeypatch):
     """Waiting for a database before it serves anybody, for example."""
-    reading, writing = os.pipe()
-    monkeypatch.setenv(heartbeat.VARIABLE, str(writing))
-    monkeypatch.setattr(heartbeat, "EVERY", 0.05)
-    monkeypatch.setattr(heartbeat, "STARTING", 1.0)
+    monkeypatch.setattr(heartbeat, "STARTING", 0.5)
     heartbeat.start()
-    time.sleep(0.5)
-    assert len(os.read(reading, 65536)) > 1
-    time.sleep(1.5)
-    os.set_blocking(reading, False)
-    with contextlib.suppress(BlockingIOError):
-        os.read(reading, 65536)
-    time.sleep(0.5)
-    with pytest.raises(BlockingIOError):
-        os.read(reading, 65536)
+    until(beats)
+    until_silent(beats)
     heartbeat.progress()
-    until(lambda: _heard(reading), 5)
-    os.close(reading)
-    time.sleep(0.2)  # the thread finds the pipe closed, and ends
-    os.close(writing)
+    until(beats)
 
 
 def _heard(pipe):
@@ -128,67 +154,30 @@ def _heard(pipe):
         return b""
 
 
-def test_a_process_that_does_not_beat_in_its_first_minutes_is_replaced(supervise):
-    """One that was stopped in its first second, for example."""
-    running = supervise(f"[LoggedProcess('mute', [*python, {SLEEPER!r}], first_beat=1.5)]")
-    first, second = running.child("mute"), running.child("mute", 2)
-    assert not alive(first)
-    assert alive(second)
-
-
-@pytest.mark.parametrize("command", ["web", "worker", "host"])
-def test_each_real_process_beats(tmp_path, command):
-    if command == "worker":
-        upgrade(Settings(home=tmp_path))
-    (tmp_path / "models").mkdir()
-    options = ["--models", str(tmp_path / "models")] if command == "host" else []
-    env = {"DYNABENCH_HOME": str(tmp_path), "DYNABENCH_PORT": str(free_port())}
-    watched = Watched(command, [sys.executable, "-m", "dynabench", command, *options], env=env)
+def test_a_worker_beats(tmp_path):
+    """Of web processes and hosts, see `test_web_workers` and `test_host_workers`."""
+    upgrade(Settings(home=tmp_path))
+    watched = Watched("worker", [sys.executable, "-m", "dynabench", "worker"], env={"DYNABENCH_HOME": str(tmp_path)})
     watched.start()
     try:
         until(lambda: _heard(watched.beats))
-        time.sleep(1)
         assert until(lambda: _heard(watched.beats)), "it goes on"
         assert watched.process.poll() is None
     finally:
         end([watched])
 
 
-WORKER = """
-import sys, threading
-from dynabench import heartbeat, jobs
-from dynabench.settings import get_settings
-jobs.LONGEST_ROUND, jobs.KEEP = 2.0, 1.0
-jobs.KEEPERS = ("keeper:tidy",)
-heartbeat.start()
-jobs.work(get_settings(), threading.Event())
-"""
-
-
-KEEPER = """
-import pathlib, time
-def tidy(database, settings):
-    if (settings.folder / "hang").exists():
-        (settings.folder / "hang").unlink()
-        time.sleep(600)
-    (settings.folder / "kept").touch()
-"""
-
-
-def test_a_worker_that_hangs_while_it_keeps_things_in_order_is_replaced(supervise, tmp_path, monkeypatch):
-    upgrade(Settings(home=tmp_path))
-    (tmp_path / "keeper.py").write_text(KEEPER)
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
-    monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path))
-    running = supervise(f"[LoggedProcess('worker', [sys.executable, '-c', {WORKER!r}], silence=3.0)]")
-    first = running.child("worker")
-    kept = tmp_path / "kept"
-    until(kept.exists)
-    time.sleep(6)
-    assert running.started("worker") == [first], "one that makes progress is left alone"
-    (tmp_path / "hang").touch()
-    until(lambda: not (tmp_path / "hang").exists())
-    kept.unlink(missing_ok=True)
-    assert alive(running.child("worker", 2))
-    until(kept.exists)
-    assert not alive(first)
+def test_a_worker_that_hangs_while_it_keeps_things_in_order_falls_silent(beats, monkeypatch):
+    monkeypatch.setattr(jobs, "LONGEST_ROUND", 0.5)
+    hanging = threading.Event()
+    heartbeat.start()
+    for _ in range(3):  # one that makes progress
+        jobs._keep([lambda database, settings: until(beats)], None, None)
+    worker = threading.Thread(target=jobs._keep, args=([lambda database, settings: hanging.wait(60)], None, None))
+    worker.start()
+    try:
+        until(beats)
+        until_silent(beats)
+    finally:
+        hanging.set()
+        worker.join()

@@ -5,58 +5,58 @@ import os
 import signal
 import socket
 import sqlite3
-import subprocess
-import sys
 
 import httpx2
 import psutil
 import pytest
+from typer.testing import CliRunner
 
-from benchmarks.running import platform, wait_for
+from benchmarks.running import free_port, platform, wait_for
+from dynabench.cli import app
 from dynabench.key_check import check_keys
 from dynabench.migrations import upgrade
-from dynabench.settings import Settings
+from dynabench.settings import Settings, get_settings
 from tests.supervisor.processes import until
 
 
-def serve(home, *arguments, **settings):
-    env = os.environ | {"DYNABENCH_HOME": str(home)} | settings
-    command = [sys.executable, "-m", "dynabench", "serve", *arguments]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+@pytest.fixture
+def serve(tmp_path, monkeypatch):
+    """What the command says where it refuses to serve."""
+    monkeypatch.setattr(os, "environ", os.environ.copy() | {"DYNABENCH_HOME": str(tmp_path)})
+
+    def refusal(*arguments):
+        get_settings.cache_clear()
+        done = CliRunner().invoke(app, ["serve", *arguments])
+        assert done.exit_code == 1
+        assert isinstance(done.exception, SystemExit), "no traceback is shown"
+        return done.stderr
+
+    yield refusal
+    get_settings.cache_clear()
 
 
-def test_a_taken_port_is_named_with_what_to_do(tmp_path):
+def test_a_taken_port_is_named_with_what_to_do(serve, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        done = serve(tmp_path, "--port", str(port))
-    assert done.returncode == 1
-    assert f"port {port} of 127.0.0.1" in done.stderr
-    assert f"--port {port + 1}" in done.stderr
-    assert "Traceback" not in done.stderr
+        message = serve("--port", str(port))
+    assert f"port {port} of 127.0.0.1" in message
+    assert f"--port {port + 1}" in message
     assert not (tmp_path / "dynabench.sqlite").exists()
 
 
 @pytest.mark.parametrize(
     ("host", "port"), [("203.0.113.7", "8000"), ("no.such.host.invalid", "8000"), ("127.0.0.1", "70000")]
 )
-def test_an_address_that_is_not_ours_is_named(tmp_path, host, port):
-    done = serve(tmp_path, "--host", host, "--port", port)
-    assert done.returncode == 1
-    assert f"Nothing can listen on port {port} of {host}" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_an_address_that_is_not_ours_is_named(serve, host, port):
+    assert f"Nothing can listen on port {port} of {host}" in serve("--host", host, "--port", port)
 
 
-def test_a_second_one_on_the_same_folder_is_refused(tmp_path):
+def test_a_second_one_on_the_same_folder_is_refused(serve, tmp_path):
     (tmp_path / "run").mkdir()
-    with socket.socket(socket.AF_UNIX) as host, socket.socket() as probe:
+    with socket.socket(socket.AF_UNIX) as host:
         host.bind(str(tmp_path / "run" / "host.sock"))
         host.listen()
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
-        done = serve(tmp_path, "--port", str(port))
-    assert done.returncode == 1
-    assert f"Another dynabench serve runs on {tmp_path}" in done.stderr
+        assert f"Another dynabench serve runs on {tmp_path}" in serve("--port", str(free_port()))
 
 
 @pytest.mark.slow

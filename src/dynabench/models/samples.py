@@ -7,6 +7,7 @@ import wave
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from dynabench.models.protocol import as_text
@@ -204,6 +205,7 @@ def _sent(config: TaskConfig, values: Mapping[str, dict[str, Any]]) -> dict[str,
     return {name: as_text(value) for name, value in inputs.items()}
 
 
+@cache
 def picture(shade: int = 0, size: int = 48) -> str:
     """A small PNG as `data:image/png;base64,...`: two fields of colour, the second darker the higher `shade` is."""
     rows = b"".join(

@@ -8,7 +8,7 @@ from dynabench.models.catalog import BUILTIN
 from tests.models.conftest import served
 from tests.models.waiting import until_ready
 
-from .table import TASKS, Maker, needs
+from .table import BRIEFLY, TASKS, Maker, needs
 
 
 @contextmanager
@@ -32,4 +32,4 @@ def replicas(place: Path, ray: Any) -> Iterator[Path]:
         ray.stop()
 
 
-MAKERS = [Maker("ray", "nli", replicas, given="ray_here")]
+MAKERS = [Maker("ray", "nli", replicas, given="ray_here", tests=BRIEFLY)]

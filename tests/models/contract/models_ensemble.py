@@ -2,7 +2,7 @@ from pathlib import Path
 
 from dynabench.models import starting
 
-from .table import TASKS, Maker, needs, plain
+from .table import BRIEFLY, TASKS, Maker, needs, plain
 
 
 def mean(place: Path) -> Path:
@@ -11,4 +11,4 @@ def mean(place: Path) -> Path:
     return starting.start("both", TASKS["sentiment"], "ensemble", place, members="sentiment-ngram,sentiment-minilm")
 
 
-MAKERS = [Maker("ensemble", "sentiment", plain(mean))]
+MAKERS = [Maker("ensemble", "sentiment", plain(mean), tests=BRIEFLY)]

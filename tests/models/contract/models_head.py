@@ -6,7 +6,7 @@ from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.retraining import retrain
 from dynabench.models.training.rows import Row
 
-from .table import TASKS, Maker, needs, plain
+from .table import BRIEFLY, TASKS, Maker, needs, plain
 
 PAIRS = {
     "entailment": ("Two dogs run on the beach.", "Animals are outside."),
@@ -25,4 +25,4 @@ def trained(place: Path) -> Path:
     return place / "three-pairs"
 
 
-MAKERS = [Maker("head", "nli", plain(trained))]
+MAKERS = [Maker("head", "nli", plain(trained), tests=BRIEFLY)]

@@ -5,7 +5,7 @@ import yaml
 
 from dynabench.models import spec, starting
 
-from .table import TASKS, Maker, needs, plain
+from .table import BRIEFLY, TASKS, Maker, needs, plain
 
 
 def endpoint(place: Path, server: Any) -> Path:
@@ -21,4 +21,4 @@ def endpoint(place: Path, server: Any) -> Path:
     return folder
 
 
-MAKERS = [Maker("huggingface", "sentiment", plain(endpoint), given="endpoints")]
+MAKERS = [Maker("huggingface", "sentiment", plain(endpoint), given="endpoints", tests=BRIEFLY)]

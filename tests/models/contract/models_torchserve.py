@@ -3,7 +3,7 @@ from typing import Any
 
 from dynabench.models import starting
 
-from .table import TASKS, Maker, needs, plain
+from .table import BRIEFLY, TASKS, Maker, needs, plain
 
 
 def classifier(place: Path, server: Any) -> Path:
@@ -14,4 +14,4 @@ def classifier(place: Path, server: Any) -> Path:
     )
 
 
-MAKERS = [Maker("torchserve", "sentiment", plain(classifier), given="torchserve")]
+MAKERS = [Maker("torchserve", "sentiment", plain(classifier), given="torchserve", tests=BRIEFLY)]

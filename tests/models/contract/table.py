@@ -12,6 +12,20 @@ import pytest
 from dynabench.models import kinds
 from dynabench.tasks import TaskConfig, builtin
 
+BRIEFLY = frozenset(
+    {
+        "test_the_card_says_what_the_model_is",
+        "test_every_sample_is_answered_validly_and_alone_as_in_any_batch",
+        "test_inputs_of_another_form_are_refused_by_name",
+        "test_another_label_or_method_is_refused",
+        "test_a_model_opened_twice_answers_twice_and_closing_one_leaves_the_other",
+        "test_closing_frees_the_model_its_threads_and_its_processes",
+        "test_the_host_serves_the_same_answers_by_the_open_inference_protocol",
+    }
+)
+"""Tests of what a model adds that is made of others of the suite, or is asked over a wire as others are, with which
+texts, words and threads are tried."""
+
 TASKS: dict[str, TaskConfig] = {each.config.id: each.config for each in builtin()}
 
 Make = Callable[..., AbstractContextManager[Path]]

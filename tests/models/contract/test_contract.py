@@ -137,7 +137,7 @@ def test_closing_frees_the_model_its_threads_and_its_processes(subject):
 def test_threads_get_their_own_answers(subject):
     rows = subject.samples[:8]
     expected = [subject.answers([row])[0] for row in rows]
-    turns = [turn % len(rows) for turn in range(24)]
+    turns = [turn % len(rows) for turn in range(12)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda turn: subject.answers([rows[turn]])[0], turns))
     assert same(subject.card, [expected[turn] for turn in turns], found)

@@ -8,11 +8,11 @@ from dynabench.models import catalog
 from dynabench.scoring import answers, planning
 from dynabench.scoring.tables import Score
 from dynabench.settings import get_settings
-from tests.models.contract import models_ensemble, models_handler, models_oip, models_torchserve
+from tests.models.contract import models_ensemble, models_handler, models_oip
 from tests.scoring.conftest import by_hand, place, statements
 
 __all__ = ["by_hand", "place"]
-MAKERS = [made.MAKERS[0] for made in (models_ensemble, models_handler, models_oip, models_torchserve)]
+MAKERS = [made.MAKERS[0] for made in (models_ensemble, models_handler, models_oip)]
 PAIRS = [
     Stored(f"p{n}", {"premise": "It rains.", "hypothesis": f"It rains {n} drops."}, ({"label": "neutral"},))
     for n in range(9)

@@ -16,7 +16,7 @@ from tests.jobs.conftest import Worker, until
 from tests.models.served.chat_server import NAME
 from tests.scoring.conftest import by_hand, owner_of, place, statements
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chat")]
 
 __all__ = ["by_hand", "owner_of", "place"]
 ROWS, LIMIT = 8, 5

@@ -49,7 +49,7 @@ def shallow(layers: int = 2, **more: Any) -> BertConfig:
     return BertConfig.from_pretrained(encoder.find(), num_hidden_layers=layers, **none, **more)
 
 
-def sentiment(folder: Path, count: int = 960, layers: int = 2) -> Path:
+def sentiment(folder: Path, count: int = 640, layers: int = 2) -> Path:
     """MiniLM's first layers, fine-tuned for a moment on two-way sentiment."""
     found = [
         row
@@ -116,7 +116,7 @@ def asked(count: int) -> list[dict[str, Any]]:
 
 def questions(folder: Path) -> tuple[Path, list[dict[str, Any]]]:
     """A reader that has learnt some real questions by heart, and these questions."""
-    found = asked(6)
+    found = asked(4)
     read, model = tokenizer(), BertForQuestionAnswering.from_pretrained(encoder.find(), config=shallow())
     texts = [[row[name] for row in found] for name in ("question", "passage")]
     batch = read(*texts, padding=True, return_tensors="pt")
@@ -135,7 +135,7 @@ def _token(batch: Any, row: int, character: int) -> int:
 
 def tags(folder: Path) -> Path:
     """Finds numbers and months in real sentences; learnt from their spelling."""
-    texts = [part["context"][:200] for part in real.paragraphs(3)][:40]
+    texts = [part["context"][:200] for part in real.paragraphs(3)][:24]
     read = tokenizer()
     named = {"id2label": dict(enumerate(TAGS)), "label2id": {name: at for at, name in enumerate(TAGS)}}
     model = BertForTokenClassification.from_pretrained(encoder.find(), config=shallow(1, **named))

@@ -35,8 +35,9 @@ def serve(
 
     heartbeat.start()
     guard.check(url, token, without_token)
+    limit = memory.limit(memory_limit)
     bound = bind(url)
-    app = application(workers, places, memory.limit(memory_limit))
+    app = application(workers, places, limit)
     if token and not url.startswith("unix:"):
         app = guard.Guard(app, token)
     config = uvicorn.Config(

@@ -59,11 +59,11 @@ class Watch:
         """Note what there is before the repository reads it, so that nothing comes in between unseen."""
         self._known = await asyncio.to_thread(marks, self._places)
 
-    async def run(self, seconds: float = LOOK_SECONDS) -> None:
-        """Look every so many seconds, until cancelled. A folder counts once it has not changed between two looks."""
+    async def run(self) -> None:
+        """Look every `LOOK_SECONDS`, until cancelled. A folder counts once it has not changed between two looks."""
         before = self._known
         while True:
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(LOOK_SECONDS)
             try:
                 now = await asyncio.to_thread(marks, self._places)
                 changed = {folder for folder in now if now[folder] != self._known.get(folder)}
