@@ -311,3 +311,11 @@ def test_replicas_that_make_no_sense_are_refused(replicas):
 def test_a_range_of_replicas_is_left_to_the_cluster():
     assert Scale.read("1-8").options()["autoscaling_config"]["max_replicas"] == 8
     assert Scale.read(" 3 ").options()["num_replicas"] == 3
+
+
+def test_a_cluster_that_does_not_answer_is_told_at_once(tmp_path):
+    environment = os.environ | {"DYNABENCH_RAY": "127.0.0.1:1", "DYNABENCH_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "dynabench", "host", "--url", f"unix:{tmp_path / 'host.sock'}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.returncode == 1
+    assert "Nothing answers at the Ray cluster's address '127.0.0.1:1'" in done.stderr
