@@ -2,34 +2,23 @@
 
 import gzip
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from tests import large_data, original_data
-
-ROOT = Path(__file__).parents[1]
-SQUAD = "tests/evaluate/evaluator/test_data.py::test_real_files_are_read"
-
-
-def run(data: Path, test: str) -> str:
-    """What pytest says of a test where the data sets lie in a folder."""
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", test]
-    where = os.environ | {large_data.VARIABLE: str(data), "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
-    return subprocess.run(words, cwd=ROOT, env=where, capture_output=True, text=True).stdout
+from tests import conftest, large_data, original_data
 
 
 @pytest.mark.parametrize("partial", [False, True])
-def test_a_test_that_needs_data_is_skipped_with_the_command_that_runs_it(tmp_path, partial):
+def test_a_test_that_needs_data_is_skipped_with_the_command_that_runs_it(tmp_path, monkeypatch, request, partial):
     if partial:
         (tmp_path / "sst3").mkdir()
-    said = run(tmp_path, SQUAD)
-    assert "1 skipped" in said
+    monkeypatch.setenv(large_data.VARIABLE, str(tmp_path))
+    request.node.add_marker(pytest.mark.large_data("sst3", "sst3/test.jsonl.gz"))
+    with pytest.raises(pytest.skip.Exception) as skipped:
+        conftest.pytest_runtest_setup(request.node)
     missing = "sst3/test.jsonl.gz" if partial else "sst3, sst3/test.jsonl.gz"
-    assert f"needs {missing}: DYNABENCH_TEST_DATA=FOLDER make test ARGS={SQUAD}" in said
+    test = request.node.nodeid.partition("[")[0]
+    assert str(skipped.value) == f"needs {missing}: DYNABENCH_TEST_DATA=FOLDER make test ARGS={test}"
 
 
 def test_a_test_that_reads_data_without_saying_so_fails():

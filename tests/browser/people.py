@@ -90,6 +90,13 @@ def arrived(thing: Locator) -> None:
     thing.page.wait_for_load_state()
 
 
+def follow(thing: Locator, address: str) -> None:
+    """Press a link or a button that leads to `address`, a pattern, and wait until that page's scripts listen."""
+    page = thing.page
+    thing.click()
+    page.wait_for_url(address)  # and for the page's load event, after all its scripts
+
+
 def draw_over(page: Page, first: Locator, last: Locator) -> None:
     """Draw from one word to another with the mouse, once they stand still."""
     first.hover()

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dynabench.cards import library
+from tests.browser.people import follow
 from tests.browser.test_looks import looks_well
 
 pytestmark = pytest.mark.browser
@@ -58,9 +59,8 @@ def test_an_error_stands_beside_its_field_which_has_the_focus(guest):
 def test_examples_and_uploads(guest, tmp_path):
     page = guest().page
     page.goto("/evaluate/metric/accuracy")
-    page.get_by_role("navigation", name="Examples").get_by_role("link").nth(1).click()
+    follow(page.get_by_role("navigation", name="Examples").get_by_role("link").nth(1), "**/accuracy?example=1")
     expect(page.get_by_label("predictions")).to_have_value("yes\nno")
-    expect(page).to_have_url(re.compile(r"\?example=1$"))
     page.get_by_text("Paste or upload a table").click()
     file = {"name": "rows.csv", "mimeType": "text/csv", "buffer": b"predictions,references\n1,1\n0,1\n1,1\n0,1\n"}
     page.get_by_label("Or a file").set_input_files(file)
@@ -72,15 +72,15 @@ def test_examples_and_uploads(guest, tmp_path):
 def test_the_form_without_scripts(guest):
     page = guest(java_script_enabled=False).page
     page.goto("/evaluate?q=recall")
-    page.get_by_role("link", name="f1", exact=True).click()
+    follow(page.get_by_role("link", name="f1", exact=True), "**/evaluate/metric/f1*")
     page.get_by_label("predictions").fill("1\n1")
     page.get_by_label("references").fill("1\n0")
     page.get_by_role("button", name="Compute").click()
     expect(page.locator(".calc-number")).to_contain_text("0.6667")
 
 
-@pytest.mark.parametrize("path", ["/evaluate", "/evaluate/metric/f1?example=1", "/evaluate/metric/accuracy?example=2"])
-def test_the_pages_look_well(guest, path):
+def test_the_pages_look_well(guest):
     page = guest().page
-    page.goto(path)
-    looks_well(page)
+    for path in ("/evaluate", "/evaluate/metric/f1?example=1", "/evaluate/metric/accuracy?example=2"):
+        page.goto(path)
+        looks_well(page)

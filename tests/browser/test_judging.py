@@ -53,7 +53,6 @@ def test_an_author_judges_and_a_validator_confirms_by_keys(guest, admin):
     expect(ada.get_by_role("heading", name="sentiment-ngram got it.")).to_be_focused()
     ada.keyboard.press("y")
     expect(ada.get_by_role("heading", name="You fooled sentiment-ngram.")).to_be_focused()
-    looks_well(ada)
     bela.goto("/tasks/judged-author/validate")
     expect(bela.get_by_text("The model says:")).to_be_visible()
     expect(bela.get_by_role("heading", name="Is the model's answer wrong?")).to_be_visible()

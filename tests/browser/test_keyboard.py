@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.people import PASSWORD, arrived, ask_the_models, example_on, something_fooling
+from tests.browser.test_looks import serious
 
 pytestmark = pytest.mark.browser
 
@@ -74,15 +75,18 @@ def test_the_whole_way_by_keyboard(guest, visitor):
     page.keyboard.type(draft.text)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="You fooled")).to_be_focused()
+    expect(page.locator("#announcer")).to_have_text(re.compile("^You fooled "))
     read_the_strip(page)
     explain(page)
     page.keyboard.press("?")
     keys = page.get_by_role("dialog")
     expect(keys).to_contain_text("Another context")
+    assert serious(page) == []
     page.keyboard.press("Escape")
     expect(keys).to_be_hidden()
     page.keyboard.press("e")
     expect(page.get_by_role("textbox", name="Hypothesis")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value(draft.text)
 
 
 def test_enter_goes_on_and_c_brings_another_context(guest, visitor):

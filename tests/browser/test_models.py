@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.people import PHONE, arrived
+from tests.browser.people import PHONE, arrived, follow
 from tests.browser.test_looks import looks_well
 
 pytestmark = pytest.mark.browser
@@ -19,12 +19,11 @@ def write(page):
 def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     page = guest().page
     page.goto("/")
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="Models").click()
+    follow(page.get_by_role("navigation", name="Main").get_by_role("link", name="Models"), "**/models")
     page.get_by_role("searchbox", name="Search models by name").press_sequentially("nli")
     expect(page.locator(".model-item")).to_have_count(2)
     looks_well(page)
-    page.get_by_role("link", name="nli-minilm").click()
-    arrived(page.get_by_label("Premise"))
+    follow(page.get_by_role("link", name="nli-minilm"), "**/models/nli-minilm*")
     page.evaluate("() => { window.stayed = true }")
     write(page)
     page.get_by_role("textbox", name="Hypothesis").press("Control+Enter")
@@ -43,7 +42,7 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     expect(other.get_by_role("heading", name="It says")).to_have_text(said.inner_text())
     expect(other.get_by_role("textbox", name="Hypothesis")).to_have_value(HYPOTHESIS)
 
-    page.get_by_role("link", name="Compare with another").click()
+    follow(page.get_by_role("link", name="Compare with another"), "**/models/compare?*")
     page.get_by_label("Second model").select_option("nli-ngram")
     page.get_by_role("button", name="Choose these").click()
     arrived(page.get_by_role("button", name="Ask both"))
@@ -60,8 +59,8 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
 def test_without_scripts_a_model_answers_and_explains(guest):
     page = guest(java_script_enabled=False).page
     page.goto("/tasks/nli")
-    page.get_by_role("navigation", name="Task").get_by_role("link", name="Models").click()
-    page.get_by_role("link", name="nli-ngram").click()
+    follow(page.get_by_role("navigation", name="Task").get_by_role("link", name="Models"), "**/tasks/nli/models")
+    follow(page.get_by_role("link", name="nli-ngram"), "**/models/nli-ngram*")
     write(page)
     page.get_by_role("button", name="Ask it").click()
     expect(page.get_by_role("heading", name="It says")).to_be_visible()

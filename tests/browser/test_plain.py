@@ -32,6 +32,8 @@ def test_the_loop_without_scripts(guest, visitor):
     expect(other.locator(".last")).to_contain_text("you say it is correct")
     other.get_by_role("button", name="Undo").click()
     expect(other.locator("form.vote")).to_be_visible()
+    other.goto("/tasks/nli/rounds/1")
+    expect(other.get_by_role("table").last).to_be_visible()  # what a chart would draw
 
 
 def test_a_visitor_tries_it_without_scripts(guest):

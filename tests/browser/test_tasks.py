@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dynabench.client import Client
-from tests.browser.people import PHONE, WIDE, draw_over, example_on, find_in_queue, strip
-from tests.browser.test_looks import looks_well
+from tests.browser.people import PHONE, draw_over, example_on, find_in_queue, strip
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +77,6 @@ def test_an_answer_is_marked_by_keyboard_alone_and_fools_the_model(guest, visito
     ada.get_by_role("button", name="where it ends").click()
     expect(ada.get_by_role("button", name="where it ends")).to_be_focused()
     expect(ada.locator(".strip-key").first).to_contain_text("end")
-    looks_well(ada)
     example = example_on(ada)
     ada.get_by_label("Why is your answer right?").fill("It stands there.")
     ada.get_by_role("button", name="Save explanation").click()
@@ -87,8 +85,6 @@ def test_an_answer_is_marked_by_keyboard_alone_and_fools_the_model(guest, visito
     find_in_queue(bela, "qa", example)
     expect(bela.locator(".item-passage .by-people")).to_have_text(marked)
     expect(bela.locator("main")).not_to_contain_text("qa-minilm")
-    looks_well(bela)
-    bela.set_viewport_size(WIDE)
     bela.keyboard.press("2")
     correct = bela.get_by_role("group", name="What is the answer?")
     expect(correct.locator(".span-check").first).to_be_focused()
@@ -139,8 +135,6 @@ def test_hate_speech_from_the_warning_over_a_perturbation_to_the_vote(guest):
     author = guest("ada")
     ada = author.page
     ada.goto("/tasks/hate/create")
-    looks_well(ada)
-    ada.set_viewport_size(WIDE)
     accept_warning(ada)
     expect(ada).to_have_url(re.compile(r"/tasks/hate/create$"))
     statement = ada.get_by_role("textbox", name="Statement")
@@ -171,7 +165,6 @@ def test_hate_speech_from_the_warning_over_a_perturbation_to_the_vote(guest):
     ada.get_by_label("Whom does it attack?").select_option("several of these")
     ada.get_by_label("Which groups?").fill("Cooks and guests")
     ada.get_by_label("animosity").check()
-    looks_well(ada)
     ada.get_by_role("button", name="Save explanation").click()
     expect(ada.get_by_text("Saved. Thank you.")).to_be_focused()
     example = example_on(ada)
@@ -222,7 +215,6 @@ def test_a_seed_is_shown_with_what_the_models_say_and_then_what_was_changed(gues
     expect(page.locator(".model-reading").first).to_contain_text(re.compile(r"reads this as .* \d+%", re.DOTALL))
     seed = page.locator(".start-text").inner_text()
     expect(page.get_by_role("textbox", name="Statement")).to_have_value(seed)
-    looks_well(page)
     first, rest = seed.split(" ", 1)
     page.get_by_role("textbox", name="Statement").fill(f"Hardly {rest}")
     page.locator("#create-form").get_by_label("negative").check()

@@ -1,4 +1,4 @@
-"""What people read, and keep, when the network, the server or the model host fails."""
+"""What people read, and keep, when the model host fails."""
 
 import os
 import signal
@@ -12,49 +12,6 @@ from tests.browser.people import models_answer, writing
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 SAID_BY_FAILURES = "Failed to load resource|: htmx:|Response Status Error Code"
-
-
-def test_a_draft_survives_a_reload(guest):
-    page = guest("ada").page
-    page.goto("/tasks/nli/create")
-    writing(page, "nli").fill("Half a thought, in Straße and 日本 🎈")
-    expect(page.locator("[data-draft-status]")).to_have_text("saved")
-    page.reload()
-    expect(writing(page, "nli")).to_have_value("Half a thought, in Straße and 日本 🎈")
-    expect(page.locator("[data-draft-status]")).to_have_text("your draft is back")
-
-
-def test_without_a_network_the_draft_stays_and_can_be_sent_later(guest):
-    ada = guest("ada")
-    page = ada.page
-    page.goto("/tasks/sentiment/create")
-    page.locator("#create-form").get_by_label("negative").check()
-    writing(page, "sentiment").fill("The manual is longer than the film.")
-    ada.context.set_offline(True)
-    page.keyboard.press("Control+Enter")
-    failure = page.get_by_role("alert")
-    expect(failure).to_contain_text("The server cannot be reached. What you wrote is kept.")
-    expect(writing(page, "sentiment")).to_have_value("The manual is longer than the film.")
-    ada.context.set_offline(False)
-    failure.get_by_role("button", name="Try again").click()
-    expect(page.locator("#answer-title")).to_be_focused()
-    ada.forgive(SAID_BY_FAILURES)
-
-
-def test_bad_input_is_told_beside_the_field_and_kept(guest):
-    ada = guest("ada")
-    page = ada.page
-    page.goto("/tasks/nli/create")
-    writing(page, "nli").fill("<b>bold</b> " + "x" * 600)
-    page.keyboard.press("Control+Enter")
-    expect(writing(page, "nli")).to_be_focused()
-    expect(writing(page, "nli")).to_have_attribute("aria-invalid", "true")
-    expect(page.locator("#create-form .field-error")).to_contain_text("500")
-    expect(writing(page, "nli")).to_have_value("<b>bold</b> " + "x" * 600)
-    writing(page, "nli").fill("<b>bold</b> people are here.")
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("#tries")).to_contain_text("<b>bold</b> people are here.")
-    ada.forgive(SAID_BY_FAILURES)
 
 
 def the_host(home: Path) -> psutil.Process:

@@ -33,9 +33,11 @@ def test_a_card_has_ranges_options_and_examples(client):
 
 
 def test_the_examples_of_all_cards_can_be_sent_back_and_give_what_they_say(client):
+    """The first one that gives a result, and the first one that is refused: `evaluate` tests all of them."""
     for entry in OPEN:
         address = f"/api/v1/evaluate/{entry.kind}/{entry.name}"
-        for example in client.get(address).json()["examples"]:
+        examples = client.get(address).json()["examples"]
+        for example in {bool(example["error"]): example for example in reversed(examples)}.values():
             body = {name: example[name] for name in ("columns", "options", "config")}
             answer = client.post(address, json=body)
             if example["error"]:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import psutil
 import pytest
 
+from dynabench import security
 from dynabench.cards import library, worker
 from dynabench.cards.calculator import Calculator
 from dynabench.cards.formulas import mathml
@@ -171,9 +172,8 @@ def test_what_people_paste_is_shown_as_text(client):
 def test_computing_is_limited_to_so_many_a_minute(app, client):
     app.state.settings.rate_limit = True
     link = f"{F1}?{urlencode({'column.predictions': '1', 'column.references': '1'})}"
-    told = [client.get(link).status_code for _ in range(75)]  # one a second comes back
-    assert told[:60] == [200] * 60
-    assert 429 in told
+    app.state.limiter = security.Limiter(clock=lambda: 0.0)  # one a second would come back
+    assert [client.get(link).status_code for _ in range(61)] == [200] * 60 + [429]
     assert client.get("/evaluate").status_code == 200
 
 
@@ -207,18 +207,23 @@ def _starve(process):
     process.rlimit(psutil.RLIMIT_AS, (worker.MEMORY - (1 << 20),) * 2)
 
 
-@pytest.mark.parametrize("harm", [_stop, _starve])
-def test_an_example_that_could_not_be_computed_once_is_computed_for_the_next_reader(app, client, harm):
+def test_an_example_that_could_not_be_computed_once_is_computed_for_the_next_reader(app, client):
     """What a busy machine did to it is no property of the module."""
     app.state.calculator = Calculator(seconds=1)
+
+    def computed(path):
+        """Read the page until its example is computed: a second may be too short on a busy machine."""
+        return any(numbers(client.get(path).text) for _ in range(60))
+
     try:
-        assert numbers(client.get("/evaluate/metric/f1").text)  # the process that computes has started
-        [process] = [each for each in psutil.Process().children() if each.cmdline()[-1:] == ["1"]]
-        harm(process)
-        assert numbers(client.get("/evaluate/metric/accuracy").text) == []
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()
-            process.wait()
-        assert numbers(client.get("/evaluate/metric/accuracy").text) == ["0.5000"]
+        assert computed("/evaluate/metric/f1")  # the process that computes has started
+        for harm, path in ((_starve, "/evaluate/metric/accuracy"), (_stop, "/evaluate/metric/recall")):
+            [process] = [each for each in psutil.Process().children() if each.cmdline()[-1:] == ["1"]]
+            harm(process)
+            assert numbers(client.get(path).text) == []
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+                process.wait()
+            assert computed(path)
     finally:
         app.state.calculator.close()

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import socket
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -52,10 +51,13 @@ def hostile(tmp_path, monkeypatch):
 
     async def ask(calculator, code):
         request = {"kind": "metric", "name": "hostile", "config": None, "options": {}, "extra": {}}
-        try:
-            return await calculator.compute(columns={"predictions": [code]}, **request)
-        except Invalid as problem:
-            return problem
+        while True:
+            try:
+                return await calculator.compute(columns={"predictions": [code]}, **request)
+            except Invalid as problem:
+                return problem
+            except Unavailable:  # a busy machine was late
+                continue
 
     async def story(codes):
         calculator = Calculator(seconds=2)
@@ -64,42 +66,35 @@ def hostile(tmp_path, monkeypatch):
         finally:
             calculator.close()
 
-    def texts(*codes, problems=False):
-        found = asyncio.run(story(codes))
-        return found if problems else [each.fields[""] if isinstance(each, Invalid) else each for each in found]
-
-    return texts
+    return lambda *codes: asyncio.run(story(codes))
 
 
-def test_a_hostile_computation_ends_alone_and_the_next_is_answered(hostile):
-    began = time.monotonic()
-    found = hostile("1", "while True: pass", "import time; time.sleep(60)", "x = bytearray(8 << 30)", "1")
-    assert found[0] == found[-1] == {"x": 1.0}
-    assert "more than 2 s" in found[1]
-    assert "more than 2 s" in found[2]
-    assert "more memory" in found[3]
-    assert time.monotonic() - began < 30
-
-
-def test_computations_read_no_files_open_no_connections_start_nothing_and_see_no_secrets(hostile, tmp_path):
+def test_a_hostile_computation_ends_alone_reaches_nothing_and_the_next_is_answered(hostile, tmp_path):
     place = tmp_path / "written"
-    found = hostile(
+    forbidden = (
         f"open({str(place)!r}, 'w').write('x')",
         "open('/etc/passwd').read()",
         "import socket; socket.create_connection(('127.0.0.1', 9), 1)",
         "import subprocess; subprocess.run(['true'])",
         "import os; os.kill(os.getppid(), 9)",
-        "import os; assert 'DYNABENCH_SECRET' not in os.environ and 'hunter2' not in str(os.environ)",
     )
-    assert all("not allowed here" in said for said in found[:5]), found
-    assert found[5] == {"x": 1.0}
+    no_secrets = "import os; assert 'DYNABENCH_SECRET' not in os.environ and 'hunter2' not in str(os.environ)"
+    endless = ("while True: pass", "import time; time.sleep(60)", "x = bytearray(8 << 30)")
+    broken = "raise KeyError('secret detail')"
+    first, *refused, secrets, busy, asleep, full, trouble, stated, last = hostile(
+        "1", *forbidden, no_secrets, *endless, broken, "raise ValueError('no label')", "1"
+    )
+    assert first == secrets == last == {"x": 1.0}
+    assert all("not allowed here" in answer.fields[""] for answer in refused), refused
     assert not place.exists()
-
-
-def test_a_module_that_fails_otherwise_says_so_without_its_traceback(hostile):
-    (said,) = hostile("raise KeyError('secret detail')")
-    assert "did not expect" in said
-    assert "secret" not in said
+    for answer in (busy, asleep):
+        assert type(answer) is NotComputed, "it may succeed when asked again"
+        assert "more than 2 s" in answer.fields[""]
+    assert "more memory" in full.fields[""]
+    assert type(trouble) is NotComputed
+    assert "did not expect" in trouble.fields[""]
+    assert "secret" not in trouble.fields[""], "no traceback"
+    assert type(stated) is Invalid
 
 
 def test_what_a_module_refuses_is_passed_on():
@@ -107,87 +102,74 @@ def test_what_a_module_refuses_is_passed_on():
     assert "references has 0" in told["error"]
 
 
-def test_what_a_module_refuses_is_told_apart_from_what_may_succeed_when_asked_again(hostile):
-    codes = ("raise ValueError('no label')", "while True: pass", "raise KeyError('x')")
-    refused, *unfinished = hostile(*codes, problems=True)
-    assert type(refused) is Invalid
-    assert [type(each) for each in unfinished] == [NotComputed, NotComputed]
-
-
 ACCURACY = {"kind": "metric", "name": "accuracy", "config": None, "options": {}, "extra": {}}
 
 
-@pytest.fixture
-def ask():
-    """Ask a calculator of a second's patience for an accuracy: the number, or the problem that it raised."""
+async def _ask(calculator):
+    """The accuracy of one right answer of two, or the problem that was raised."""
+    try:
+        answer = await calculator.compute(columns={"predictions": [1, 0], "references": [1, 1]}, **ACCURACY)
+    except Problem as problem:
+        return problem
+    return answer["accuracy"]
 
-    async def number(calculator):
-        try:
-            return (await calculator.compute(columns={"predictions": [1, 0], "references": [1, 1]}, **ACCURACY))[
-                "accuracy"
-            ]
-        except Problem as problem:
-            return problem
 
-    return number
+async def _ask_again(calculator):
+    """The accuracy, asked for until it comes: a second may be too short on a busy machine."""
+    for _ in range(60):
+        if isinstance(answer := await _ask(calculator), float):
+            return answer
+    return answer
 
 
 def _worker():
     """The process that computes within a second; the one that tests share has more."""
-    [found] = [each for each in psutil.Process().children() if each.cmdline()[-1:] == ["1"]]
-    return found
+    [process] = [each for each in psutil.Process().children() if each.cmdline()[-1:] == ["1"]]
+    return process
 
 
-def _numbers(ask, harm, times):
-    """What a calculator answers first, then `times` times after `harm` was done to its worker's process."""
+def _stop(process, _):
+    process.suspend()
+
+
+def _fill(process, leaving):
+    """Take all places of its queue."""
+    process.suspend()
+    [place] = [each.laddr for each in process.net_connections("unix") if each.laddr]
+    while True:
+        connection = leaving.enter_context(socket.socket(socket.AF_UNIX))
+        connection.setblocking(False)
+        try:
+            connection.connect(place)
+        except BlockingIOError:
+            return
+
+
+def _clean(process, _):
+    """Take its socket away, as a cleaner of temporary files does."""
+    [place] = [each.laddr for each in process.net_connections("unix") if each.laddr]
+    shutil.rmtree(Path(place).parent)
+
+
+def _kill(process, _):
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def test_a_worker_that_is_stopped_full_out_of_reach_or_killed_is_replaced():
+    """One calculator meets one trouble after the other; the module has no part in any."""
 
     async def story():
         calculator = Calculator(seconds=1)
         try:
-            found = [await ask(calculator)]
-            with ExitStack() as leaving:
-                harm(_worker(), leaving)
-                return found + [await ask(calculator) for _ in range(times)]
+            assert await _ask_again(calculator) == 0.5
+            for harm in (_stop, _fill, _clean, _kill):
+                with ExitStack() as leaving:
+                    harm(_worker(), leaving)
+                    if harm is not _kill:
+                        assert isinstance(await _ask(calculator), Unavailable), harm
+                    assert await _ask_again(calculator) == 0.5, harm
         finally:
             calculator.close()
 
-    return asyncio.run(story())
-
-
-def test_a_worker_that_is_stopped_is_replaced(ask):
-    first, refused, again = _numbers(ask, lambda process, _: process.suspend(), 2)
-    assert (first, again) == (0.5, 0.5)
-    assert isinstance(refused, Unavailable), "the module had no part in it"
-
-
-def test_a_worker_whose_queue_is_full_is_replaced(ask):
-    def fill(process, leaving):
-        process.suspend()
-        [place] = [each.laddr for each in process.net_connections("unix") if each.laddr]
-        while True:
-            connection = leaving.enter_context(socket.socket(socket.AF_UNIX))
-            connection.setblocking(False)
-            try:
-                connection.connect(place)
-            except BlockingIOError:
-                return
-
-    first, refused, again = _numbers(ask, fill, 2)
-    assert (first, again) == (0.5, 0.5)
-    assert isinstance(refused, Unavailable)
-
-
-def test_a_worker_that_nobody_can_reach_any_more_is_replaced(ask):
-    """A cleaner of temporary files took its socket away."""
-
-    def clean(process, _):
-        [place] = [each.laddr for each in process.net_connections("unix") if each.laddr]
-        shutil.rmtree(Path(place).parent)
-
-    first, refused, again = _numbers(ask, clean, 2)
-    assert (first, again) == (0.5, 0.5)
-    assert isinstance(refused, Unavailable)
-
-
-def test_a_worker_that_was_killed_is_started_again(ask):
-    assert _numbers(ask, lambda process, _: process.send_signal(signal.SIGKILL), 2)[-1] == 0.5
+    asyncio.run(story())

@@ -83,15 +83,17 @@ def test_a_file_of_ones_own_that_imports_what_is_not_there_is_named_with_it(tmp_
         assert line == f"`dynabench evaluate` needs no_such_library, which is not installed: {path} imports it"
 
 
-@pytest.mark.parametrize("kind", ["metric", "measurement", "comparison"])
-def test_a_new_module_works_and_its_test_passes(tmp_path, kind):
-    told = run("new", "mean_gap", "--kind", kind, "--folder", tmp_path)
-    assert told.exit_code == 0, told.output
-    assert load(str(tmp_path / "mean_gap.py")).module_type == kind
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "test_mean_gap.py"]
+def test_new_modules_work_and_their_tests_pass(tmp_path):
+    kinds = ("metric", "measurement", "comparison")
+    for kind in kinds:
+        answer = run("new", f"mean_{kind}", "--kind", kind, "--folder", tmp_path)
+        assert answer.exit_code == 0, answer.output
+        assert load(str(tmp_path / f"mean_{kind}.py")).module_type == kind
+        assert f"mean_{kind}" in run("show", tmp_path / f"mean_{kind}.py").stdout
+    names = [f"test_mean_{kind}.py" for kind in kinds]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", *names]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert "2 passed" in done.stdout, done.stdout
-    assert "mean_gap" in run("show", tmp_path / "mean_gap.py").stdout
+    assert "6 passed" in done.stdout, done.stdout
 
 
 def test_a_new_module_is_well_formed_and_overwrites_nothing(tmp_path):

@@ -100,6 +100,8 @@ class Calculator:
             self._folder = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)
         path = Path(self._folder.name) / "worker"
         if self._process is None or self._process.poll() is not None:
+            if self._process is not None:
+                _kill(self._process)  # it has ended; this closes its pipe
             path.unlink(missing_ok=True)
             with socket.socket(socket.AF_UNIX) as listener:
                 listener.bind(str(path))
