@@ -115,6 +115,21 @@ def test_who_may_gets_in_and_who_may_not_is_turned_away(stage: Stage, role: str)
     assert not walk(stage, role, lambda route: role in MAY[route.who], routes)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("role", sorted(EVERYBODY))
+def test_every_route_is_called_by_everybody(stage: Stage, role: str):
+    assert not walk(stage, role, lambda route: role in MAY[route.who], ROUTES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", sorted(EVERYBODY))
+def test_every_route_of_a_task_for_invited_people_is_called_by_everybody(invited: Stage, role: str):
+    outside = role in ("anon", "member")
+    assert not walk(
+        invited, role, lambda route: role in MAY[route.who] and not (outside and route.who in SEATED), ROUTES
+    )
+
+
 @pytest.mark.parametrize("role", ["anon", "member", "author", "expert", "moderator", "owner", "banned"])
 def test_a_task_for_invited_people_is_for_people_with_a_role(invited: Stage, role: str):
     """The routes that ask for a seat, and what everybody reads of the task all the same."""
