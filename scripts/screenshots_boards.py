@@ -49,7 +49,7 @@ def look(page: Page, shoot: Callable[[Page, str], None]) -> None:
         page.wait_for_timeout(3000)
     while page.locator(".notice").count():
         left = page.locator(".notice").count()
-        page.get_by_role("button", name="Understood").first.click()
+        page.get_by_role("button", name="Dismiss").first.click()
         expect(page.locator(".notice")).to_have_count(left - 1)
     for name, path in PAGES:
         page.goto(path)

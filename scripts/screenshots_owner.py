@@ -77,7 +77,7 @@ def preview(page: Page) -> None:
     page.goto(f"/tasks/{TASK}/manage/contexts")
     file = {"name": "reports.csv", "mimeType": "text/csv", "buffer": SHEET.encode()}
     page.get_by_label("Add contexts from a file").set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview").click()
     page.get_by_label("Premise").select_option("Report text")
     expect(page.get_by_role("heading", name="1 would be left out")).to_be_visible()
 

@@ -21,6 +21,7 @@ ON_BOTH = (
     "datasets/test_round_trip.py",
     "jobs",
     "test_migrations.py",
+    "test_old_database.py",
     "validation/test_concurrency.py",
     "validation/test_folding.py",
     "validation/test_places.py",

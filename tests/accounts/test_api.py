@@ -81,7 +81,7 @@ def test_a_token_is_had_by_name_or_address(client, name):
 def test_wrong_passwords_and_unknown_names_read_the_same(client, name):
     client.post("/api/v1/accounts", json=BODY)
     answer = client.post("/api/v1/tokens", json={"username": name, "password": "something wrong"})
-    assert (answer.status_code, answer.json()["detail"]) == (401, "Username and password do not fit together.")
+    assert (answer.status_code, answer.json()["detail"]) == (401, "Wrong username or password.")
 
 
 def test_tokens_are_listed_without_their_secret_and_revoked(client, person):

@@ -118,7 +118,7 @@ def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
     assert not {"north", "south"} & set(bob.locator("main").inner_text().split())
     looks_well(bob)
     bob.locator(f'button[value="{side}"]').click()
-    expect(bob.get_by_text("Nothing waits for your vote")).to_be_visible()
+    expect(bob.get_by_text("All caught up", exact=True)).to_be_visible()
 
     bob.goto("/tasks/chat-preference/preferences")
     rows = bob.get_by_role("region", name="No model is clearly preferred yet").get_by_role("row")

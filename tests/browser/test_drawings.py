@@ -92,7 +92,7 @@ def test_drawn_chosen_marked_checked_seen_and_exported(guests, draws):
         if name == "bob":
             looks_well(other)
         other.get_by_role("button", name="Correct", exact=False).first.click()
-        expect(other.get_by_text("Nothing waits for your vote")).to_be_visible()
+        expect(other.get_by_text("All caught up", exact=True)).to_be_visible()
     rows = operate(draws.home, "export", TASK, "--format", "zip", "--output", str(draws.home / "rows.zip"))
     assert rows is not None
     with zipfile.ZipFile(io.BytesIO((draws.home / "rows.zip").read_bytes())) as packed:

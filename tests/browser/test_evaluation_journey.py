@@ -138,7 +138,7 @@ def add_data(page: Page) -> None:
     page.goto(f"{HERE}/datasets")
     file = {"name": "second.csv", "mimeType": "text/csv", "buffer": table.getvalue().encode()}
     page.get_by_label("File", exact=True).set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview").click()
     columns = page.locator('select[name^="field."]')
     expect(columns).to_have_count(2)
     arrived(columns.last)

@@ -9,11 +9,11 @@ def test_a_form_says_beside_each_field_what_is_wrong_with_it(guest):
     page = guest().page
     page.goto("/register")
     page.get_by_label("Username").fill("fedora")
-    page.get_by_label("Mail address").fill("fedora@")
+    page.get_by_label("Email", exact=True).fill("fedora@")
     password = page.get_by_label("Password")
     password.fill("short")
     page.get_by_role("main").get_by_role("button", name="Join").click()
-    mail = page.get_by_label("Mail address")
+    mail = page.get_by_label("Email", exact=True)
     expect(mail).to_be_focused()
     expect(mail).to_have_accessible_description(
         "Never shown to others and never published. Write a whole mail address, such as name@example.org."
@@ -45,12 +45,12 @@ def test_without_scripts_the_server_says_it(guest):
     page = somebody.page
     page.goto("/register")
     page.get_by_label("Username").fill("fedora")
-    page.get_by_label("Mail address").fill("fedora@nowhere")
+    page.get_by_label("Email", exact=True).fill("fedora@nowhere")
     page.get_by_label("Password").fill("1234567890")
     page.locator("[name=agree]").check()
     page.get_by_role("main").get_by_role("button", name="Join").click()
-    expect(page.get_by_label("Mail address")).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_label("Mail address")).to_have_value("fedora@nowhere")
+    expect(page.get_by_label("Email", exact=True)).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_label("Email", exact=True)).to_have_value("fedora@nowhere")
     expect(page.locator("#f-email-error")).to_have_text("Write a whole mail address, such as name@example.org.")
     expect(page.locator("#f-password-error")).to_contain_text("first that are guessed")
     somebody.forgive("422")

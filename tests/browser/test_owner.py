@@ -64,7 +64,7 @@ def add_contexts(page: Page) -> None:
     page.get_by_role("link", name="Add some").click()
     file = {"name": "reports.csv", "mimeType": "text/csv", "buffer": SHEET.encode()}
     page.get_by_label("Add contexts from a file").set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview").click()
     arrived(page.get_by_label("Premise"))
     page.get_by_label("Premise").select_option("Report text")
     expect(page.get_by_role("heading", name="1 would be left out")).to_be_visible()
@@ -102,7 +102,7 @@ def accept(page: Page, link: str, name: str) -> None:
     page.goto(link)
     follow(page.get_by_role("link", name="Make an account"), "**/register?**")
     page.get_by_label("Username").fill(name)
-    page.get_by_label("Mail address").fill(f"{name}@example.org")
+    page.get_by_label("Email", exact=True).fill(f"{name}@example.org")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Join").click()
@@ -178,7 +178,7 @@ def close_round(page: Page, task: str) -> None:
     page.get_by_text("Close this round…").click()
     page.get_by_role("button", name="Yes, close round 1").click()
     expect(page.get_by_role("heading", name=re.compile("^Round 1"))).to_contain_text("closed")
-    expect(page.get_by_text("Nothing waits for votes any more")).to_be_visible()
+    expect(page.get_by_text("All votes are in")).to_be_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -210,7 +210,7 @@ def add_contexts_without_scripts(page: Page) -> None:
     page.get_by_role("link", name="Add some").click()
     file = {"name": "reports.csv", "mimeType": "text/csv", "buffer": SHEET.encode()}
     page.get_by_label("Add contexts from a file").set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview").click()
     page.get_by_label("Premise").select_option("Report text")
     page.get_by_role("button", name="Show the rows like this").click()
     expect(page.get_by_role("heading", name="1 would be left out")).to_be_visible()
@@ -236,7 +236,7 @@ def test_the_console_the_new_task_page_and_a_file_on_its_way_in_look_well(guest,
     page.goto("/tasks/nli/manage/contexts")
     file = {"name": "reports.csv", "mimeType": "text/csv", "buffer": SHEET.encode()}
     page.get_by_label("Add contexts from a file").set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", name="Which column is what?")).to_be_visible()
     looks_well(page)
 

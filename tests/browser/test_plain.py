@@ -12,7 +12,7 @@ def test_the_loop_without_scripts(guest, visitor):
     page = guest(java_script_enabled=False).page
     page.goto("/register?next=/tasks/nli/create")
     page.get_by_label("Username").fill("halina")
-    page.get_by_label("Mail address").fill("halina@example.org")
+    page.get_by_label("Email", exact=True).fill("halina@example.org")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Join").click()

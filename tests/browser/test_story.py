@@ -26,7 +26,7 @@ pytestmark = pytest.mark.browser
 
 def join(page: Page, name: str) -> None:
     page.get_by_label("Username").fill(name)
-    page.get_by_label("Mail address").fill(f"{name}@example.org")
+    page.get_by_label("Email", exact=True).fill(f"{name}@example.org")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Join").click()

@@ -89,6 +89,6 @@ def test_from_template_to_first_fooled_model_as_the_tutorial_says(guest, site, n
     reader = Reader(come, guest(), tutorial)
     for step in todo:
         reader.follow(step)
-        if "**Begin with it**" in step or "**Look at it**" in step:
+        if "**Begin with it**" in step or "**Preview**" in step:
             looks_well(reader.page)
     expect(reader.other.locator("#answer-title")).to_contain_text("You fooled")

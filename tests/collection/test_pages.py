@@ -86,10 +86,10 @@ def test_a_try_is_told_explained_and_taken_back(eve, htmx, client):
     fields = {name: hidden(page, name) for name in ("context_id", "key", "answer.label")}
     told = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": HOSTILE})
     assert told.status_code == 200
-    assert "try 1" in told.text
+    assert "Attempt 1" in told.text
     assert "<script>alert" not in told.text
     again = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": HOSTILE})
-    assert "try 1" in again.text, "the same key is the same example"
+    assert "Attempt 1" in again.text, "the same key is the same example"
     example = re.search(r"/examples/(\d+)/explanation", told.text)[1]
     said = eve.submit(f"/examples/{example}/explanation", htmx=htmx, **{"ask.why_correct": HOSTILE})
     assert said.status_code == (200 if htmx else 303)

@@ -27,7 +27,7 @@ def test_a_model_without_a_weighed_metric_is_listed_unranked_with_the_reason(cli
     become(ids[1], kind="predictions")
     last = board(client)["rows"][-1]
     assert (last["name"], last["rank"], last["score"]["value"]) == ("model-1", None, None)
-    assert last["unranked"] == "A file of predictions has no throughput, memory; give these the weight 0 to rank it."
+    assert last["unranked"] == "A file of predictions has no throughput, memory; set their weights to 0 to rank without them."
     assert "model-1" in ranks(board(client, "?m.memory=0&m.throughput=0"))
 
 
@@ -74,7 +74,7 @@ def reason(found, name):
 def test_a_metric_that_nobody_has_yet_is_named_with_its_reason_and_the_link_that_ranks_all(client, ids, database):
     forget(database, "robustness", ids)
     assert ranks(board(client)) == {}
-    assert reason(board(client), "model-0") == "It has no robustness; give this the weight 0 to rank it."
+    assert reason(board(client), "model-0") == "It has no robustness; set its weight to 0 to rank without it."
     page = client.get(PAGE).text
     assert "No model has robustness yet" in page
     [link] = re.findall(r'href="([^"]+)">Rank all without it', page)
@@ -102,7 +102,7 @@ def test_a_model_whose_evaluation_goes_on_keeps_its_scores_and_says_its_place_in
     found = board(client)
     assert max(row["metrics"]["accuracy"]["value"] for row in found["rows"]) == before
     assert reason(found, "model-0") == (
-        "Robustness is being measured: place 1 in the queue. Until then, give this the weight 0 to rank it."
+        "Measuring robustness: place 1 in the queue. Until then, set its weight to 0 to rank without it."
     )
     assert "place 7 in the queue" in reason(found, "model-3")
     assert len(ranks(board(client, "?m.robustness=0"))) == 4

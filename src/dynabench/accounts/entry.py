@@ -47,7 +47,7 @@ async def prove(request: Request, name: str, password: str) -> Proven:
     person = await db.aread(service.find, name)
     cost = request.app.state.settings.password_cost
     if not await passwords.acheck(person.password_hash if person else None, password, cost) or person is None:
-        raise Unauthenticated(_("Username and password do not fit together."))
+        raise Unauthenticated(_("Wrong username or password."))
     old = passwords.outdated(person.password_hash, cost)
     return Proven(person, await passwords.amake(password, cost) if old else None)
 

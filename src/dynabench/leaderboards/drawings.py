@@ -99,7 +99,7 @@ def pareto(of: Plot) -> Chart | None:
     front = [each.entrant.label for each in of.points if not each.dominated]
     named = ", ".join(front[:4]) + ("…" if len(front) > 4 else "")
     told = {"n": len(front), "all": len(of.points), "names": named}
-    title = _("%(n)s of %(all)s models are beaten by none on both: %(names)s", **told)
+    title = _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **told)
     columns: Columns = [_("Model"), (axis(of.x), "num"), (axis(of.y), "num"), _("Beaten on both")]
     rows = [
         [each.entrant.label, cell(each.x, of.x), cell(each.y, of.y), _("yes") if each.dominated else _("no")]
@@ -180,6 +180,6 @@ def _together(models: Sequence[Entrant], of: Transfer) -> str:
     one, other = sorted((models[int(i)].label, models[int(j)].label))
     share = float(both[i, j])
     if share == 1:
-        return _("%(one)s and %(other)s fall together most: all of what fools one fools both", one=one, other=other)
+        return _("Shared errors: everything that fools %(one)s or %(other)s fools both", one=one, other=other)
     told = {"one": one, "other": other, "share": percent(share)}
-    return _("%(one)s and %(other)s fall together most: at least %(share)s of what fools one fools both", **told)
+    return _("Shared errors: at least %(share)s of what fools %(one)s or %(other)s fools both", **told)

@@ -171,7 +171,7 @@ def lacking(board: Board, weights: Weights, place: int) -> str:
     if held := [board.datasets[at].title for at in data if _untold(board, place, at)]:
         where = ", ".join(held)
         return _(
-            "Held back on %(where)s: not significantly better than an earlier try. Give that the weight 0 to rank it.",
+            "Held back on %(where)s: not significantly better than an earlier submission. Set its weight to 0 to rank without it.",
             where=where,
         )
     gone = ~np.isfinite(values)
@@ -186,14 +186,14 @@ def _lacks(board: Board, place: int, metrics: Sequence[Measure], data: Sequence[
     """That a row has some metrics on no dataset."""
     entry, what = board.entries[place], ", ".join(each.title.lower() for each in metrics)
     this = len(metrics) == 1
-    rank = _("give this the weight 0 to rank it") if this else _("give these the weight 0 to rank it")
+    rank = _("set its weight to 0 to rank without it") if this else _("set their weights to 0 to rank without them")
     if entry.kind == "predictions":
         return _("A file of predictions has no %(what)s; %(rank)s.", what=what, rank=rank)
     versions = [board.datasets[at].version for at in data]
     if (ahead := board.coming.ahead(entry.id, versions)) is not None:
         return _(
-            "%(what)s is being measured: %(ahead)s. Until then, %(rank)s.",
-            what=what.capitalize(),
+            "Measuring %(what)s: %(ahead)s. Until then, %(rank)s.",
+            what=what,
             ahead=_queued(ahead),
             rank=rank,
         )
@@ -207,7 +207,7 @@ def _lacks(board: Board, place: int, metrics: Sequence[Measure], data: Sequence[
 
 
 def _queued(ahead: int) -> str:
-    return _("place %(n)s in the queue", n=ahead) if ahead else _("its turn is now")
+    return _("place %(n)s in the queue", n=ahead) if ahead else _("running now")
 
 
 def _untold(board: Board, place: int, dataset: int) -> bool:

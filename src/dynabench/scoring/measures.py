@@ -58,7 +58,7 @@ KNOWN = {
         Measure("latency_p50", _("Median latency"), "lower", "ms", 1.0, cost=True, limits=(1000.0, 0.0)),
         Measure("latency_p95", _("Latency, 95th percentile"), "lower", "ms", 1.0, cost=True, limits=(1000.0, 0.0)),
         Measure("size", _("Size"), "lower", "MiB", 1.0, cost=True, limits=(4096.0, 0.0)),
-        Measure("others", _("Machine's load by others while measured"), "lower", cost=True),
+        Measure("others", _("Background load during the run"), "lower", cost=True),
         Measure("price", _("Price of 1,000 examples"), "lower", "", 1.0, cost=True),
         Measure("spent", _("Price of all its answers"), "lower", "", 1.0, cost=True),
     )

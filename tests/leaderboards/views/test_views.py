@@ -134,7 +134,7 @@ def test_two_copies_share_all_their_errors(client):
     assert found["shares"][i][j] == found["shares"][j][i] == 1.0
     assert found["rows"] == sum(found["counts"]) == 120
     page = client.get("/tasks/sentiment/transfer?dataset=first").text
-    assert "model-1 and model-2 fall together most" in page
+    assert "everything that fools model-1 or model-2 fools both" in page
     assert client.get(f"{TASK}/transfer", params={"dataset": "hushed"}).status_code == 403
 
 
