@@ -27,7 +27,8 @@ def test_a_model_without_a_weighed_metric_is_listed_unranked_with_the_reason(cli
     become(ids[1], kind="predictions")
     last = board(client)["rows"][-1]
     assert (last["name"], last["rank"], last["score"]["value"]) == ("model-1", None, None)
-    assert last["unranked"] == "A file of predictions has no throughput, memory; set their weights to 0 to rank without them."
+    reason = "A file of predictions has no throughput, memory; set their weights to 0 to rank without them."
+    assert last["unranked"] == reason
     assert "model-1" in ranks(board(client, "?m.memory=0&m.throughput=0"))
 
 

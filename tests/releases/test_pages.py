@@ -145,7 +145,7 @@ def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, clien
     assert "is released" in browser.get(PAGE).text
     page = client.get("/tasks/checks/rounds/1/release").text
     assert "manifest.json" in page
-    assert "Scores stand here once models were evaluated on both parts." in page
+    assert "Scores appear here once models were evaluated on both parts." in page
     assert 'href="/tasks/checks/rounds/1/release"' in client.get("/tasks/checks/rounds/1").text
 
 

@@ -48,8 +48,8 @@ def _note(of: Table) -> str:
         return _("With 95% intervals.") if of.drawn == "intervals" else ""
     at = formatting.format_value(of.line, kind)
     if of.name == "baselines":
-        return _("With 95%% intervals. The line stands at %(at)s: always giving the most frequent answer.", at=at)
-    return _("With 95%% intervals. The line stands at %(at)s: equally frequent answers.", at=at)
+        return _("With 95%% intervals. The line is at %(at)s: always giving the most frequent answer.", at=at)
+    return _("With 95%% intervals. The line is at %(at)s: equally frequent answers.", at=at)
 
 
 def _axis(kind: Kind) -> dict[str, Any]:

@@ -174,7 +174,9 @@ def change(session: Session, person: Person | None, task: str, name: str, wanted
         _keep_secret(found)
     warning = ""
     if changed.get("visibility") == "hidden" and was_public(session, found):
-        warning = _("This dataset was public: whoever has its rows keeps them, so scores on it say less from now on.")
+        warning = _(
+            "This dataset was public: anyone who has its rows keeps them, so scores on it say less from now on."
+        )
     for key, value in changed.items():
         setattr(found, key, value)
     if wanted.retired is not None and wanted.retired != (found.retired_at is not None):

@@ -141,7 +141,7 @@ def saturation(of: Sequence[Standing]) -> Chart | None:
         near=near,
     )
     columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Of the way: −1 to 0"), "num")]
-    note = _("The best score so far on each round: the first model stands at −1, people at 0.")
+    note = _("The best score so far on each round: the first model is at −1, people are at 0.")
     return Chart(title, plots.saturation(points), columns, rows, note)
 
 

@@ -171,7 +171,8 @@ def lacking(board: Board, weights: Weights, place: int) -> str:
     if held := [board.datasets[at].title for at in data if _untold(board, place, at)]:
         where = ", ".join(held)
         return _(
-            "Held back on %(where)s: not significantly better than an earlier submission. Set its weight to 0 to rank without it.",
+            "Held back on %(where)s: not significantly better than an earlier submission. "
+            "Set its weight to 0 to rank without it.",
             where=where,
         )
     gone = ~np.isfinite(values)

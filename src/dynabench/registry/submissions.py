@@ -165,7 +165,7 @@ def one(session: Session, viewer: Person, id: int, write: bool = False) -> Seen:
     owning = found.visibility == "public" and rounds.role(session, viewer, found.task_id) == "owner"
     if not mine and (write or not owning):
         if owning:
-            raise errors.Forbidden(_("Only whoever sent it may do this."))
+            raise errors.Forbidden(_("Only its submitter may do this."))
         raise errors.NotFound(_("There is no such submission."))
     sender = session.get(Person, found.person_id) if found.person_id else None
     return Seen(found, sender.username if sender else "", mine)
@@ -255,7 +255,7 @@ def forget(session: Session, settings: Settings, person_id: int) -> None:
     """
     for made in session.scalars(submission_queries.of(person_id)):
         if made.state in submission_queries.GOING:
-            left = _("Whoever sent it left before its check ended.")
+            left = _("The submitter left before its check ended.")
             made.state, made.code, made.reason = "failed", "cancelled", left
         submission_files.drop(settings, made.source, token=True)
     submission_files.forget(settings, person_id)

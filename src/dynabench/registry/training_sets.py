@@ -34,7 +34,7 @@ def sent(session: Session, settings: Settings, person: Person, id: int) -> tuple
     """The file that a training set was sent as, and what it was called (its submitter, admins)."""
     seen = submissions.one(session, person, id)
     if not seen.mine:
-        raise errors.Forbidden(_("Only whoever sent it may have its rows."))
+        raise errors.Forbidden(_("Only its submitter may see its rows."))
     name = str(seen.submission.source.get("file", "")) if seen.submission.kind == "training_set" else ""
     path = submission_files.taken(settings, name)
     if not name or not path.is_file():
@@ -102,7 +102,7 @@ class _Chosen:
         key: object = uid or made.texts
         if key in self.lines:
             what = f"Row {_short(uid)}" if uid else "This text"
-            raise _wrong(_("%(what)s stands in line %(value)s already.", what=what, value=self.lines[key]))
+            raise _wrong(_("Line %(value)s has %(what)s already.", what=what, value=self.lines[key]))
         self.lines[key] = row.number
         self.rows.append(made)
 

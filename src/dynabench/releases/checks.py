@@ -129,7 +129,7 @@ def _findings(made: ReleaseReport, rules: Release, published: bool) -> Iterator[
     if made.flags:
         yield warn("flags", _("Flagged examples that no moderator has looked at: %(flags)s.", flags=made.flags))
     if published:
-        text = _("A public dataset has this round's examples: whoever has its rows has read the hidden part.")
+        text = _("A public dataset has this round's examples: anyone with its rows has read the hidden part.")
         yield warn("published", text)
     if made.duplicates:
         yield warn(

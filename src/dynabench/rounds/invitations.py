@@ -17,7 +17,7 @@ from dynabench.security import digest
 
 MOST_USES, MOST_DAYS, MOST_OPEN = 1000, 90, 100
 SINGLE = ("owner", "moderator")  # who gets power over the work of others is invited one by one
-GONE = _("This invitation is unknown, used up, revoked or out of date. Ask whoever sent it for a new one.")
+GONE = _("This invitation is unknown, used up, revoked or out of date. Ask the sender for a new one.")
 
 
 def clean(role: str, note: str, uses: int, days: int) -> str:

@@ -38,9 +38,7 @@ def check_new(session: Session, source: str) -> TaskConfig:
     """The config of a task that is not there yet; raises `Invalid`."""
     config = service.parse_config(source)
     if config.id in service.RESERVED:
-        raise errors.Invalid(
-            {"id": _("No task may be called %(id)s: it would stand in the way of a page.", id=repr(config.id))}
-        )
+        raise errors.Invalid({"id": _("No task may be called %(id)s: a page has this address.", id=repr(config.id))})
     if session.get(Task, config.id) is not None:
         raise errors.Invalid(
             {"id": _("There is a task %(id)s already. Its console can give it a new version.", id=config.id)}

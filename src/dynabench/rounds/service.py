@@ -169,9 +169,7 @@ def save_task(session: Session, person: Person | None, source: str, *, new_by_an
     """
     config = parse_config(source)
     if config.id in RESERVED:
-        raise errors.Invalid(
-            {"id": _("No task may be called %(id)s: it would stand in the way of a page.", id=repr(config.id))}
-        )
+        raise errors.Invalid({"id": _("No task may be called %(id)s: a page has this address.", id=repr(config.id))})
     found = session.get(Task, config.id, with_for_update=True)
     if found is None:
         if person is not None and not person.admin and not new_by_anyone:

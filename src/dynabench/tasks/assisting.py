@@ -70,7 +70,7 @@ class Assistant(Section):
     @model_validator(mode="after")
     def _model_is_named(self) -> "Assistant":
         if len(set(self.providers)) < len(self.providers):
-            raise ValueError(_("Something stands in providers twice."))
+            raise ValueError(_("providers lists something twice."))
         if ("model" in self.providers) != (self.model is not None):
             raise ValueError(_("The provider model and a mapping such as model: {name: my-model} go together."))
         return self

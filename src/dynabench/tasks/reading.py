@@ -100,7 +100,7 @@ def _bounded(root: yaml.Node) -> None:
                 line = node.value[at][0].start_mark.line + 1
                 raise _invalid(
                     _(
-                        "The key “%(keys)s” stands twice in one mapping (line %(line)s).",
+                        "The key “%(keys)s” occurs twice in one mapping (line %(line)s).",
                         keys=printable(keys[at]),
                         line=line,
                     )

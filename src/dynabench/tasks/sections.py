@@ -37,7 +37,7 @@ class Start(Section):
     @model_validator(mode="after")
     def _prompt_says_what(self) -> "Start":
         if len(set(self.kinds)) < len(self.kinds):
-            raise ValueError(_("A kind of start stands here twice."))
+            raise ValueError(_("A kind of start is listed twice."))
         if ("prompt" in self.kinds) != bool(self.prompt):
             raise ValueError(_("The kind prompt and a mapping such as prompt: {statement: prompt} go together."))
         return self
@@ -149,5 +149,5 @@ class Release(Section):
         if abs(self.train + self.dev + self.test + self.hidden - 1) > 1e-6:
             raise ValueError(_("train, dev, test and hidden are shares of one whole: they must add up to 1."))
         if len(set(self.disjoint)) < len(self.disjoint):
-            raise ValueError(_("Something stands in disjoint twice."))
+            raise ValueError(_("disjoint lists something twice."))
         return self

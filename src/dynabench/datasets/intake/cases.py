@@ -125,4 +125,4 @@ def spans_of(text: str, passage: Any) -> list[dict[str, Any]]:
         start = whole.start() if whole else passage.find(words)
         if start >= 0:
             return [{"start": start, "end": start + len(words), "text": words}]
-    raise errors.Invalid({"answer": _("%(words)s does not stand in the passage.", words=repr(words[:60]))})
+    raise errors.Invalid({"answer": _("%(words)s is not in the passage.", words=repr(words[:60]))})

@@ -36,7 +36,7 @@ class Comparison(Field):
                     {f"of.{index}": _("“%(name)s” is a choice of its own: call the field something else.", name=name)}
                 )
             if name in self.of[:index]:
-                refuse({f"of.{index}": _("The field “%(name)s” stands here twice.", name=name)})
+                refuse({f"of.{index}": _("The field “%(name)s” is listed twice.", name=name)})
         return self
 
     @property

@@ -38,7 +38,7 @@ class MultiChoice(Offering):
         if not isinstance(raw, list) or not all(isinstance(one, str) and one in self.values for one in raw):
             raise FieldError(_("Choose among the options."))
         if len(set(raw)) < len(raw):
-            raise FieldError(_("An option stands here twice."))
+            raise FieldError(_("An option is listed twice."))
         if raw and not self.min <= len(raw) <= self.most:
             raise FieldError(_("You chose %(n)s: choose %(how_many)s.", n=len(raw), how_many=self.how_many))
         return [value for value in self.values if value in raw] or None

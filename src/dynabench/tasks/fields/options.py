@@ -46,7 +46,7 @@ AnyOption = Annotated[Option, BeforeValidator(written_out), OrText()]
 def refuse_twice(values: Sequence[str]) -> None:
     """Raise ValueError where a value stands twice."""
     if twice := next((value for value in values if values.count(value) > 1), None):
-        raise ValueError(_("The option “%(option)s” stands here twice.", option=twice))
+        raise ValueError(_("The option “%(option)s” is listed twice.", option=twice))
 
 
 class Offering(Field, ABC):

@@ -26,7 +26,7 @@ class Ranking(Offering):
         if not isinstance(raw, list) or not all(isinstance(one, str) and one in self.values for one in raw):
             raise FieldError(_("This must be a list of the options in order."))
         if raw and (len(set(raw)) < len(raw) or len(raw) < len(self.values)):
-            raise FieldError(_("Each option stands in the order exactly once."))
+            raise FieldError(_("Use each option exactly once."))
         return list(raw) or None
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:

@@ -128,7 +128,7 @@ def span_of(item: object, text: str) -> tuple[int, int]:
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
         raise FieldError(_("A span lies outside of the text."))
     if item.get("text", text[start:end]) != text[start:end]:
-        raise FieldError(_("A span's text is not what stands at its offsets, which count Unicode code points."))
+        raise FieldError(_("A span's text does not match its offsets, which count Unicode code points."))
     if not text[start:end].strip():
         raise FieldError(_("A span covers no word."))
     return start, end

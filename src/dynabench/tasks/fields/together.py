@@ -50,7 +50,7 @@ def never(condition: str, named: Mapping[str, Field]) -> str:
     comparison = conditions.compared(condition)
     if not comparison:
         return _(
-            "“%(condition)s” is not known here: compare a field that stands before, such as: kind == other",
+            "“%(condition)s” is not known here: compare an earlier field, such as: kind == other",
             condition=condition,
         )
     name, value = comparison

@@ -16,7 +16,7 @@ async function known(address) {
 export function completing(editor, area) {
   const list = make("ul", { id: "yaml-offers", class: "yaml-offers", role: "listbox", hidden: true });
   editor.append(list);
-  editor.after(make("p", { class: "small muted" }, _("Ctrl and Space offer what may stand here.")));
+  editor.after(make("p", { class: "small muted" }, _("Press Ctrl+Space for suggestions.")));
   let shown = [];
   let chosen = -1;
   let at = null;
