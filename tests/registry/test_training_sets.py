@@ -54,7 +54,7 @@ def test_rows_are_named_by_their_uid_in_any_kind_of_file(given, tmp_path, name, 
         ("a.txt", "", "The file is empty"),
         ("a.csv", "uid\n", "The file is empty"),
         ("a.txt", "p-0\np-9\np-1", "line 2: The pool has no row 'p-9'."),
-        ("a.txt", "p-0\np-1\np-0", "line 3: Row 'p-0' stands in line 1 already."),
+        ("a.txt", "p-0\np-1\np-0", "line 3: Row 'p-0' is in line 1 already."),
         ("a.txt", "p-0\np-2", "All rows are labelled roads; a learner needs at least two labels."),
         ("a.jsonl", '{"uid": "p-0", "topic": "waste"}', "line 1: Row 'p-0' is labelled roads in the pool"),
         ("a.jsonl", '{"message": "A hole.", "topic": "roads"}', "line 1: It has no `uid`"),
@@ -85,7 +85,7 @@ def test_a_set_may_not_be_too_large_and_that_is_said_once(given, tmp_path):
         ({"message": "A hole.", "topic": "moon"}, "line 2: topic: Choose one of the options."),
         ({"message": "", "topic": "roads"}, "line 2: message: "),
         ({"message": "x" * 501, "topic": "roads"}, "line 2: message: "),
-        ({"message": "Bins.", "topic": "roads"}, "line 2: This text stands in line 1 already."),
+        ({"message": "Bins.", "topic": "roads"}, "line 2: This text is in line 1 already."),
     ],
 )
 def test_rows_of_ones_own_are_the_tasks_fields_and_answer(given, tmp_path, row, told):

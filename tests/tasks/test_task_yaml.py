@@ -66,7 +66,7 @@ def test_four_lines_make_a_task():
         ("start: {kinds: [prompt], prompt: {label: p}}", "start.prompt.label", "in the input"),
         ("fooled: {fields: [lable]}", "fooled.fields.0", "Did you mean “label”?"),
         ("contexts: {sampling: least-used}", "contexts.sampling", "least_used"),
-        ("id: x", "config", "stands twice"),
+        ("id: x", "config", "occurs twice"),
     ],
 )
 def test_a_mistake_is_told_with_its_path_what_to_do_and_the_line(more, path, message):
@@ -110,7 +110,7 @@ def test_more_votes_raise_the_cap_with_them():
         ("? [a, b]\n: c", "plain words"),
         ("a: &x [1]\nb: *x", "Aliases"),
         ("a: &x [*x]", "Aliases"),
-        ("a: 1\na: 2", "stands twice"),
+        ("a: 1\na: 2", "occurs twice"),
         ("a: " + "[" * 30 + "]" * 30, "deeply"),
         ("a: " + "[" * 50_000, "nesting"),
         ("a: " + "{a: " * 20_000, ""),

@@ -102,7 +102,7 @@ class _Chosen:
         key: object = uid or made.texts
         if key in self.lines:
             what = f"Row {_short(uid)}" if uid else "This text"
-            raise _wrong(_("Line %(value)s has %(what)s already.", what=what, value=self.lines[key]))
+            raise _wrong(_("%(what)s is in line %(value)s already.", what=what, value=self.lines[key]))
         self.lines[key] = row.number
         self.rows.append(made)
 
