@@ -159,6 +159,20 @@ def test_columns_rows_and_sorting_change_without_a_load(page):
     expect(page.locator("[data-detail]")).to_contain_text("Second")
 
 
+def test_details_stay_open_below_their_row_when_the_board_is_ranked_anew(page):
+    page.goto(BOARD)
+    page.get_by_role("link", name="model-3").click()
+    expect(page.locator("[data-detail]")).to_contain_text("Second")
+    page.get_by_role("link", name="Model", exact=True).click()  # sorted by name, by scripts alone
+    page.get_by_role("link", name="Model", exact=True).click()
+    assert "sort=-name" in page.url
+    rows = page.locator(".lb-table tbody > tr")
+    expect(rows.nth(0)).to_contain_text("model-3")
+    expect(rows.nth(1)).to_contain_text("Second")
+    page.get_by_role("link", name="model-3").click()
+    expect(page.locator("[data-detail]")).to_have_count(0)
+
+
 CLIPPED = """() => [...document.querySelectorAll("table")].filter((table) => {
     const frame = table.closest(".table-scroll") ?? table.parentElement;
     const cut = table.scrollWidth > frame.clientWidth + 1;

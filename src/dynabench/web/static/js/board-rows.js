@@ -36,7 +36,8 @@ export class BoardRows {
       this.write(parts, place, score, given, ranks?.scores[this.numbers[at]], ends);
       if (!ranks) means.forEach((value, metric) => this.cell(parts.cells[metric], value, metric));
     }
-    this.body.replaceChildren(...rows.map(({ at }) => this.rows.get(this.numbers[at]).row));
+    const shown = rows.map(({ at }) => this.rows.get(this.numbers[at]));
+    this.body.replaceChildren(...shown.flatMap(({ row, detail }) => (detail ? [row, detail] : [row])));
   }
 
   sorted(order, sort) {
@@ -110,24 +111,28 @@ export class BoardRows {
     for (const { cells } of this.rows.values()) cells.forEach(hide);
   }
 
-  /** One row's scores by dataset, below it. */
+  /** One row's scores by dataset, below it; they stay with the row where it moves. */
   async expand(link, parameters) {
     const row = link.closest("tr");
-    const next = row.nextElementSibling;
-    const open = link.getAttribute("aria-expanded") === "true";
-    link.setAttribute("aria-expanded", String(!open));
-    if (next?.hasAttribute("data-detail")) next.remove();
-    if (open) return;
+    const parts = this.rows.get(Number(row.dataset.row));
+    const isOpen = () => link.getAttribute("aria-expanded") === "true";
+    link.setAttribute("aria-expanded", String(!isOpen()));
+    parts.detail?.remove();
+    parts.detail = null;
+    if (!isOpen()) return;
     try {
       const address = new URL(link.href);
       const response = await fetch(`${address.pathname}?${parameters}`, { headers: { "HX-Request": "true" } });
       if (!response.ok) throw new Error(String(response.status));
+      const html = await response.text();
+      if (!isOpen() || parts.detail) return; // closed again meanwhile
       const detail = document.createElement("tr");
       detail.setAttribute("data-detail", "");
       const cell = document.createElement("td");
       cell.colSpan = row.cells.length;
-      cell.innerHTML = await response.text(); // made and escaped by our own server, as all parts of pages are
+      cell.innerHTML = html; // made and escaped by our own server, as all parts of pages are
       detail.append(cell);
+      parts.detail = detail;
       row.after(detail);
     } catch {
       location.href = link.href;
