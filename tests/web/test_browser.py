@@ -90,6 +90,30 @@ def test_a_strip_that_fails_can_be_asked_again(page: Page) -> None:
     console_of(page).clear()
 
 
+def test_a_strip_tries_again_by_itself_where_the_server_is_busy_and_not_where_it_refuses(page: Page) -> None:
+    answers = iter([(503, {"Retry-After": "1"}), (403, {})])
+
+    def refuse(route: Route) -> None:
+        status, headers = next(answers)
+        route.fulfill(status=status, headers=headers, json={"detail": f"Refused with {status}."})
+
+    page.route("**/attributions*", refuse, times=2)
+    page.clock.install()
+    page.goto("/gallery/create-answered")
+    strips = page.locator("token-strip")
+    busy, refused = strips.filter(has_text="Refused with 503."), strips.filter(has_text="Refused with 403.")
+    expect(busy).to_contain_text("Trying again in 2 s.")
+    expect(refused).not_to_contain_text("Trying again")
+    page.clock.fast_forward(1000)
+    expect(busy).to_contain_text("Trying again in 1 s.")
+    page.clock.fast_forward(1000)
+    expect(busy).to_have_count(0)
+    expect(strips.get_by_role("listitem").first).to_be_visible()
+    page.clock.fast_forward(60_000)
+    expect(refused).to_have_count(1)
+    console_of(page).clear()
+
+
 def test_words_are_marked_by_keys_and_sent_as_one_span(page: Page) -> None:
     page.goto("/gallery/create-answered")
     page.get_by_role("checkbox", name="finished").focus()

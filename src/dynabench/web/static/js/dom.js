@@ -37,11 +37,17 @@ export function announce(text) {
 
 export const csrf = () => document.querySelector('meta[name="csrf-token"]')?.content ?? "";
 
-/** What the server or the network said, as a sentence; `status` is 0 when nothing was heard. */
+/** What the server or the network said, as a sentence; `status` is 0 when nothing was heard, `after` the seconds to wait. */
 export class Failure extends Error {
-  constructor(message, status = 0) {
+  constructor(message, status = 0, after = 0) {
     super(message);
     this.status = status;
+    this.after = after;
+  }
+
+  /** Whether the same request may succeed later: the server is busy or away. */
+  get passes() {
+    return [0, 429, 502, 503, 504].includes(this.status);
   }
 }
 
@@ -62,7 +68,10 @@ export async function fetchJson(address, { body, signal } = {}) {
     throw new Failure(_("The server cannot be reached."));
   }
   const data = await response.json().catch(() => null);
-  if (!response.ok) throw new Failure(data?.detail ?? sentence(response.status), response.status);
+  if (!response.ok) {
+    const after = Number(response.headers.get("Retry-After")) || 0;
+    throw new Failure(data?.detail ?? sentence(response.status), response.status, after);
+  }
   if (data === null) throw new Failure(_("The server sent something unreadable."), response.status);
   return data;
 }

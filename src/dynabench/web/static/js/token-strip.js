@@ -12,6 +12,8 @@
  */
 import { _, decimal, fetchJson, make } from "./dom.js";
 
+const TRIES = 20; // in a row by itself, ever more rarely; then a button is left
+const LONGEST_PAUSE = 30; // seconds
 const SLOW = ["layer_integrated_gradients", "integrated_gradients", "shapley"];
 const METHODS = {
   gradient: _("gradient"), layer_integrated_gradients: _("layer integrated gradients"),
@@ -41,6 +43,7 @@ class TokenStrip extends HTMLElement {
   disconnectedCallback() {
     this.seen?.disconnect();
     this.abort?.abort();
+    clearInterval(this.countdown);
   }
 
   request(method) {
@@ -53,6 +56,7 @@ class TokenStrip extends HTMLElement {
 
   async load(method) {
     this.abort?.abort();
+    clearInterval(this.countdown);
     this.abort = new AbortController();
     const { signal } = this.abort;
     this.setAttribute("aria-busy", "true");
@@ -61,6 +65,7 @@ class TokenStrip extends HTMLElement {
       const [address, body] = this.request(method);
       this.draw(await fetchJson(address, { body, signal }));
       this.loaded = true;
+      this.tries = 0;
     } catch (error) {
       if (error.name !== "AbortError") this.fail(error, method);
     } finally {
@@ -78,9 +83,25 @@ class TokenStrip extends HTMLElement {
 
   fail(error, method) {
     const again = make("button", { type: "button", class: "link", onclick: () => this.load(method) }, _("Try again"));
-    const note = make("p", { class: "strip-note", role: "status" }, _("Which words it looked at could not be computed. "), error.message, " ", again);
+    const later = make("span", { "aria-hidden": "true" }); // read out once, not every second
+    const note = make("p", { class: "strip-note", role: "status" }, _("Which words it looked at could not be computed. "), error.message, " ", later, " ", again);
+    if (error.passes) this.tryLater(later, error.after, method);
     if (this.loaded) this.querySelector(".strip-foot").replaceChildren(note);
     else this.replaceChildren(note);
+  }
+
+  /** Count down in `note`, then ask again: a busy or absent host heals by itself. */
+  tryLater(note, after, method) {
+    this.tries = (this.tries ?? 0) + 1;
+    if (this.tries > TRIES) return;
+    let left = Math.ceil(Math.min(LONGEST_PAUSE, Math.max(after, 2 ** Math.min(this.tries, 5))));
+    const say = () => { note.textContent = _("Trying again in %(n)s s.", { n: left }); };
+    this.countdown = setInterval(() => {
+      left -= 1;
+      if (left > 0) say();
+      else this.load(method);
+    }, 1000);
+    say();
   }
 
   draw(answer) {
