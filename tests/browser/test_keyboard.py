@@ -37,7 +37,7 @@ def join(page: Page, name: str) -> None:
         page.keyboard.press("Tab")
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Write a sentence")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Can you fool the model?")
 
 
 def read_the_strip(page: Page) -> None:
