@@ -17,6 +17,21 @@ function stop(form) {
   if (told) told.textContent = "";
 }
 
+/** Count down the seconds in `note`, then call `done`; returns the timer. */
+export function countDown(note, seconds, done) {
+  let left = seconds;
+  const say = () => { note.textContent = _("Trying again in %(n)s s.", { n: left }); };
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left > 0) return say();
+    clearInterval(timer);
+    note.textContent = _("Trying again…");
+    return done();
+  }, 1000);
+  say();
+  return timer;
+}
+
 /** The request of `source` was answered by `root`: go on waiting if that says so. */
 export function awaitAgain(root, source, resend) {
   const form = source?.closest?.("[data-patient]");
@@ -25,20 +40,11 @@ export function awaitAgain(root, source, resend) {
   const tries = (waiting.get(form)?.tries ?? 0) + 1;
   stop(form);
   if (!box || tries > MOST) return;
-  let left = Math.max(1, Math.ceil(Number(box.dataset.again) || 2), Math.min(8, Math.floor(tries / 3)));
-  const told = box.querySelector("[data-countdown]");
-  told.setAttribute("aria-hidden", "true"); // read out once, not every second
-  const say = () => { told.textContent = _("Trying again in %(n)s s.", { n: left }); };
-  const timer = setInterval(() => {
-    if (!form.isConnected || !box.isConnected) return stop(form);
-    left -= 1;
-    if (left > 0) return say();
-    clearInterval(timer);
-    told.textContent = _("Trying again…");
-    return resend(source);
-  }, 1000);
+  const seconds = Math.max(1, Math.ceil(Number(box.dataset.again) || 2), Math.min(8, Math.floor(tries / 3)));
+  const note = box.querySelector("[data-countdown]");
+  note.setAttribute("aria-hidden", "true"); // read out once, not every second
+  const timer = countDown(note, seconds, () => (form.isConnected && box.isConnected ? resend(source) : stop(form)));
   waiting.set(form, { timer, tries, box });
-  say();
 }
 
 export function startCountdown() {

@@ -10,6 +10,7 @@
  * Words in blue spoke for the label, words in orange against it; the line under a word carries the same value by its
  * thickness, and the number is shown on focus and hover and read out. Arrow keys move from word to word.
  */
+import { countDown } from "./countdown.js";
 import { _, decimal, fetchJson, make } from "./dom.js";
 
 const TRIES = 20; // in a row by itself, ever more rarely; then a button is left
@@ -94,14 +95,8 @@ class TokenStrip extends HTMLElement {
   tryLater(note, after, method) {
     this.tries = (this.tries ?? 0) + 1;
     if (this.tries > TRIES) return;
-    let left = Math.ceil(Math.min(LONGEST_PAUSE, Math.max(after, 2 ** Math.min(this.tries, 5))));
-    const say = () => { note.textContent = _("Trying again in %(n)s s.", { n: left }); };
-    this.countdown = setInterval(() => {
-      left -= 1;
-      if (left > 0) say();
-      else this.load(method);
-    }, 1000);
-    say();
+    const seconds = Math.ceil(Math.min(LONGEST_PAUSE, Math.max(after, 2 ** Math.min(this.tries, 5))));
+    this.countdown = countDown(note, seconds, () => this.load(method));
   }
 
   draw(answer) {
