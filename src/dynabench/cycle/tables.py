@@ -1,6 +1,7 @@
 """The turns of the cycle with their candidates, and which rounds a round follows."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String
@@ -9,10 +10,29 @@ from sqlalchemy.orm import Mapped, mapped_column
 from dynabench.db import Base, Key, Words, now
 
 
+class TurnState(StrEnum):
+    """States of a turn of the cycle; a failed or paused one can go on, one that is done can be undone."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    DONE = "done"
+    FAILED = "failed"
+    UNDONE = "undone"
+
+
+class CandidateState(StrEnum):
+    """States of a model that a turn trains."""
+
+    WAITING = "waiting"
+    READY = "ready"
+    FAILED = "failed"
+
+
 class CycleTurn(Base):
     """One turn of a task's cycle, which begins with a round and ends with the next.
 
-    `state` is `queued`, `running`, `paused`, `done`, `failed` (with the `reason`) or `undone`; `step` is the one it is
+    `state` is a `TurnState`, `failed` with the `reason`; `step` is the one it is
     at (`service.STEPS`). `plan` is that of `plan.Plan`, `present` are the targets that candidates have to beat
     (`name@version`), `outside` the rows from elsewhere with their digests, `report` what came of it (`report.Report`).
 
@@ -25,7 +45,7 @@ class CycleTurn(Base):
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
     round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
-    state: Mapped[str] = mapped_column(String(10), default="queued")
+    state: Mapped[str] = mapped_column(String(10), default=TurnState.QUEUED)
     step: Mapped[str] = mapped_column(String(10), default="close")
     plan: Mapped[dict[str, Any]]
     present: Mapped[list[Any]]
@@ -44,7 +64,7 @@ class CycleTurn(Base):
 
 
 class CycleCandidate(Base):
-    """One model that a turn trains. `state` is `waiting`, `ready` or `failed` with the `reason`.
+    """One model that a turn trains. `state` is a `CandidateState`, `failed` with the `reason`.
 
     `seconds` and `rows` say how long it was trained and on how many rows.
     """
@@ -56,7 +76,7 @@ class CycleCandidate(Base):
     name: Mapped[str] = mapped_column(String(64))
     method: Mapped[str] = mapped_column(String(10))
     seed: Mapped[int]
-    state: Mapped[str] = mapped_column(String(10), default="waiting")
+    state: Mapped[str] = mapped_column(String(10), default=CandidateState.WAITING)
     reason: Mapped[str] = mapped_column(Words, default="")
     version: Mapped[str] = mapped_column(String(64), default="")
     submission_id: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, and_
@@ -16,13 +17,29 @@ SMALLEST_SLICE = FEW
 """Rows from which on a slice says something: smaller ones are marked, and of hidden datasets told to nobody."""
 
 
+class DatasetVisibility(StrEnum):
+    """Audience of a dataset: no row leaves, in no form; results may be shown, the file may not; or everybody."""
+
+    HIDDEN = "hidden"
+    SCORING = "scoring"
+    PUBLIC = "public"
+
+
+class DatasetState(StrEnum):
+    """States of a dataset's version, and of its perturbed twins."""
+
+    READING = "reading"
+    READY = "ready"
+    FAILED = "failed"
+
+
 def slice_told(visibility: str, rows: int, of: int) -> bool:
     """Whether the scores of a slice of `rows` out of the dataset's `of` rows may be told.
 
     Of hidden datasets neither of small slices nor of those that leave out a few rows: the whole's score would say how
     these were answered.
     """
-    return visibility != "hidden" or (rows >= SMALLEST_SLICE and not 0 < of - rows < SMALLEST_SLICE)
+    return visibility != DatasetVisibility.HIDDEN or (rows >= SMALLEST_SLICE and not 0 < of - rows < SMALLEST_SLICE)
 
 
 class Dataset(Base):
@@ -30,9 +47,8 @@ class Dataset(Base):
 
     `kind` is `rows`, `suite` (rows grouped by functionality, which are their tags), `round` (released from `round_id`),
     `secret` (with rows of a release's hidden part, and so hidden for good) or `pool` (rows that training sets are
-    chosen from; no model is scored on them). `visibility` is `hidden` (no row leaves, in no form), `scoring` (results
-    may be shown, the file may not) or `public`. `weight` is its default on the board; a retired dataset is scored no
-    more, and its scores stay.
+    chosen from; no model is scored on them). `visibility` is a `DatasetVisibility`. `weight` is its default on the
+    board; a retired dataset is scored no more, and its scores stay.
     """
 
     __tablename__ = "datasets"
@@ -46,7 +62,7 @@ class Dataset(Base):
     source: Mapped[str] = mapped_column(String(500), default="")
     languages: Mapped[list[Any]] = mapped_column(default=list)
     kind: Mapped[str] = mapped_column(String(10), default="rows")
-    visibility: Mapped[str] = mapped_column(String(10), default="hidden")
+    visibility: Mapped[str] = mapped_column(String(10), default=DatasetVisibility.HIDDEN)
     round_id: Mapped[int | None] = mapped_column(ForeignKey("rounds.id"))
     weight: Mapped[int] = mapped_column(default=5)
     version_id: Mapped[int | None] = mapped_column(Key)
@@ -62,7 +78,7 @@ EVALUATED = and_(Dataset.retired_at.is_(None), Dataset.kind != "pool")
 
 
 class DatasetVersion(Base):
-    """One state of a dataset: `reading`, `ready` or `failed`. `digest` is the SHA-256 of its rows (`stored.digest`).
+    """One edition of a dataset, in a `DatasetState`. `digest` is the SHA-256 of its rows (`stored.digest`).
 
     `salt` is random and never told while the dataset is hidden. `slices` says how many rows have each tag. A version
     that is ready is never changed.
@@ -73,7 +89,7 @@ class DatasetVersion(Base):
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     dataset_id: Mapped[int] = mapped_column(ForeignKey("datasets.id"))
     number: Mapped[int]
-    state: Mapped[str] = mapped_column(String(10), default="reading")
+    state: Mapped[str] = mapped_column(String(10), default=DatasetState.READING)
     digest: Mapped[str] = mapped_column(String(64), default="")
     salt: Mapped[str] = mapped_column(String(64), default=lambda: secrets.token_hex(32))
     rows: Mapped[int] = mapped_column(default=0)
@@ -92,7 +108,7 @@ class DatasetVersion(Base):
         changes whenever the rows do; its owners can show the salt once the rows are public.
         """
         told = hashlib.sha256(f"{self.salt}{self.digest}".encode()).hexdigest()
-        return told if visibility == "hidden" else self.digest
+        return told if visibility == DatasetVisibility.HIDDEN else self.digest
 
 
 class Twin(Base):
@@ -108,7 +124,7 @@ class Twin(Base):
     version_id: Mapped[int] = mapped_column(ForeignKey("dataset_versions.id"))
     axis: Mapped[str] = mapped_column(String(12))
     origin: Mapped[str] = mapped_column(String(10), default="generated")
-    state: Mapped[str] = mapped_column(String(10), default="reading")
+    state: Mapped[str] = mapped_column(String(10), default=DatasetState.READING)
     seed: Mapped[int] = mapped_column(default=0)
     digest: Mapped[str] = mapped_column(String(64), default="")
     rows: Mapped[int] = mapped_column(default=0)

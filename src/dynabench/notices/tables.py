@@ -1,6 +1,7 @@
 """How people want to be told, the mails that are under way, webhooks and what became of each call."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, Text, text
@@ -9,6 +10,23 @@ from sqlalchemy.orm import Mapped, mapped_column
 from dynabench.db import Base, Key, now
 
 CHANNELS = ("page", "mail", "webhook")
+
+
+class MailingState(StrEnum):
+    """States of a mail: more may be added, it is on its way, or it has arrived or will never arrive."""
+
+    GATHERING = "gathering"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED = "failed"
+
+
+class DeliveryState(StrEnum):
+    """States of a message to a webhook."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
 
 
 class Wish(Base):
@@ -39,7 +57,7 @@ class Mailing(Base):
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
     kind: Mapped[str] = mapped_column(String(10), default="notices")
-    state: Mapped[str] = mapped_column(String(10), default="gathering")
+    state: Mapped[str] = mapped_column(String(10), default=MailingState.GATHERING)
     tries: Mapped[int] = mapped_column(default=0)
     reason: Mapped[str] = mapped_column(String(300), default="")
     job_id: Mapped[str | None] = mapped_column(String(36))
@@ -79,7 +97,7 @@ class Hook(Base):
 
 
 class Delivery(Base):
-    """One message to a webhook, with the very text that is sent: `waiting`, `done` or `failed`.
+    """One message to a webhook, with the very text that is sent; `state` is a `DeliveryState`.
 
     `message` is its `webhook-id`, the same in each try, so that receivers can tell repetitions.
     """
@@ -91,7 +109,7 @@ class Delivery(Base):
     event: Mapped[str] = mapped_column(String(40))
     message: Mapped[str] = mapped_column(String(40), unique=True)
     body: Mapped[str] = mapped_column(Text)
-    state: Mapped[str] = mapped_column(String(10), default="waiting")
+    state: Mapped[str] = mapped_column(String(10), default=DeliveryState.WAITING)
     tries: Mapped[int] = mapped_column(default=0)
     job_id: Mapped[str | None] = mapped_column(String(36))
     created_at: Mapped[datetime] = mapped_column(default=now, index=True)

@@ -1,6 +1,7 @@
 """Who may see a model, where somebody said so; and the models that people submitted."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, Text
@@ -9,8 +10,34 @@ from sqlalchemy.orm import Mapped, mapped_column
 from dynabench.db import Base, Key, now
 
 
+class ModelVisibility(StrEnum):
+    """Audience of a model: everybody, people with a role in its task, or its keeper and admins."""
+
+    PUBLIC = "public"
+    TASK = "task"
+    PRIVATE = "private"
+
+
+class SubmissionVisibility(StrEnum):
+    """Audience of a submission: everybody, everybody but without its name and submitter, or its submitter."""
+
+    PUBLIC = "public"
+    ANONYMOUS = "anonymous"
+    PRIVATE = "private"
+
+
+class SubmissionState(StrEnum):
+    """States of a submission, in their order; what was scored stays in the ledger when it is withdrawn."""
+
+    QUEUED = "queued"
+    CHECKING = "checking"
+    READY = "ready"
+    FAILED = "failed"
+    WITHDRAWN = "withdrawn"
+
+
 class ModelListing(Base):
-    """Who may see a model: `public`, `task` (people with a role in its task) or `private` (its keeper and admins).
+    """A model's `ModelVisibility`, where somebody set it, and its keeper.
 
     Models without a row are public, and admins alone may change that.
     """
@@ -18,7 +45,7 @@ class ModelListing(Base):
     __tablename__ = "model_listings"
 
     name: Mapped[str] = mapped_column(String(100), primary_key=True)
-    visibility: Mapped[str] = mapped_column(String(10), default="public")
+    visibility: Mapped[str] = mapped_column(String(10), default=ModelVisibility.PUBLIC)
     keeper_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"), index=True)
     note: Mapped[str] = mapped_column(String(500), default="")
     changed_at: Mapped[datetime] = mapped_column(default=now)
@@ -28,9 +55,8 @@ class Submission(Base):
     """A model, or a file of predictions, that somebody entered for a task: checked, then evaluated on all of its data.
 
     `kind` is `hub`, `endpoint`, `archive`, `adapter`, `predictions` or `installed` (a model that the deployment has
-    anyway). `state` goes `queued`, `checking`, `ready` or `failed`, and may end as `withdrawn`; what was scored stays
-    in the ledger. Once checked, `model` and `version` are those of its card (of predictions: `predictions-<id>` and
-    the files' SHA-256). `visibility` is `public`, `anonymous` (its scores without its name and submitter) or `private`.
+    anyway). `state` is a `SubmissionState`, `visibility` a `SubmissionVisibility`. Once checked, `model` and `version`
+    are those of its card (of predictions: `predictions-<id>` and the files' SHA-256).
 
     `source` says where the model comes from (its stored files, an address; no secret), `report` what each step of the
     check found, `log` the last lines that the model wrote meanwhile. `attempt` rises with each retry.
@@ -49,8 +75,8 @@ class Submission(Base):
     inside: Mapped[bool] = mapped_column(default=False)
     card: Mapped[dict[str, Any]] = mapped_column(default=dict)
     readme: Mapped[str] = mapped_column(Text, default="")
-    visibility: Mapped[str] = mapped_column(String(10), default="public")
-    state: Mapped[str] = mapped_column(String(10), default="queued")
+    visibility: Mapped[str] = mapped_column(String(10), default=SubmissionVisibility.PUBLIC)
+    state: Mapped[str] = mapped_column(String(10), default=SubmissionState.QUEUED)
     code: Mapped[str] = mapped_column(String(30), default="")
     reason: Mapped[str] = mapped_column(Text, default="")
     report: Mapped[dict[str, Any]] = mapped_column(default=dict)

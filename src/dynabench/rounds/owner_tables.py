@@ -1,6 +1,7 @@
 """Tasks that people proposed, and what owners announce to those who take part."""
 
 from datetime import datetime
+from enum import StrEnum
 
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -8,8 +9,17 @@ from sqlalchemy.orm import Mapped, mapped_column
 from dynabench.db import Base, Key, now
 
 
+class ProposalState(StrEnum):
+    """States of a proposed task; all but the first are final."""
+
+    WAITING = "waiting"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+
+
 class Proposal(Base):
-    """A task that somebody wrote and an admin accepts or refuses: `waiting`, `accepted`, `refused` or `withdrawn`.
+    """A task that somebody wrote and an admin accepts or refuses; `state` is a `ProposalState`.
 
     `note` is what the proposer says of it, `reason` what the admin says.
     """
@@ -20,7 +30,7 @@ class Proposal(Base):
     task_id: Mapped[str] = mapped_column(String(60))
     source: Mapped[str] = mapped_column(Text)
     note: Mapped[str] = mapped_column(String(1000), default="")
-    state: Mapped[str] = mapped_column(String(10), default="waiting")
+    state: Mapped[str] = mapped_column(String(10), default=ProposalState.WAITING)
     reason: Mapped[str] = mapped_column(String(500), default="")
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
     decided_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))

@@ -3,12 +3,22 @@
 import random
 import secrets
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from dynabench.db import Base, Key, now
+
+
+class RoundState(StrEnum):
+    """States of a round, in their order; a draft collects nothing, and a released round never changes."""
+
+    DRAFT = "draft"
+    OPEN = "open"
+    CLOSED = "closed"
+    RELEASED = "released"
 
 
 class Task(Base):
@@ -81,7 +91,7 @@ class Ban(Base):
 
 
 class Round(Base):
-    """One period of collection: `draft`, `open`, `closed` or `released`; `fooled_when` is the ensemble's rule.
+    """One period of collection, in a `RoundState`; `fooled_when` is the ensemble's rule.
 
     `arms` are conditions that are assigned at random (`rounds.arms`), with each context or once per person as `assign`
     says (`item` or `person`); none for a plain round. All draws of arms follow from `seed`. `judge` is the model
@@ -95,7 +105,7 @@ class Round(Base):
     task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
     number: Mapped[int]
     version_id: Mapped[int] = mapped_column(ForeignKey("task_versions.id"))
-    state: Mapped[str] = mapped_column(String(10), default="draft")
+    state: Mapped[str] = mapped_column(String(10), default=RoundState.DRAFT)
     fooled_when: Mapped[str] = mapped_column(String(10), default="any")
     arms: Mapped[list[Any]] = mapped_column(default=list)
     assign: Mapped[str] = mapped_column(String(10), default="item")

@@ -1,6 +1,7 @@
 """The ledger of evaluations: one model on one dataset version, in shards, with scores and a signed record."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
@@ -9,10 +10,22 @@ from sqlalchemy.orm import Mapped, mapped_column
 from dynabench.db import Base, Key, now
 
 
+class EvaluationState(StrEnum):
+    """States of an evaluation, in their order; the last three are final."""
+
+    QUEUED = "queued"
+    CHECKING = "checking"
+    RUNNING = "running"
+    SCORING = "scoring"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
 class Evaluation(Base):
     """One submission on one dataset version.
 
-    `state` is `queued`, `checking`, `running`, `scoring`, `done`, `failed` or `cancelled`.
+    `state` is an `EvaluationState`.
 
     `code` says why it ended (`service.CODES`), `reason` in words, `log` the last lines of what the model said; of a
     hidden dataset the owner sees the code alone. `rows` counts those of its twins too. `attempt` rises with each retry.
@@ -23,7 +36,7 @@ class Evaluation(Base):
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"))
     version_id: Mapped[int] = mapped_column(ForeignKey("dataset_versions.id"), index=True)
-    state: Mapped[str] = mapped_column(String(10), default="queued")
+    state: Mapped[str] = mapped_column(String(10), default=EvaluationState.QUEUED)
     attempt: Mapped[int] = mapped_column(default=1)
     rows: Mapped[int] = mapped_column(default=0)
     rows_done: Mapped[int] = mapped_column(default=0)

@@ -1,12 +1,31 @@
 """Conversations, their turns and the replies to each, written down from the moment that a turn begins."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from dynabench.db import Base, Key, now
+
+
+class ChatTurnState(StrEnum):
+    """States of a turn of a conversation: replies are written, a choice among them is due, or it was made."""
+
+    WRITING = "writing"
+    ANSWERED = "answered"
+    CHOSEN = "chosen"
+
+
+class ReplyState(StrEnum):
+    """States of one side's reply; all but the first are final."""
+
+    WRITING = "writing"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    CUT_OFF = "cut_off"
 
 
 class Conversation(Base):
@@ -35,7 +54,7 @@ class Conversation(Base):
 
 
 class Turn(Base):
-    """What the person said, and what became of it: `writing`, `answered` (a choice is due), or `chosen`.
+    """A turn of a conversation, in a `ChatTurnState`: the person's message and what became of it.
 
     `continued` is the side that the conversation goes on from; None leaves the turn out of what models are told next.
     `attempt` counts how often models were asked; `beat_at` is the last sign of life of who writes the replies down.
@@ -49,7 +68,7 @@ class Turn(Base):
     said: Mapped[str] = mapped_column(Text)
     key: Mapped[str] = mapped_column(String(100))
     request: Mapped[str] = mapped_column(String(64))
-    state: Mapped[str] = mapped_column(String(10), default="writing")
+    state: Mapped[str] = mapped_column(String(10), default=ChatTurnState.WRITING)
     attempt: Mapped[int] = mapped_column(default=1)
     stop: Mapped[bool] = mapped_column(default=False)
     choice: Mapped[str] = mapped_column(String(10), default="")
@@ -64,7 +83,7 @@ class Turn(Base):
 
 
 class Reply(Base):
-    """What one side wrote so far: `writing`, `done`, `stopped`, `failed` or `cut_off`; times are milliseconds.
+    """The text of one side so far, in a `ReplyState`; times are milliseconds.
 
     `reason` says why it failed; it may name the model, so people who converse never see it.
     """
@@ -74,7 +93,7 @@ class Reply(Base):
     turn_id: Mapped[int] = mapped_column(ForeignKey("conversation_turns.id"), primary_key=True)
     side: Mapped[int] = mapped_column(primary_key=True)
     text: Mapped[str] = mapped_column(Text, default="")
-    state: Mapped[str] = mapped_column(String(10), default="writing")
+    state: Mapped[str] = mapped_column(String(10), default=ReplyState.WRITING)
     reason: Mapped[str] = mapped_column(String(500), default="")
     rating: Mapped[int | None]
     first_ms: Mapped[float | None]
