@@ -13,10 +13,11 @@ from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import now
+from dynabench.people.roles import Role
 from dynabench.releases import manifest, service
 from dynabench.releases.tables import Release
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Role, Round, Task
+from dynabench.rounds.tables import Round, Task
 from dynabench.scoring.tables import Evaluation, Record
 from dynabench.settings import Settings
 from dynabench.tasks.rewriting import renamed

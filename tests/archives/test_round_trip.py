@@ -15,9 +15,10 @@ from dynabench.collection import seeds
 from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.tables import Seed, Standing
 from dynabench.db import Database
+from dynabench.people.roles import Role
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
-from dynabench.rounds.tables import Context, Role, Round, TaskVersion
+from dynabench.rounds.tables import Context, Round, TaskVersion
 from dynabench.settings import Settings
 from dynabench.tasks.rewriting import rewritten
 from tests.archives.packing import alike, bring, files, packed

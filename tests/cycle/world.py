@@ -32,9 +32,10 @@ from dynabench.models.protocol import Card
 from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.retraining import retrain
 from dynabench.models.training.rows import Row
+from dynabench.people.roles import Role
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context, Role
+from dynabench.rounds.tables import Context
 from dynabench.settings import Settings
 from dynabench.validation.rebuild import rebuild
 from dynabench.validation.tables import Validation

@@ -2,7 +2,7 @@
 
 from sqlalchemy import select
 
-from dynabench.rounds.tables import Role
+from dynabench.people.roles import Role
 
 
 def invite(owner, **body):

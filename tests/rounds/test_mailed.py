@@ -7,8 +7,9 @@ import pytest
 
 from dynabench.jobs import Job
 from dynabench.notices import post
+from dynabench.people.roles import Role
 from dynabench.rounds import mailed, mailed_jobs
-from dynabench.rounds.tables import Invitation, Role
+from dynabench.rounds.tables import Invitation
 from tests.collection import conftest as world
 from tests.notices import conftest as mail
 

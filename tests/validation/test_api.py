@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from dynabench.accounts.tables import Person
-from dynabench.rounds.tables import Role
+from dynabench.people.roles import Role
 
 from .world import World
 

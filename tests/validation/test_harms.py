@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Prediction
-from dynabench.rounds.tables import Role
+from dynabench.people.roles import Role
 from dynabench.stats.rates import clustered
 from dynabench.tasks import TaskConfig, harms
 from tests.sheets import rows_of

@@ -15,8 +15,9 @@ from dynabench.collection import breakdowns, projections, search_index
 from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Standing, Tally
 from dynabench.collection.terms import facet
 from dynabench.db import Database, now
+from dynabench.people.roles import Role
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context, Role, Round, Target, Task, TaskVersion
+from dynabench.rounds.tables import Context, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 from dynabench.validation import places, service
 from dynabench.validation.rebuild import rebuild

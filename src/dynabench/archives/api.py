@@ -15,6 +15,7 @@ from dynabench import errors, jobs
 from dynabench.accounts.auth import Member, limited, needs, scope
 from dynabench.archives import service
 from dynabench.db import Database
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds import waiting
 from dynabench.rounds.schemas import Strict
@@ -76,7 +77,7 @@ async def list_archives(request: Request, task: str, person: Member) -> ArchiveL
     """The task's newest archives (owners)."""
 
     def read(session: Session) -> list[jobs.Job]:
-        rounds.require_owner(session, person, task)
+        rounds.require(session, person, Action.ARCHIVE_TASK, task)
         return service.listed(session, task)
 
     found = await request.app.state.db.aread(read)

@@ -15,6 +15,8 @@ from dynabench.accounts.tables import Person
 from dynabench.archives import service
 from dynabench.archives.api import told
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import proposals, waiting
 from dynabench.web import render
 
@@ -25,12 +27,12 @@ SELDOM = [Depends(limited("archive", 20, 3600))]
 async def _page(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
     state = request.app.state
     found = await state.db.aread(service.brought, person)
-    may = person.admin or state.settings.new_tasks == "free"
+    creates = state.settings.new_tasks == "free" or bool(may.may(person, Action.CREATE_TASK))
     known: dict[str, Any] = {
         "jobs": [await told(request, each) for each in found],
         "errors": {},
         "typed": "",
-        "may": may,
+        "may": creates,
     }
     return render(request, "archives/archives.html", status=status, **(known | values))
 

@@ -11,6 +11,8 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.archives import reading
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import proposals, service
 from dynabench.rounds.proposals import Mode
 from dynabench.rounds.tables import Task
@@ -32,7 +34,7 @@ def file_of(settings: Settings, job_id: str) -> Path:
 
 def export(session: Session, person: Person, task: str, *, examples: bool = True) -> jobs.Job:
     """Ask for a task's archive (owners)."""
-    service.require_owner(session, person, task)
+    service.require(session, person, Action.ARCHIVE_TASK, task)
     job = jobs.enqueue(session, EXPORT, {"task": task, "examples": examples}, person.id)
     service.act(session, person, "task.exported", task=task, examples=examples)
     return job
@@ -52,7 +54,7 @@ def check_id(session: Session, person: Person, mode: Mode, id: str) -> None:
 
 def clone(session: Session, person: Person, mode: Mode, task: str, id: str) -> jobs.Job:
     """Ask for another task with the newest config, the contexts and the seeds of one that `person` owns."""
-    service.require_owner(session, person, task)
+    service.require(session, person, Action.ARCHIVE_TASK, task)
     check_id(session, person, mode, id)
     return jobs.enqueue(session, IMPORT, {"task": id, "of": task, "name": task}, person.id)
 
@@ -75,9 +77,9 @@ def job_of(session: Session, person: Person, id: UUID) -> jobs.Job:
     found = session.get(jobs.Job, str(id))
     if found is None or found.kind not in (EXPORT, IMPORT):
         raise errors.NotFound(GONE)
-    mine = found.person_id == person.id or person.admin
+    mine = may.may(person, Action.SEE_IMPORT, author=found.person_id)
     if found.kind == EXPORT:
-        mine = service.role(session, person, found.payload["task"]) == "owner"
+        mine = may.may_in(session, person, Action.ARCHIVE_TASK, found.payload["task"])
     if not mine:
         raise errors.NotFound(GONE)
     return found

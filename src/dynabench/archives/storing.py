@@ -16,9 +16,10 @@ from dynabench.collection import seeds
 from dynabench.datasets.imports import finished, own
 from dynabench.datasets.imports.state import Numbered, State
 from dynabench.db import now
+from dynabench.people.roles import Role, TaskRole
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
-from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
+from dynabench.rounds.tables import Round, Target, Task, TaskVersion
 from dynabench.settings import Settings
 
 SIZE = 300  # rows in one transaction
@@ -33,7 +34,7 @@ def begin(session: Session, person: Person | None, id: str, checked: Checked, so
     session.add(task)
     session.flush()
     if person is not None:
-        session.add(Role(task_id=id, person_id=person.id, role="owner"))
+        session.add(Role(task_id=id, person_id=person.id, role=TaskRole.OWNER))
     versions: dict[int, int] = {}
     for version, text in checked.configs:
         made = TaskVersion(task_id=id, number=version.number, source=text, created_at=version.created_at)

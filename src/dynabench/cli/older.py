@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from dynabench.cli.operator import AsJson, database, refusals, say
+from dynabench.people.roles import TaskRole
 
 if TYPE_CHECKING:
     from dynabench.tasks.dialects import Note
@@ -83,7 +84,7 @@ def _create(source: str, owner: str) -> bool:
         proposals.check_new(session, source)
         saved = service.save_task(session, None, source)
         if owner:
-            service.set_role(session, None, saved.task_id, owner, "owner")
+            service.set_role(session, None, saved.task_id, owner, TaskRole.OWNER)
 
     with database() as db:
         db.write(save)

@@ -8,6 +8,7 @@ import typer
 
 from dynabench.cli import older
 from dynabench.cli.operator import AsJson, bar, database, say, table
+from dynabench.people.roles import TaskRole
 from dynabench.settings import get_settings
 
 app = typer.Typer(help="Create and list tasks.", no_args_is_help=True)
@@ -39,7 +40,7 @@ def create(
                 raise errors.Invalid({"config": explanation}, explanation) from None
             raise
         if owner:
-            service.set_role(session, None, saved.task_id, owner, "owner")
+            service.set_role(session, None, saved.task_id, owner, TaskRole.OWNER)
         return saved
 
     with database() as db:

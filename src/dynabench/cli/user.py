@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from dynabench.cli.operator import AsJson, database, say, table
+from dynabench.people.roles import TaskRole
 
 app = typer.Typer(help="List people and give them rights.", no_args_is_help=True)
 
@@ -16,7 +17,7 @@ def list_people(as_json: AsJson = False) -> None:
     from sqlalchemy.orm import Session
 
     from dynabench.accounts import service
-    from dynabench.rounds.tables import Role
+    from dynabench.people.roles import Role
 
     def rows(session: Session) -> list[dict[str, Any]]:
         roles: dict[int, list[str]] = {}
@@ -57,7 +58,7 @@ def promote(
 
     wanted = [
         (role, task)
-        for role, tasks in (("expert", expert), ("moderator", moderator), ("owner", owner))
+        for role, tasks in ((TaskRole.EXPERT, expert), (TaskRole.MODERATOR, moderator), (TaskRole.OWNER, owner))
         for task in tasks or []
     ]
     if not admin and not wanted:

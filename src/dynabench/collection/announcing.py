@@ -11,6 +11,8 @@ from dynabench.accounts.tables import Person
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import webhooks
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import service
 from dynabench.rounds.owner_tables import Announcement, AnnouncementSeen
 
@@ -33,7 +35,7 @@ def shown(session: Session, person: Person | None, task_id: str) -> Sequence[Ann
     )
     found = session.scalars(_current(task_id).where(~seen.exists())).all()
     if found and service.task_config(session, task_id).annotators == "invited":
-        return found if service.role(session, person, task_id) else ()
+        return found if may.may_in(session, person, Action.JOIN_INVITED_TASK, task_id) else ()
     return found
 
 
@@ -48,7 +50,7 @@ def announce(session: Session, person: Person | None, task_id: str, text: str, l
 
     Raises `Invalid`, and `Conflict` where enough are shown.
     """
-    service.require_owner(session, person, task_id)
+    service.require(session, person, Action.ANNOUNCE, task_id)
     text = text.strip()
     wrong = {}
     if not 0 < len(text) <= LONGEST:
@@ -75,7 +77,7 @@ def announce(session: Session, person: Person | None, task_id: str, text: str, l
 
 def end(session: Session, person: Person | None, task_id: str, id: int) -> None:
     """Show it no more, from now on (owners). Twice changes nothing."""
-    service.require_owner(session, person, task_id)
+    service.require(session, person, Action.ANNOUNCE, task_id)
     found = _one(session, task_id, id)
     if found.until > now():
         found.until = now()

@@ -32,6 +32,7 @@ from dynabench.collection.drawing import api as drawing_api
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models.client import Host
+from dynabench.people.may import Action
 from dynabench.rounds import contexts, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Upload
@@ -194,7 +195,7 @@ async def add_seeds(request: Request, task: str, body: schemas.SeedsIn, person: 
     rows = seeds.rows(body.seeds)
 
     def write(session: Session) -> Upload:
-        rounds.require_owner(session, person, task)
+        rounds.require(session, person, Action.MANAGE_CONTEXTS, task)
         config, result = rounds.newest_config(session, task), Upload()
         for batch in contexts.batches(rows):
             result += seeds.add(session, task, config, batch)

@@ -19,6 +19,9 @@ from dynabench.collection.tables import Example
 from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.media.store import digests
+from dynabench.people import may
+from dynabench.people.may import Action
+from dynabench.people.roles import TaskRole
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -76,7 +79,7 @@ class Draft:
 
 def source_of(role: str | None) -> str:
     """How figures tell an author's examples apart: `owner`, `expert` or `person`."""
-    return role if role in ("owner", "expert") else "person"
+    return role if role in (TaskRole.OWNER, TaskRole.EXPERT) else "person"
 
 
 def earlier(tries: Sequence[Any], request: str) -> int | None:
@@ -146,7 +149,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         sandbox=False,
         author_id=person.id,
         handout=_handout(task_id, given),
-        source="program" if body.program else source_of("owner" if person.admin else given.role),
+        source="program" if body.program else source_of(may.effective_role(person, given.role)),
         program=body.program,
         made_from=body.made_from or given.handout_made_from,
         edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),
@@ -291,5 +294,5 @@ def _check_origin(session: Session, person: Person, task_id: str, made_from: int
     of = session.get(Round, origin.round_id) if origin else None
     if origin is None or of is None or of.task_id != task_id:
         raise errors.Invalid({"made_from": _("There is no such example of this task.")})
-    if origin.author_id != person.id and rounds.role(session, person, task_id) != "owner":
+    if origin.author_id != person.id and not may.may_in(session, person, Action.READ_EXAMPLE, task_id):
         raise errors.Invalid({"made_from": _("There is no such example of this task.")})  # nor is it told that there is

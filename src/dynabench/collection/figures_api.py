@@ -25,8 +25,9 @@ from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.program_schemas import ProgramsOut
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.rounds import people, views
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
+from dynabench.rounds import views
 from dynabench.rounds.plan import parse
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Round
@@ -141,7 +142,7 @@ async def read_calibration(request: Request, task: str, n: Number, person: Membe
 
 
 def _round(session: Session, person: Person, task: str, n: int) -> Round:
-    people.require_moderator(session, person, task)
+    rounds.require(session, person, Action.READ_FIGURES, task)
     return rounds.round_of(session, task, n)
 
 

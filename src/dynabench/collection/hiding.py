@@ -7,10 +7,10 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Example, Hiding
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-
-MODERATORS = ("owner", "moderator")
 
 
 def hide(session: Session, actor: Person | None, example_id: int, reason: str = "") -> None:
@@ -29,12 +29,14 @@ def restore(session: Session, actor: Person | None, example_id: int, reason: str
 def _set(session: Session, actor: Person | None, example_id: int, reason: str, *, hidden: bool) -> None:
     found = session.get(Example, example_id)
     of = session.get_one(Round, found.round_id) if found else None
-    name = rounds.role(session, actor, of.task_id) if of else None
     # Whoever has nothing to do with the task is not told whether there is such an example.
-    if found is None or of is None or (actor is not None and name is None):
+    if (
+        found is None
+        or of is None
+        or not (actor is None or may.may_in(session, actor, Action.LEARN_OF_EXAMPLE, of.task_id))
+    ):
         raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
-    if actor is not None and name not in MODERATORS:
-        raise errors.Forbidden(_("Only the task's owners and moderators hide and restore examples."))
+    may.require(session, actor, Action.HIDE_EXAMPLE, of.task_id)
     if len(reason) > 500:
         raise errors.Invalid({"reason": _("Shorten this to 500 characters.")})
     standing = projections.locked(session, example_id)

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 from dynabench.accounts.tables import Person
 from dynabench.collection.schemas import ExampleLinkOut, LinkPage
 from dynabench.collection.tables import Example, Handout
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 
 
@@ -14,7 +15,7 @@ def page(session: Session, person: Person, task_id: str, number: int, after: int
 
     Examples that nothing came with are left out, so that a page may be shorter than `limit`.
     """
-    rounds.require_owner(session, person, task_id)
+    rounds.require(session, person, Action.READ_LINKS, task_id)
     of = rounds.round_of(session, task_id, number)
     rows = session.execute(_examples(of.id, after, limit + 1)).all()
     items = [ExampleLinkOut(id=id, uid=uid, at=at, link=link) for id, uid, at, link in rows[:limit] if link]

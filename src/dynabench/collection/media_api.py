@@ -15,6 +15,7 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.media.facts import mib
+from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.uploads import RAW
@@ -66,7 +67,7 @@ def _within(fields: Sequence[Field], names: Sequence[str]) -> Field | None:
 def allowed(session: Session, settings: Settings, person: Person, task: str, place: str) -> MediaField:
     """The field, for somebody who may send a file for it now; contexts are for owners."""
     if place.startswith("context."):
-        rounds.require_owner(session, person, task)
+        rounds.require(session, person, Action.IMPORT_DATA, task)
         return field_of(rounds.newest_config(session, task), place)
     people.require_seat(session, person, task)
     media.admit(session, settings, person.id)

@@ -16,7 +16,8 @@ from dynabench.collection.note_tables import BulkAct, Label, Note
 from dynabench.collection.tables import Example
 from dynabench.db import now
 from dynabench.language import _
-from dynabench.rounds import people
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 
@@ -44,9 +45,9 @@ def task_of(session: Session, person: Person | None, example_id: int) -> str:
     """The example's task, for its owners and moderators; others are not told whether there is such an example."""
     statement = select(Round.task_id).join(Example, Example.round_id == Round.id).where(Example.id == example_id)
     found = session.scalar(statement)
-    if found is None or (person is not None and rounds.role(session, person, found) is None):
+    if found is None or not (person is None or may.may_in(session, person, Action.LEARN_OF_EXAMPLE, found)):
         raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
-    people.require_moderator(session, person, found)
+    rounds.require(session, person, Action.MODERATE, found)
     return found
 
 

@@ -13,19 +13,18 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import board_queries, queries
 from dynabench.db import now
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
-from dynabench.rounds import service as rounds
 from dynabench.rounds.plan import Limits, Plan, parse
 from dynabench.rounds.tables import Round, RoundPerson
-
-EXPERTS = ("expert", "moderator", "owner")
 
 
 def admit(session: Session, person: Person | None, of: Round, *, sandbox: bool = False) -> None:
     """Refuse whoever may not write in a round, or (but in the sandbox) has written as much as they may."""
     if not of.plan:
         return
-    role = rounds.role(session, person, of.task_id)
+    role = may.role_of(session, person, of.task_id)
     admit_to(session, person, of.task_id, of.id, of.plan, role)
     if person is not None and not sandbox:
         refuse_spent(session, person.id, of.id, of.plan)
@@ -40,10 +39,10 @@ def admit_to(
     audience = parse(plan).audience
     if person is None:
         raise errors.Unauthenticated(_("This round is not for everybody. Log in if you may take part."))
-    if role == "owner" or person.admin:
+    if may.may(person, Action.JOIN_ANY_ROUND, role=role):
         return
-    if audience.kind == "experts" and role not in EXPERTS:
-        raise errors.Forbidden(_("This round is for the task's experts. Ask one of its owners for that role."))
+    if audience.kind == "experts":
+        may.refuse_unless(may.may(person, Action.JOIN_EXPERT_ROUND, role=role))
     if audience.kind == "invited" and session.get(RoundPerson, (round_id, person.id)) is None:
         raise errors.Forbidden(_("This round is for invited people. Ask one of the task's owners for an invitation."))
     if audience.kind == "qualified":

@@ -16,7 +16,8 @@ from dynabench.collection.place import Place
 from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Explanation, Standing
 from dynabench.language import _
-from dynabench.rounds import people
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict
@@ -111,8 +112,8 @@ def find(
 
     What a release withholds is passed over. Raises `Invalid` where a filter makes no sense.
     """
-    people.require_moderator(session, person, task_id)
-    known = person is None or rounds.role(session, person, task_id) == "owner"
+    rounds.require(session, person, Action.SEARCH_EXAMPLES, task_id)
+    known = person is None or bool(may.may_in(session, person, Action.READ_USERNAMES, task_id))
     question = _question(session, task_id, filters, usernames=known)
     if question is None:
         return Page([], None)
@@ -124,8 +125,8 @@ def ids(
     session: Session, person: Person | None, task_id: str, filters: Filters, *, before: int | None, most: int
 ) -> list[int]:
     """The newest ids that `find` would go through, up to `most` of them."""
-    people.require_moderator(session, person, task_id)
-    known = person is None or rounds.role(session, person, task_id) == "owner"
+    rounds.require(session, person, Action.SEARCH_EXAMPLES, task_id)
+    known = person is None or bool(may.may_in(session, person, Action.READ_USERNAMES, task_id))
     question = _question(session, task_id, filters, usernames=known)
     return [] if question is None else list(islice(search_index.matching(session, question, before), most))
 

@@ -17,6 +17,7 @@ from dynabench.collection.tables import Example, Seed
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.media import service as media
+from dynabench.people.may import Action
 from dynabench.rounds import contexts, files
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -145,7 +146,7 @@ def from_round(
     session: Session, actor: Person | None, task_id: str, number: int, verdict: str = Verdict.CORRECT
 ) -> int:
     """Make seeds of a round's examples with this verdict, concealed ones left out; how many are new (owners)."""
-    rounds.require_owner(session, actor, task_id)
+    rounds.require(session, actor, Action.MANAGE_CONTEXTS, task_id)
     if verdict not in set(Verdict):
         raise errors.Invalid({"verdict": _("Choose one of %(verdict)s.", verdict=", ".join(Verdict))})
     of = rounds.round_of(session, task_id, number)

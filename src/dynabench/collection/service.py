@@ -21,6 +21,8 @@ from dynabench.collection.targets import Verdict
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.media import service as media
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 
@@ -186,8 +188,11 @@ def visible(session: Session, person: Person, example_id: int) -> Example:
     if found is not None:
         if found.author_id == person.id:
             return found
-        owner = rounds.role(session, person, session.get_one(Round, found.round_id).task_id) == "owner"
-        if owner and not session.get_one(Standing, found.id).withheld:
+        task_id = session.get_one(Round, found.round_id).task_id
+        if (
+            may.may_in(session, person, Action.READ_EXAMPLE, task_id)
+            and not session.get_one(Standing, found.id).withheld
+        ):
             return found
     raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
 

@@ -23,8 +23,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Seed, Standing
+from dynabench.people.roles import Ban, Role
 from dynabench.rounds.samplers.most_uncertain import FADES
-from dynabench.rounds.tables import Ban, Context, Role, Round, Task
+from dynabench.rounds.tables import Context, Round, Task
 
 _PERSON = bindparam("person", type_=BigInteger)
 

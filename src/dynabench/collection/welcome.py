@@ -6,11 +6,13 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.collection import board_queries
+from dynabench.people import may
+from dynabench.people.may import Action
 
 
 def is_new(session: Session, person: Person | None) -> bool:
     """Whether somebody is logged in who never wrote an example and does not run the platform: one index probe."""
-    if person is None or person.admin:
+    if person is None or may.may(person, Action.ADMINISTER_SITE):
         return False
     return session.scalar(board_queries.any_example_of(person.id)) is None
 

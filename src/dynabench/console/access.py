@@ -9,36 +9,35 @@ from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
 from dynabench.errors import Forbidden
-from dynabench.language import _
-from dynabench.rounds import service
-from dynabench.rounds.seats import MANAGING
+from dynabench.people.may import RULES, Action
+from dynabench.rounds import seats, service
 
 
-def _role(session: Session, person: Person, task: str) -> str | None:
+def _actions(session: Session, person: Person, task: str) -> frozenset[Action]:
     service.task(session, task)
-    return service.role(session, person, task)
+    return seats.actions_in(session, person, task)
 
 
-async def _known(request: Request, member: Member, task: str) -> str | None:
-    """The member's role in the path's task, kept for the page's rail; `NotFound` where there is no such task."""
+async def _known(request: Request, member: Member, task: str) -> frozenset[Action]:
+    """Keep the member's actions in the path's task for the page's rail; `NotFound` where there is no such task."""
     db: Database = request.app.state.db
-    request.state.role = await db.aread(_role, member, task)
-    role: str | None = request.state.role
-    return role
+    request.state.actions = await db.aread(_actions, member, task)
+    actions: frozenset[Action] = request.state.actions
+    return actions
 
 
-Known = Annotated[str | None, Depends(_known)]
+Known = Annotated[frozenset[Action], Depends(_known)]
 
 
-async def _owning(member: Member, role: Known) -> Person:
-    if role != "owner":
-        raise Forbidden(_("Only the task's owners may do this."))
+async def _owning(member: Member, actions: Known) -> Person:
+    if Action.MANAGE_TASK not in actions:
+        raise Forbidden(RULES[Action.MANAGE_TASK].refusal)
     return member
 
 
-async def _moderating(member: Member, role: Known) -> Person:
-    if role not in MANAGING:
-        raise Forbidden(_("Only the task's owners and moderators may do this."))
+async def _moderating(member: Member, actions: Known) -> Person:
+    if Action.OPEN_CONSOLE not in actions:
+        raise Forbidden(RULES[Action.OPEN_CONSOLE].refusal)
     return member
 
 

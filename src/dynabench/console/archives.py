@@ -13,6 +13,8 @@ from dynabench.archives import service
 from dynabench.archives.api import fetch_archive, told
 from dynabench.console import frame
 from dynabench.console.access import Owning
+from dynabench.people import may
+from dynabench.people.may import Action
 
 router = APIRouter()
 SELDOM = [Depends(limited("archive", 20, 3600))]
@@ -23,7 +25,7 @@ async def _page(request: Request, task: str, owner: Person, status: int = 200, *
     found = [await told(request, each) for each in await state.db.aread(service.listed, task)]
     lying = {each.id for each in found if service.file_of(state.settings, each.id).is_file()}
     known: dict[str, Any] = {"archives": found, "lying": lying, "errors": {}, "typed": "", "problem": ""}
-    known["may"] = owner.admin or state.settings.new_tasks == "free"
+    known["may"] = state.settings.new_tasks == "free" or bool(may.may(owner, Action.CREATE_TASK))
     return await frame.page(request, task, "console/archives.html", "archives", status=status, **(known | values))
 
 

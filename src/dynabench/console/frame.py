@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse
 
 from dynabench.db import Database
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.rounds import queries, service, views
 from dynabench.web import render
 
@@ -46,7 +47,7 @@ def rail(request: Request, task: str) -> list[Entry]:
     return [
         Entry(section, label, str(request.app.url_path_for(f"manage_{section}", task=task)))
         for section, label, moderators in RAIL
-        if moderators or request.state.role == "owner"
+        if moderators or Action.MANAGE_TASK in request.state.actions
     ]
 
 

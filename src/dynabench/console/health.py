@@ -20,6 +20,7 @@ from dynabench.console import frame, queries
 from dynabench.console.access import Moderating
 from dynabench.db import now
 from dynabench.language import N_, _
+from dynabench.people.may import Action
 from dynabench.rounds import arms, service
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.tables import Round
@@ -183,7 +184,7 @@ def _read(session: Session, task: str) -> dict[str, Any]:
 @router.get("/tasks/{task}/manage", name="manage_health")
 async def show(request: Request, task: str, person: Moderating) -> Response:
     """The console's first page; moderators are sent on to the first section that is theirs."""
-    if request.state.role != "owner":
+    if Action.MANAGE_TASK not in request.state.actions:
         theirs = [entry.address for entry in frame.rail(request, task)]
         return RedirectResponse([*theirs, str(request.app.url_path_for("task", task=task))][0], status_code=303)
     values = await request.app.state.db.aread(_read, task)

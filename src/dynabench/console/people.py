@@ -15,6 +15,9 @@ from dynabench.console import frame
 from dynabench.console.access import Moderating, Owning
 from dynabench.db import Database
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
+from dynabench.people.roles import TaskRole
 from dynabench.rounds import invitations, mailed, people, service
 from dynabench.rounds.people_api import MAILING
 from dynabench.rounds.tables import Round
@@ -53,8 +56,16 @@ def _read(
     if current is not None:
         values["groups"] = [(name, figures.figures(session, current, (), name).total) for name in GROUPS]
         values["writers"], values["next"] = figures.annotators(session, current, who=who, after=after, limit=SHOWN)
-    owner = service.role(session, person, task) == "owner"
-    values["links"] = invitations.invitations(session, person, task) if owner else []
+    invites = may.may_in(session, person, Action.INVITE_PEOPLE, task)
+    values["links"] = invitations.invitations(session, person, task) if invites else []
+    moderators = may.may_in(session, person, Action.BAN_MODERATOR, task)
+    values["bannable"] = {
+        seat.person_id
+        for seat in seats
+        if seat.person_id != person.id
+        and seat.role != TaskRole.OWNER
+        and (moderators or seat.role != TaskRole.MODERATOR)
+    }
     values["banned"] = {each.person_id for each in seats if each.banned is not None}
     return values
 

@@ -12,6 +12,7 @@ from dynabench.cycle.tables import CycleTurn
 from dynabench.cycle.telling import rule_told
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.registry import submission_queries
 from dynabench.releases import service as releases
 from dynabench.rounds import queries as round_queries
@@ -49,7 +50,7 @@ def foresee(
     session: Session, settings: Settings, person: Person | None, task: str, plan: Plan, number: int | None = None
 ) -> Foreseen:
     """What a turn by this plan would do (owners); raises as `service.start` does."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.RUN_CYCLE, task)
     of = service.round_for(session, task, number)
     service.check(session, person, task, of, plan)
     sources.outside(session, task, plan)

@@ -12,6 +12,7 @@ from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
 from dynabench.models.reach import Key
+from dynabench.people.may import Action
 from dynabench.rounds import asked, resolving
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -81,7 +82,7 @@ def _card(named: str) -> Card:
 
 def models_to_restore(session: Session, person: Person | None, task: str, id: int | None = None) -> list[Key]:
     """Return the models, by name and version, of the round that `undo` opens; none where it opens none, or refuses."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.RUN_CYCLE, task)
     found = service.one(session, task, id)
     after = session.get(Round, found.next_id) if found.next_id is not None else None
     if found.state != "done" or not found.report.get("promoted") or after is None or after.state != "open":
@@ -97,7 +98,7 @@ def undo(session: Session, settings: Settings, person: Person | None, task: str,
 
     Raises `Conflict` where nothing was promoted, or where rounds came after it.
     """
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.RUN_CYCLE, task)
     rounds.task_locked(session, task)
     found = service.one(session, task, id)
     session.refresh(found, with_for_update=True)

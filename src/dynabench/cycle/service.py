@@ -20,6 +20,8 @@ from dynabench.models.references import HUB_ID
 from dynabench.models.training import shapes
 from dynabench.models.training.shapes import Shape
 from dynabench.notices import service as notices
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -39,7 +41,7 @@ def start(session: Session, person: Person | None, task: str, plan: Plan, number
     Owners; None is the operator. Raises `Conflict` while another turn is open, and `Invalid` for a plan that does not
     fit the task.
     """
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.RUN_CYCLE, task)
     rounds.task_locked(session, task)
     last = session.scalars(queries.newest(task).limit(1)).first()
     if last is not None and last.state in queries.OPEN and last.state != "failed":
@@ -162,7 +164,7 @@ def resume(session: Session, person: Person | None, task: str, id: int | None = 
 
 
 def _locked(session: Session, person: Person | None, task: str, id: int | None) -> CycleTurn:
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.RUN_CYCLE, task)
     found = one(session, task, id)
     session.refresh(found, with_for_update=True)
     return found
@@ -205,7 +207,7 @@ def moment_of(turn: CycleTurn) -> datetime:
 def actor(session: Session, turn: CycleTurn) -> Person | None:
     """Who asked for it, as long as they own the task; else it is the platform's own act."""
     person = session.get(Person, turn.created_by) if turn.created_by else None
-    return person if rounds.role(session, person, turn.task_id) == "owner" else None
+    return person if may.may_in(session, person, Action.RUN_CYCLE, turn.task_id) else None
 
 
 def fail(session: Session, turn: int, attempt: int, reason: str) -> None:

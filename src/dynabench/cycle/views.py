@@ -11,6 +11,7 @@ from dynabench.cycle.report import TurnReport
 from dynabench.cycle.schemas import CandidateOut, LineagePage, RoundLineageOut, TurnOut, TurnPage, TurnProgressOut
 from dynabench.cycle.tables import CycleTurn
 from dynabench.db import Database
+from dynabench.people.may import Action
 from dynabench.releases import service as releases
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -57,7 +58,7 @@ def one(db: Database, settings: Settings, person: Person | None, task: str, id: 
     """A turn with its progress (owners; None is the operator), by default the newest. Raises `NotFound`."""
 
     def read(session: Session) -> tuple[TurnOut, jobs.Job | None]:
-        rounds.require_owner(session, person, task)
+        rounds.require(session, person, Action.RUN_CYCLE, task)
         turn = service.one(session, task, id)
         job = session.get(jobs.Job, turn.job_id) if turn.job_id and turn.state in queries.GOING else None
         return out(session, turn), job
@@ -69,7 +70,7 @@ def one(db: Database, settings: Settings, person: Person | None, task: str, id: 
 
 def page(session: Session, person: Person | None, task: str, before: int | None = None, limit: int = 50) -> TurnPage:
     """The turns of a task (owners), newest first, without progress; `before` is the id of the last that was seen."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.RUN_CYCLE, task)
     asked = queries.newest(task)
     if before is not None:
         asked = asked.where(CycleTurn.id < before)
@@ -80,7 +81,7 @@ def page(session: Session, person: Person | None, task: str, before: int | None 
 
 def graph(session: Session, person: Person | None, task: str) -> LineagePage:
     """Which round follows which (owners)."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.RUN_CYCLE, task)
     items = [
         RoundLineageOut(
             round=each.round.number, state=each.round.state,

@@ -20,6 +20,7 @@ from dynabench.data_measurements.measures import NAMES
 from dynabench.data_measurements.results import MeasureResult
 from dynabench.data_measurements.tables import StoredMeasurement
 from dynabench.db import now
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 
@@ -91,7 +92,7 @@ def _visible_measurements(
 def request_measurement(session: Session, person: Person | None, task_id: str, number: int) -> StoredMeasurement:
     """Request that the worker measures a round (owners and, without a person, the platform); once at a time."""
     if person is not None:
-        rounds.require_owner(session, person, task_id)
+        rounds.require(session, person, Action.MEASURE_ROUND, task_id)
     return enqueue_measurement(session, overview.chosen_round(session, task_id, number), person)
 
 

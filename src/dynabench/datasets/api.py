@@ -16,6 +16,7 @@ from dynabench.datasets.downloads import download
 from dynabench.datasets.formats import Format
 from dynabench.datasets.schemas import DataImportOut, HubIn, ImportPreviewOut, PlanIn, StartIn
 from dynabench.db import Database
+from dynabench.people.may import Action
 from dynabench.rounds import listing, uploads
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
@@ -83,7 +84,7 @@ async def _body(request: Request) -> AsyncIterator[bytes]:
 
 def config_for(session: Session, person: Member, task: str) -> TaskConfig:
     """The newest config, for the task's owners."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.IMPORT_DATA, task)
     return rounds.newest_config(session, task)
 
 

@@ -16,6 +16,7 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets import library, stored
 from dynabench.datasets.stored import Stored
 from dynabench.db import Database
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds import uploads, waiting
 from dynabench.rounds.mapping import Columns
@@ -44,7 +45,7 @@ class FromDatasetIn(Strict):
 
 def digest(session: Session, owner: Person | None, task: str, of_task: str, name: str) -> str:
     """The digest of the rows that a task's owner may have; raises `Forbidden` for datasets that are not public."""
-    rounds.require_owner(session, owner, task)
+    rounds.require(session, owner, Action.MANAGE_CONTEXTS, task)
     return library.rows_for(session, owner, of_task or task, name).digest
 
 

@@ -17,6 +17,7 @@ from dynabench.datasets.stored import Stored, Written
 from dynabench.datasets.tables import Dataset
 from dynabench.db import Database
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
@@ -28,7 +29,7 @@ AT = {name: place for place, name in enumerate(COLUMNS)}
 
 def frozen(session: Session, person: Person | None, task: str, number: int) -> tuple[int, TaskConfig, Scope]:
     """A round that is closed or released (owners), with its config and what to read of it. Raises `Conflict`."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.MANAGE_DATASETS, task)
     found = rounds.round_of(session, task, number)
     if found.state not in ("closed", "released"):
         raise errors.Conflict(_("Close the round first: a dataset is made of a round that collects no more."))

@@ -17,6 +17,8 @@ from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 
@@ -28,7 +30,7 @@ def find(session: Session, viewer: Person | None, task: str, name: str) -> Datas
     """A dataset that the viewer may know of; `NotFound` for all others, hidden ones of other people among them."""
     rounds.task(session, task)
     found = session.scalar(queries.named(task, name))
-    owner = rounds.role(session, viewer, task) == "owner"
+    owner = may.may_in(session, viewer, Action.MANAGE_DATASETS, task)
     if found is None or not (owner or (found.visibility != "hidden" and found.version_id)):
         raise errors.NotFound(
             _("Task %(task)s has no dataset %(name)s that you may see.", task=repr(task), name=repr(name))
@@ -38,7 +40,7 @@ def find(session: Session, viewer: Person | None, task: str, name: str) -> Datas
 
 def owned(session: Session, person: Person | None, task: str, name: str) -> Dataset:
     """A dataset, for the task's owners."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.MANAGE_DATASETS, task)
     found = session.scalar(queries.named(task, name).with_for_update())
     if found is None:
         raise errors.NotFound(_("Task %(task)s has no dataset %(name)s.", task=repr(task), name=repr(name)))
@@ -61,12 +63,12 @@ def rows_for(session: Session, viewer: Person | None, task: str, name: str) -> D
 def sought(session: Session, viewer: Person | None, task: str = "", q: str = "") -> queries.Sought:
     """The datasets that the viewer may see, of a task or of all, with these words in name or title."""
     mine = list(session.scalars(round_queries.owned(viewer.id))) if viewer else []
-    return queries.Sought(task, q.strip(), mine, viewer is not None and viewer.admin)
+    return queries.Sought(task, q.strip(), mine, bool(may.may(viewer, Action.SEE_EVERY_DATASET)))
 
 
 def add(session: Session, person: Person | None, task: str, name: str, settled: Settled, **more: Any) -> Dataset:
     """A dataset without rows yet (owners). Raises `Invalid` under `name` where one is called so already."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.MANAGE_DATASETS, task)
     if not re.fullmatch(NAME, name) or name in RESERVED:
         raise errors.Invalid({"name": _("Use 2 to 62 small letters, digits and hyphens, such as news-2026.")})
     if session.scalar(queries.named(task, name)):

@@ -16,6 +16,7 @@ from dynabench.datasets.intake import service, sources
 from dynabench.datasets.library_schemas import Change, DatasetFull, DatasetIn, DatasetPage, FileIn, SampleOut, VersionIn
 from dynabench.db import Database
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.rounds import listing, uploads
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
@@ -31,7 +32,7 @@ PATH = "/tasks/{task}/datasets/{name}"
 
 def config_for(session: Session, person: Member, task: str) -> TaskConfig:
     """The newest config, for the task's owners."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.MANAGE_DATASETS, task)
     return rounds.newest_config(session, task)
 
 

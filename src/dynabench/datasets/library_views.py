@@ -10,6 +10,8 @@ from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, DatasetVersionOut
 from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 
 VERSIONS = LISTED = 50  # on a page
@@ -76,7 +78,7 @@ def _place(after: str) -> library_queries.Place | None:
 def full(session: Session, viewer: Person | None, task: str, name: str, warning: str = "") -> DatasetFull:
     """A dataset with its versions; those that are not ready are for owners."""
     found = library.find(session, viewer, task, name)
-    owner = rounds.role(session, viewer, task) == "owner"
+    owner = bool(may.may_in(session, viewer, Action.MANAGE_DATASETS, task))
     current = session.get(DatasetVersion, found.version_id) if found.version_id else None
     versions = session.scalars(library_queries.versions(found.id).limit(VERSIONS))
     shown = [version_out(session, each, owner, found.visibility) for each in versions if owner or each.state == "ready"]

@@ -17,6 +17,8 @@ from dynabench.datasets import library_views as views
 from dynabench.datasets.library_schemas import Change, DatasetPage
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import Database
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import listing, seats
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
@@ -38,7 +40,7 @@ def head(session: Session, viewer: Person | None, task: str) -> dict[str, Any]:
     started = overview.started(session, task)
     current = next((each for each in started if each.state == "open"), started[0] if started else None)
     shown = round_views.round_out(session, current) if current else None
-    owner = rounds.role(session, viewer, task) == "owner"
+    owner = bool(may.may_in(session, viewer, Action.EXPORT_UNRELEASED, task))
     return {"task": task, "config": rounds.task_config(session, task), "round": shown, "owner": owner,
             "finished": [each.number for each in started if each.state in ("closed", "released")]}  # fmt: skip
 

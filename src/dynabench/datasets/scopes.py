@@ -12,6 +12,8 @@ from dynabench.collection.tables import Tally
 from dynabench.datasets.rows import COLUMNS
 from dynabench.language import _
 from dynabench.media.store import Store
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, TaskVersion
@@ -56,7 +58,7 @@ def scope(
     (a visitor) go through `visitor_scope`.
     """
     rounds.task(session, task_id)
-    owner = person is None or rounds.role(session, person, task_id) == "owner"
+    owner = person is None or bool(may.may_in(session, person, Action.EXPORT_UNRELEASED, task_id))
     return _scope(session, task_id, number, owner=owner, attributions=attributions)
 
 

@@ -19,6 +19,7 @@ from dynabench.datasets.imports.state import Numbered
 from dynabench.datasets.rows import Row
 from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewRow
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
@@ -97,7 +98,7 @@ def _refusal(values: dict[str, Any], config: TaskConfig) -> str:
 
 def start(session: Session, person: Person, settings: Settings, task: str, file: str, body: PlanIn) -> jobs.Job:
     """Ask for the import of a file that waits (owners). Raises `Invalid` where nothing tells how to read it."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.IMPORT_DATA, task)
     path = waiting.find(settings, task, file)
     plan = batches.plan_for(path, waiting.named(path), body.into, body.format, body.mapping)
     mapping = plan.mapping.model_dump(mode="json") if plan.mapping else None
@@ -108,7 +109,7 @@ def start(session: Session, person: Person, settings: Settings, task: str, file:
 
 def start_hub(session: Session, person: Person, task: str, body: HubIn) -> jobs.Job:
     """Ask for the import of a dataset of the hub (owners); it is downloaded by the worker."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.IMPORT_DATA, task)
     wanted = hub.Wanted(body.dataset, body.config, body.split, body.revision)
     if body.format != "auto" or body.mapping:
         make(body.into, body.format, body.dataset, body.mapping)
@@ -124,7 +125,7 @@ def _enqueue(session: Session, person: Person, task: str, payload: dict[str, Any
 
 def listed(session: Session, person: Person, task: str) -> list[jobs.Job]:
     """A task's newest imports (owners)."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.IMPORT_DATA, task)
     statement = select(jobs.Job).where(jobs.Job.kind == KIND).order_by(jobs.Job.created_at.desc())
     found = session.scalars(statement.limit(LOOKED_THROUGH))
     return [job for job in found if job.payload.get("task") == task][:LISTED]
@@ -132,7 +133,7 @@ def listed(session: Session, person: Person, task: str) -> list[jobs.Job]:
 
 def job_of(session: Session, person: Person, task: str, job: str) -> jobs.Job:
     """An import of the task, for its owners."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.IMPORT_DATA, task)
     found = session.get(jobs.Job, job)
     if found is None or found.kind != KIND or found.payload.get("task") != task:
         raise errors.NotFound(_("There is no import %(job)s of this task.", job=repr(job)))

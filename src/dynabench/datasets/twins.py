@@ -15,6 +15,8 @@ from dynabench.datasets.copies import COPIES, MOST_COPIES
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import now
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
 
@@ -37,7 +39,7 @@ def newest(version_id: int, axis: str) -> Select[Twin]:
 
 def seen(session: Session, viewer: Person | None, task: str, name: str) -> tuple[Dataset, DatasetVersion, bool]:
     """A dataset with its ready version, and whether the viewer owns it; `NotFound` for others unless it is public."""
-    mine = rounds.role(session, viewer, rounds.task(session, task).id) == "owner"
+    mine = bool(may.may_in(session, viewer, Action.MANAGE_DATASETS, rounds.task(session, task).id))
     dataset = session.scalar(select(Dataset).where(Dataset.task_id == task, Dataset.name == name))
     if dataset is None or not (mine or dataset.visibility == "public"):
         raise errors.NotFound(_("There is no dataset %(name)s of this task that you may see.", name=repr(name)))
@@ -49,7 +51,7 @@ def seen(session: Session, viewer: Person | None, task: str, name: str) -> tuple
 
 def owned(session: Session, person: Person | None, task: str, name: str) -> tuple[Dataset, DatasetVersion]:
     """A dataset of one's task with its ready version."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.MANAGE_DATASETS, task)
     dataset = session.scalar(select(Dataset).where(Dataset.task_id == task, Dataset.name == name))
     version = session.get(DatasetVersion, dataset.version_id) if dataset and dataset.version_id else None
     if dataset is None or version is None:

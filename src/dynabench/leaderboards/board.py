@@ -19,6 +19,8 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.leaderboards import queries
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 from dynabench.scoring.measures import REPLICATES, Measure, measure
@@ -177,7 +179,7 @@ def _coming(session: Session, versions: Sequence[int]) -> Coming:
 
 
 def _seen(entry: Entry, viewer: Person | None) -> Entry | None:
-    mine = viewer is not None and (viewer.admin or viewer.id == entry.person)
+    mine = may.may(viewer, Action.SEE_SUBMISSION, author=entry.person)
     if entry.withdrawn or (entry.visibility == "private" and not mine):
         return None
     if entry.visibility != "anonymous" or mine:

@@ -18,6 +18,8 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import slice_told
 from dynabench.language import _
 from dynabench.leaderboards import view_queries as queries
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 from dynabench.scoring import released
@@ -224,7 +226,7 @@ def _one(found: Iterable[T], fits: Callable[[T], bool], otherwise: str) -> T:
 
 def _close(submission: Submission, viewer: Person | None) -> bool:
     """Whether the viewer made it, or is an admin."""
-    return viewer is not None and (viewer.admin or viewer.id == submission.person_id)
+    return bool(may.may(viewer, Action.SEE_SUBMISSION, author=submission.person_id))
 
 
 def _seen(submission: Submission, viewer: Person | None) -> bool:

@@ -13,6 +13,8 @@ from dynabench.language import _
 from dynabench.leaderboards import ledger, listing, reading, reports, schemas, snapshots
 from dynabench.leaderboards.board_pages import head, shown_board
 from dynabench.leaderboards.schemas import Slug
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.web import render
 
 router = APIRouter()
@@ -82,7 +84,7 @@ async def fork(request: Request, slug: Slug, viewer: Viewer) -> Response:
         kept: schemas.ForkOut = listing.fork(session, slug)
         asked = reading.asked(session, viewer, kept.task, request.query_params, slug)
         values = head(session, kept.task)
-        mine = viewer is not None and (viewer.admin or snapshots.fork_at(session, slug).person_id == viewer.id)
+        mine = bool(may.may(viewer, Action.CHANGE_BOARD, author=snapshots.fork_at(session, slug).person_id))
         return values | shown_board(asked, values["config"].name) | {
             "fork": kept,
             "may_change": mine,

@@ -8,6 +8,8 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.leaderboards import queries
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 
@@ -51,7 +53,7 @@ def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
 
 def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int) -> Line:
     mine = viewer is not None and viewer.id == of.person_id
-    seen = of.visibility == "public" or mine or (viewer is not None and viewer.admin)
+    seen = of.visibility == "public" or bool(may.may(viewer, Action.SEE_SUBMISSION, author=of.person_id))
     return Line(
         id=of.id,
         made_at=of.created_at,
@@ -78,7 +80,7 @@ def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str
             continue
         tries[person.id] += 1
         gone[person.id] += of.state == "withdrawn"
-        if of.visibility == "public" or (viewer is not None and (viewer.admin or viewer.id == person.id)):
+        if of.visibility == "public" or may.may(viewer, Action.SEE_SUBMISSION, author=person.id):
             named[person.id] = person.public_name
     rows = [(name, tries[id], gone[id]) for id, name in named.items()]
     return sorted(rows, key=lambda row: (-row[1], row[0]))

@@ -14,6 +14,8 @@ from dynabench.language import _
 from dynabench.leaderboards import board as boards
 from dynabench.leaderboards import reports
 from dynabench.leaderboards.board_pages import head
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.security import RowId
 from dynabench.web import render
@@ -36,7 +38,7 @@ async def _page(
         return head(session, task) | {
             "told": told,
             "imports": reports.listed(session, task),
-            "owner": rounds.role(session, viewer, task) == "owner",
+            "owner": bool(may.may_in(session, viewer, Action.MANAGE_REPORTS, task)),
             "choices": choices,
             "order": reports.together(board, told, on, name) if beside else [],
             "measure": measures.get(name),
@@ -56,7 +58,7 @@ async def reported(request: Request, task: str, viewer: Viewer, beside: Pair = "
 @router.post("/tasks/{task}/reported", name="import_reported_form")
 async def bring(request: Request, task: str, person: Member) -> Response:
     """Import a file (owners)."""
-    await request.app.state.db.aread(rounds.require_owner, person, task)
+    await request.app.state.db.aread(rounds.require, person, Action.MANAGE_REPORTS, task)
     async with request.form(max_files=1, max_fields=10) as form:
         file, source = form.get("file"), str(form.get("source", ""))[:520]
         content = await file.read(reports.LARGEST + 1) if isinstance(file, UploadFile) else b""

@@ -19,6 +19,7 @@ from dynabench.leaderboards import outside, queries
 from dynabench.leaderboards.board import Board
 from dynabench.leaderboards.outside import Result
 from dynabench.leaderboards.tables import Report
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 
 LARGEST = 2 * 1024 * 1024  # bytes of a document
@@ -31,7 +32,7 @@ def add(session: Session, person: Person | None, task: str, content: bytes, sour
 
     Raises `Forbidden`, `TooLarge`, `Invalid` by field, `Conflict` where it is there already or `KEPT` are.
     """
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.MANAGE_REPORTS, task)
     if len(content) > LARGEST:
         raise errors.TooLarge(_("At most %(largest)s MB.", largest=LARGEST // 1024**2))
     source = source.strip()
@@ -55,7 +56,7 @@ def add(session: Session, person: Person | None, task: str, content: bytes, sour
 
 def remove(session: Session, person: Person | None, task: str, id: int, removed: bool = True) -> Report:
     """Take an import back, or undo that (owners)."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.MANAGE_REPORTS, task)
     found = session.get(Report, id)
     if found is None or found.task_id != task:
         raise errors.NotFound(_("This task has no such import."))

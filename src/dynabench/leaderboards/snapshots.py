@@ -23,6 +23,8 @@ from dynabench.leaderboards import files, queries, weights
 from dynabench.leaderboards.ranking import Ranking, ranking
 from dynabench.leaderboards.tables import Fork, Snapshot
 from dynabench.notices import webhooks
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds.service import act
 
 A_DAY = 20  # snapshots of one person
@@ -160,8 +162,7 @@ def fork_at(session: Session, slug: str) -> Fork:
 
 def _own(session: Session, person: Person, slug: str) -> Fork:
     found = fork_at(session, slug)
-    if found.person_id != person.id and not person.admin:
-        raise errors.Forbidden(_("Only who made this board may change it."))
+    may.refuse_unless(may.may(person, Action.CHANGE_BOARD, author=found.person_id))
     return found
 
 

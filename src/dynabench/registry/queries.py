@@ -3,8 +3,9 @@
 from sqlalchemy import Select, Update, select, update
 
 from dynabench.accounts.tables import Person
+from dynabench.people.roles import Ban, Role
 from dynabench.registry.tables import ModelListing
-from dynabench.rounds.tables import Ban, Role, Round, Target
+from dynabench.rounds.tables import Round, Target
 
 
 def listings() -> Select[ModelListing, Person]:

@@ -18,6 +18,8 @@ from dynabench.db import now
 from dynabench.language import _, joined
 from dynabench.models.client import Health, State
 from dynabench.models.protocol import Card
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.registry import queries
 from dynabench.registry.tables import ModelListing
 from dynabench.rounds import queries as round_queries
@@ -113,7 +115,7 @@ class _Eyes:
 
     def __init__(self, session: Session, viewer: Person | None) -> None:
         self.viewer = viewer
-        self.admin = viewer is not None and viewer.admin
+        self.names_keepers = bool(may.may(viewer, Action.NAME_KEEPER))
         self.roles = dict(session.execute(queries.roles(viewer.id)).all()) if viewer else {}
         self.listings = {listing.name: (listing, keeper) for listing, keeper in session.execute(queries.listings())}
 
@@ -122,8 +124,7 @@ class _Eyes:
 
     def keeps(self, name: str) -> bool:
         listing, _ = self.listing(name)
-        mine = listing is not None and self.viewer is not None and listing.keeper_id == self.viewer.id
-        return mine or self.admin
+        return bool(may.may(self.viewer, Action.CHANGE_MODEL, author=listing.keeper_id if listing else None))
 
     def sees(self, name: str, task: str) -> bool:
         listing, _ = self.listing(name)
@@ -246,7 +247,7 @@ def _task(states: Sequence[State]) -> str:
 def _model(eyes: _Eyes, name: str, task: str, states: Sequence[State], health: Healths) -> Model:
     listing, keeper = eyes.listing(name)
     keeps = eyes.keeps(name)
-    close = keeps or eyes.roles.get(task) == "owner"
+    close = keeps or bool(may.may(eyes.viewer, Action.ENTER_MODEL, role=eyes.roles.get(task)))
     order = sorted(states, key=lambda state: (not state.available, state.on_demand))
     return Model(
         name=name,
@@ -256,7 +257,7 @@ def _model(eyes: _Eyes, name: str, task: str, states: Sequence[State], health: H
         keeper=keeper.username if keeper and keeps else "",
         note=listing.note if listing and keeps else "",
         may_change=keeps,
-        may_name_keeper=eyes.admin,
+        may_name_keeper=eyes.names_keepers,
     )
 
 

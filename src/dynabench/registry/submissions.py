@@ -12,6 +12,8 @@ from dynabench.db import now
 from dynabench.language import _
 from dynabench.models import catalog, check_words, fit
 from dynabench.models.protocol import Card
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.registry import quotas, submission_cards, submission_files, submission_queries, submission_sources
 from dynabench.registry.tables import ModelListing, Submission
 from dynabench.rounds import queries as round_queries
@@ -66,7 +68,7 @@ def may_submit(session: Session, person: Person, task_id: str) -> TaskConfig:
     role, banned = session.execute(round_queries.SEAT, {"task": task_id, "person": person.id}).one()
     if banned is not None:
         raise errors.Forbidden(f"You were banned from this task: {banned}")
-    if config.annotators == "invited" and role is None and not person.admin:
+    if config.annotators == "invited" and not may.may(person, Action.JOIN_INVITED_TASK, role=role):
         raise errors.Forbidden(_("This task is for invited people. Ask its owner for an invitation."))
     return config
 
@@ -114,7 +116,7 @@ def enter(session: Session, actor: Person | None, task_id: str, card: Card) -> S
 
     Raises `Invalid` where it does not fit the task, `Conflict` where this version is entered already.
     """
-    rounds.require_owner(session, actor, task_id)
+    rounds.require(session, actor, Action.ENTER_MODEL, task_id)
     if wrong := fit.problems(rounds.newest_config(session, task_id), card):
         raise errors.Invalid({key: check_words.in_words(told) for key, told in wrong.items()})
     if session.scalar(submission_queries.twin(task_id, card.name, card.version)) is not None:
@@ -138,7 +140,7 @@ def enterable(session: Session, viewer: Person | None, card: Card | None) -> lis
 
 
 def _fits(session: Session, viewer: Person, task: str, card: Card) -> bool:
-    if session.get(Task, task) is None or rounds.role(session, viewer, task) != "owner":
+    if session.get(Task, task) is None or not may.may_in(session, viewer, Action.ENTER_MODEL, task):
         return False
     if session.scalar(submission_queries.twin(task, card.name, card.version)) is not None:
         return False
@@ -161,8 +163,8 @@ def one(session: Session, viewer: Person, id: int, write: bool = False) -> Seen:
     found = session.get(Submission, id, with_for_update=write)
     if found is None:
         raise errors.NotFound(_("There is no such submission."))
-    mine = viewer.admin or found.person_id == viewer.id
-    owning = found.visibility == "public" and rounds.role(session, viewer, found.task_id) == "owner"
+    mine = bool(may.may(viewer, Action.CHANGE_SUBMISSION, author=found.person_id))
+    owning = found.visibility == "public" and may.may_in(session, viewer, Action.LIST_SUBMISSIONS, found.task_id)
     if not mine and (write or not owning):
         if owning:
             raise errors.Forbidden(_("Only its submitter may do this."))
@@ -175,12 +177,12 @@ def listed(session: Session, viewer: Person, task_id: str, before: int, limit: i
     """A task's submissions that `viewer` may see, newest first: their own; owners see the others' that are public, and
     that there are anonymous ones; admins see all."""
     rounds.task(session, task_id)
-    owner = rounds.role(session, viewer, task_id) == "owner"
+    owner = may.may_in(session, viewer, Action.LIST_SUBMISSIONS, task_id)
     found: list[Seen] = []
     while len(found) < limit:
         rows = session.execute(submission_queries.listed(task_id, before, limit)).all()
         for made, username in rows:
-            mine = viewer.admin or made.person_id == viewer.id
+            mine = bool(may.may(viewer, Action.CHANGE_SUBMISSION, author=made.person_id))
             if mine or (owner and made.visibility != "private"):
                 hidden = made.visibility == "anonymous" and not mine
                 found.append(Seen(made, "" if hidden else username or "", mine))

@@ -17,6 +17,7 @@ from dynabench.datasets.downloads import Download
 from dynabench.datasets.with_files import Sink, entry
 from dynabench.db import Database
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.releases import manifest, planning, service, views
 from dynabench.releases.schemas import ReleaseIn, ReleaseOut, ReleasePage, ReleasePreviewOut, RulesIn
 from dynabench.releases.tables import Release
@@ -64,7 +65,7 @@ async def preview(request: Request, person: Person, task: str, n: int, changed: 
     db: Database = state.db
 
     def read(session: Session) -> Any:
-        rounds.require_owner(session, person, task)
+        rounds.require(session, person, Action.RELEASE_ROUND, task)
         return service.rules_of(session, task, n, changed)
 
     rules = await db.aread(read)
@@ -82,7 +83,7 @@ async def begin(request: Request, person: Person, task: str, n: int, changed: di
     """Ask for a release."""
 
     def make(session: Session) -> Release:
-        rounds.require_owner(session, person, task)
+        rounds.require(session, person, Action.RELEASE_ROUND, task)
         return service.start(session, person, task, n, service.rules_of(session, task, n, changed), anyway)
 
     return await request.app.state.db.awrite(make)  # type: ignore[no-any-return]

@@ -19,6 +19,8 @@ from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.releases import planning
 from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.manifest import Manifest
@@ -56,8 +58,7 @@ def of_round(session: Session, task: str, number: int) -> Release | None:
 def visible(session: Session, viewer: Person | None, task: str, number: int) -> Release:
     """The release, ready for everybody, else for owners alone; `NotFound` for others."""
     found = of_round(session, task, number)
-    owner = viewer is not None and rounds.role(session, viewer, task) == "owner"
-    if found is None or (found.state != "ready" and not owner):
+    if found is None or (found.state != "ready" and not may.may_in(session, viewer, Action.RELEASE_ROUND, task)):
         raise errors.NotFound(_("Round %(number)s of %(task)s is not released.", number=number, task=task))
     return found
 
@@ -79,7 +80,7 @@ def start(session: Session, person: Person | None, task: str, number: int, rules
 
 def begin(session: Session, person: Person | None, task: str, number: int, rules: Rules, anyway: bool) -> Release:
     """The release as somebody wants it, for whoever makes it; one that failed is begun anew."""
-    rounds.require_owner(session, person, task)
+    rounds.require(session, person, Action.RELEASE_ROUND, task)
     found = rounds.round_of(session, task, number)
     of = session.get_one(Round, found.id, with_for_update=True)
     made = session.scalar(select(Release).where(Release.round_id == of.id))
@@ -176,7 +177,7 @@ def finish(session: Session, release_id: int, made: Manifest, test: Written, hid
 def _asker(session: Session, release: Release) -> Person | None:
     """Who asked for it, as long as they own the task; else it is the platform's own act."""
     person = session.get(Person, release.created_by) if release.created_by else None
-    return person if rounds.role(session, person, release.task_id) == "owner" else None
+    return person if may.may_in(session, person, Action.RELEASE_ROUND, release.task_id) else None
 
 
 def _test(session: Session, actor: Person | None, of: Round, written: Written) -> int:

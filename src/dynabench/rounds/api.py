@@ -16,6 +16,7 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models import serving
 from dynabench.models.client import Host
+from dynabench.people.may import Action
 from dynabench.rounds import (
     asked,
     contexts,
@@ -138,7 +139,7 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
 
 
 def _newest_config(session: Session, person: Member, task: str) -> Any:
-    service.require_owner(session, person, task)
+    service.require(session, person, Action.MANAGE_CONTEXTS, task)
     return service.newest_config(session, task)
 
 
@@ -164,7 +165,7 @@ async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn,
     rows = [Row(number, each.values, each.tag) for number, each in enumerate(body.contexts, start=1)]
 
     def write(session: Session) -> contexts.Upload:
-        service.require_owner(session, person, task)
+        service.require(session, person, Action.MANAGE_CONTEXTS, task)
         config, result = service.newest_config(session, task), contexts.Upload()
         for batch in contexts.batches(rows):
             result += contexts.add(session, task, config, batch)

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench.accounts.tables import Person
 from dynabench.models.protocol import Card
 from dynabench.models.reach import Key
+from dynabench.people.may import Action
 from dynabench.rounds import arms as conditions
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Round
@@ -28,7 +29,7 @@ def models_of(of: Round) -> list[Key]:
 
 def models_to_open(session: Session, person: Person | None, task_id: str, number: int) -> list[Key]:
     """Return the models of a draft that an owner wants to open; none for another round, whose opening is refused."""
-    service.require_owner(session, person, task_id)
+    service.require(session, person, Action.OPEN_ROUND, task_id)
     found = service.round_of(session, task_id, number)
     return models_of(found) if found.state == "draft" else []
 

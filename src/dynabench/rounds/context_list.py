@@ -12,6 +12,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.db import now
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.rounds import service
 from dynabench.rounds.listing import cursor
 from dynabench.rounds.samplers import weighted
@@ -104,7 +105,7 @@ def change(session: Session, actor: Person | None, task_id: str, ids: Sequence[i
 
     A retired context is handed out no more; what was written on it stays. Raises `Invalid` by field.
     """
-    service.require_owner(session, actor, task_id)
+    service.require(session, actor, Action.MANAGE_CONTEXTS, task_id)
     _check(ids, wanted)
     mine = (Context.task_id == task_id, Context.id.in_(set(ids)))
     found = session.scalars(select(Context).where(*mine).order_by(Context.id).with_for_update()).all()

@@ -11,12 +11,14 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.db import now
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
+from dynabench.people.roles import INVITED_ALONE, RANK, Role, TaskRole
 from dynabench.rounds import people, queries, service
-from dynabench.rounds.tables import Invitation, Role, Round, RoundPerson
+from dynabench.rounds.tables import Invitation, Round, RoundPerson
 from dynabench.security import digest
 
 MOST_USES, MOST_DAYS, MOST_OPEN = 1000, 90, 100
-SINGLE = ("owner", "moderator")  # who gets power over the work of others is invited one by one
 GONE = _("This invitation is unknown, used up, revoked or out of date. Ask the sender for a new one.")
 
 
@@ -25,7 +27,7 @@ def clean(role: str, note: str, uses: int, days: int) -> str:
     wrong = {}
     if role not in service.ROLES:
         wrong["role"] = _("Choose one of %(roles)s.", roles=", ".join(service.ROLES))
-    elif role in SINGLE and uses != 1:
+    elif role in INVITED_ALONE and uses != 1:
         wrong["uses"] = _("A link that makes somebody owner or moderator works once.")
     elif not 1 <= uses <= MOST_USES:
         wrong["uses"] = _("Choose 1 to %(most_uses)s uses.", most_uses=f"{MOST_USES:,}")
@@ -55,7 +57,7 @@ def invite(
 
     With a `number` it also lets people take part in that round for invited people.
     """
-    service.require_owner(session, actor, task_id)
+    service.require(session, actor, Action.INVITE_PEOPLE, task_id)
     of = service.round_of(session, task_id, number) if number is not None else None
     note = clean(role, note, uses, days)
     service.task_locked(session, task_id)  # counted one at a time
@@ -84,13 +86,13 @@ def invite(
 
 def invitations(session: Session, actor: Person | None, task_id: str) -> Sequence[Invitation]:
     """A task's invitations that still work, newest first (owners)."""
-    service.require_owner(session, actor, task_id)
+    service.require(session, actor, Action.INVITE_PEOPLE, task_id)
     return session.scalars(queries.open_invitations(task_id, now())).all()
 
 
 def revoke(session: Session, actor: Person | None, task_id: str, invitation_id: int) -> None:
     """End an invitation (owners); who accepted it keeps the role. Twice changes nothing."""
-    service.require_owner(session, actor, task_id)
+    service.require(session, actor, Action.INVITE_PEOPLE, task_id)
     found = session.get(Invitation, invitation_id, with_for_update=True)
     if found is None or found.task_id != task_id:
         raise errors.NotFound(_("This task has no such invitation."))
@@ -151,8 +153,8 @@ def _working(session: Session, secret: str, *, lock: bool) -> Invitation:
 
 
 def _offer(session: Session, person: Person | None, found: Invitation) -> Offer:
-    has = service.role(session, person, found.task_id)
-    already = has if has is not None and people.RANK[has] >= people.RANK[found.role] else None
+    has = may.role_of(session, person, found.task_id)
+    already = has if has is not None and RANK[has] >= RANK[TaskRole(found.role)] else None
     name = service.task_config(session, found.task_id).name
     of = session.get(Round, found.round_id) if found.round_id else None
     if of is not None and person is not None and session.get(RoundPerson, (of.id, person.id)) is not None:

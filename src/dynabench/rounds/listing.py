@@ -10,6 +10,8 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import queries, schemas, service, views
 from dynabench.rounds.tables import Context, TaskVersion
 
@@ -29,12 +31,12 @@ def cursor(text: str) -> int | None:
 def rounds(session: Session, viewer: Person | None, task_id: str, after: str, limit: int) -> schemas.RoundPage:
     """A page of a task's rounds, newest first; drafts for owners alone."""
     service.task(session, task_id)
-    mine = service.role(session, viewer, task_id) == "owner"
+    drafts = may.may_in(session, viewer, Action.SEE_DRAFT, task_id)
     below = cursor(after)
     found = [
         each
         for each in session.scalars(queries.rounds(task_id))
-        if (mine or each.state != "draft") and (below is None or each.number < below)
+        if (drafts or each.state != "draft") and (below is None or each.number < below)
     ]
     items = [views.round_out(session, each) for each in found[:limit]]
     return schemas.RoundPage(items=items, next=str(items[-1].number) if len(found) > limit else None)
@@ -59,7 +61,7 @@ def _following(session: Session, after: Callable[[str, str], Select[str]], task_
 
 def delete_context(session: Session, actor: Person | None, task_id: str, context_id: int) -> None:
     """Remove a context that nobody was given yet; `Conflict` for one that was, since examples may hang on it."""
-    service.require_owner(session, actor, task_id)
+    service.require(session, actor, Action.MANAGE_CONTEXTS, task_id)
     found = session.get(Context, context_id)
     if found is None or found.task_id != task_id:
         raise errors.NotFound(_("There is no such context of this task."))

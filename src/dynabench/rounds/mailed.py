@@ -11,6 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.db import Database, now
 from dynabench.language import _
 from dynabench.notices import letters, post
+from dynabench.people.may import Action
 from dynabench.rounds import invitations, service
 from dynabench.rounds.tables import Invitation
 from dynabench.security import keyed
@@ -28,7 +29,7 @@ def invite(
     session: Session, settings: Settings, actor: Person, task_id: str, role: str, address: str, days: int = 7
 ) -> Invitation:
     """Invite somebody by mail to a role (owners); the link works once. Raises `Conflict` where the site sends none."""
-    service.require_owner(session, actor, task_id)
+    service.require(session, actor, Action.INVITE_PEOPLE, task_id)
     if not settings.mails:
         raise errors.Conflict(_("This site sends no mail. Make a link and send it yourself."))
     if problem := email_problem(address.strip()):

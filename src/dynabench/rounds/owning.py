@@ -9,6 +9,7 @@ from starlette.responses import Response
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
+from dynabench.people.may import Action
 from dynabench.rounds import context_list, listing, plan_schemas, schemas, service
 from dynabench.rounds.context_list import Change, Sought
 from dynabench.security import RowId
@@ -24,7 +25,7 @@ async def _owned(request: Request, person: Person, task: str, read: Any, *args: 
     db: Database = request.app.state.db
 
     def run(session: Session) -> Any:
-        service.require_owner(session, person, task)
+        service.require(session, person, Action.MANAGE_TASK, task)
         return read(session, task, *args)
 
     return await db.aread(run)

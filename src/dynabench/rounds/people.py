@@ -9,20 +9,14 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.language import _
 from dynabench.notices import service as notices
+from dynabench.people import may
+from dynabench.people.may import Action
+from dynabench.people.roles import Ban, Role, TaskRole
 from dynabench.rounds import queries, service
-from dynabench.rounds.tables import Ban, Role, Round
+from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig
 
-RANK = {"validator": 0, "annotator": 1, "expert": 2, "moderator": 3, "owner": 4}
-MODERATORS = ("owner", "moderator")
 REASON = 500
-
-
-def require_moderator(session: Session, person: Person | None, task_id: str) -> None:
-    """Refuse everybody but the task's owners and moderators; None is the operator at the command line."""
-    service.task(session, task_id)
-    if person is not None and service.role(session, person, task_id) not in MODERATORS:
-        raise errors.Forbidden(_("Only the task's owners and moderators may do this."))
 
 
 def require_seat(session: Session, person: Person | None, task_id: str, *, checking: bool = False) -> None:
@@ -59,12 +53,10 @@ def admit(
             raise errors.Unauthenticated(_("This task is for invited people. Log in if you are one of them."))
         return
     _refuse(person, banned)
-    if invited and role is None and not person.admin:
-        raise errors.Forbidden(_("This task is for invited people. Ask one of its owners for an invitation."))
-    if role == "validator" and not checking and not person.admin:
-        raise errors.Forbidden(
-            _("You check the examples of others in this task; its owners may let you write some too.")
-        )
+    if invited:
+        may.refuse_unless(may.may(person, Action.JOIN_INVITED_TASK, role=role))
+    if not checking:
+        may.refuse_unless(may.may(person, Action.WRITE_EXAMPLE, role=role))
 
 
 def refuse_banned(session: Session, person: Person, task_id: str) -> str | None:
@@ -81,7 +73,7 @@ def _seat(session: Session, person: Person, task_id: str) -> tuple[str | None, s
 
 
 def _refuse(person: Person, banned: str | None) -> None:
-    if banned is not None and not person.admin:
+    if not may.may(person, Action.CHECK_EXAMPLE, banned=banned is not None):
         raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
 
 
@@ -93,21 +85,21 @@ def named(session: Session, username: str) -> Person:
     return found
 
 
-def _reached(session: Session, actor: Person | None, task_id: str, person_id: int) -> tuple[Person, str | None]:
+def _reached(session: Session, actor: Person | None, task_id: str, person_id: int) -> tuple[Person, TaskRole | None]:
     """Somebody whom `actor` may warn or ban, with their role: moderators reach annotators and experts, owners reach
     moderators too, nobody reaches owners or themselves.
     """
-    require_moderator(session, actor, task_id)
+    service.require(session, actor, Action.BAN_MEMBER, task_id)
     found = session.get(Person, person_id)
     if found is None or found.deleted_at is not None:
         raise errors.NotFound(_("There is no such person."))
-    role = service.role(session, found, task_id)
+    role = may.role_of(session, found, task_id)
     if actor is not None and actor.id == person_id:
         raise errors.Forbidden(_("Somebody else has to do this to you."))
-    if role == "owner":
+    if role is TaskRole.OWNER:
         raise errors.Forbidden(_("An owner cannot be warned or banned. Take the role away first."))
-    if role == "moderator" and actor is not None and service.role(session, actor, task_id) != "owner":
-        raise errors.Forbidden(_("Only the task's owners may warn or ban its moderators."))
+    if role is TaskRole.MODERATOR:
+        may.require(session, actor, Action.BAN_MODERATOR, task_id)
     return found, role
 
 
@@ -140,7 +132,7 @@ def ban(session: Session, actor: Person | None, task_id: str, person_id: int, re
         session.add(Ban(task_id=task_id, person_id=found.id, reason=said, by=actor.id if actor else None))
     else:
         known.reason, known.by = said, actor.id if actor else None
-    if role == "moderator":
+    if role is TaskRole.MODERATOR:
         session.delete(session.get_one(Role, (task_id, found.id)))
     name = service.task_config(session, task_id).name
     notices.tell(session, found.id, "ban", f"You may no longer write or check examples for {name}: {said}")
@@ -149,7 +141,7 @@ def ban(session: Session, actor: Person | None, task_id: str, person_id: int, re
 
 def lift(session: Session, actor: Person | None, task_id: str, person_id: int) -> None:
     """Lift a ban (owners and moderators); where there is none nothing changes."""
-    require_moderator(session, actor, task_id)
+    service.require(session, actor, Action.BAN_MEMBER, task_id)
     known = session.get(Ban, (task_id, person_id), with_for_update=True)
     if known is None:
         return
@@ -178,8 +170,8 @@ def seats(session: Session, actor: Person | None, task_id: str, after: int = 0, 
 
     Usernames are for owners; moderators know people as boards do.
     """
-    require_moderator(session, actor, task_id)
-    full = actor is None or service.role(session, actor, task_id) == "owner"
+    service.require(session, actor, Action.LIST_PEOPLE, task_id)
+    full = actor is None or may.may_in(session, actor, Action.READ_USERNAMES, task_id)
     return [
         Seat(
             person_id=person.id,

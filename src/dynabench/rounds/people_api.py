@@ -1,7 +1,7 @@
 """People of a task as JSON: who is what, invitations, bans, warnings."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from dynabench import security
 from dynabench.accounts.auth import Member, limited, needs
 from dynabench.db import Database
+from dynabench.people.roles import TaskRole
 from dynabench.rounds import invitations, mailed, people, service
 from dynabench.rounds.schemas import RoleIn, RoleOut, Strict
 from dynabench.rounds.tables import Invitation
@@ -16,7 +17,6 @@ from dynabench.rounds.tables import Invitation
 router = APIRouter()
 MAILING = [Depends(limited("mail an invitation", 30, 24 * 3600))]
 
-RoleName = Literal["owner", "moderator", "expert", "annotator", "validator"]
 PersonId = Annotated[int, Field(ge=1, le=2**63 - 1, description="The person's number, as in the list of people.")]
 
 
@@ -41,7 +41,7 @@ class SeatPage(BaseModel):
 class InvitationIn(Strict):
     """An invitation by link; links for owners and moderators work once."""
 
-    role: RoleName
+    role: TaskRole
     note: str = Field("", max_length=200, description="For yourself: whom the link is for; at most 100 characters.")
     uses: int = Field(1, description="How many people may accept it, up to 1,000.")
     days: int = Field(7, description="How long it works, up to 90 days.")
@@ -53,7 +53,7 @@ class InvitationIn(Strict):
 class MailedIn(Strict):
     """An invitation that the site mails; its link works once."""
 
-    role: RoleName
+    role: TaskRole
     address: str = Field(max_length=300, description="Where it goes; forgotten once it went out.")
     days: int = Field(7, description="How long it works, up to 90 days.")
 

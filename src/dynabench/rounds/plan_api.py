@@ -10,6 +10,7 @@ from dynabench import errors
 from dynabench.accounts.auth import Member
 from dynabench.db import Database
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.rounds import plan_schemas, planning, queries, schemas, service, views
 from dynabench.rounds.plan import Plan
 from dynabench.rounds.schemas import Number
@@ -53,7 +54,7 @@ async def remove_round(request: Request, task: str, n: Number, person: Member) -
 
 
 def _owned(session: Session, person: Member, task: str, n: int) -> Round:
-    service.require_owner(session, person, task)
+    service.require(session, person, Action.PLAN_ROUND, task)
     return service.round_of(session, task, n)
 
 

@@ -12,6 +12,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.rounds import plan as plans
 from dynabench.rounds import queries, service, timing
 from dynabench.rounds.plan import PARTS, Plan
@@ -36,7 +37,7 @@ def pool(session: Session, of: Round) -> list[int] | None:
 
 def locked(session: Session, person: Person | None, task_id: str, number: int) -> Round:
     """A round that its owner is about to change."""
-    service.require_owner(session, person, task_id)
+    service.require(session, person, Action.PLAN_ROUND, task_id)
     found = session.scalar(queries.round_numbered(task_id, number).with_for_update())
     if found is None:
         raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
@@ -111,7 +112,7 @@ def clone(session: Session, person: Person | None, task_id: str, number: int, pa
 
     Dates are never carried over: they have passed, or would come twice.
     """
-    service.require_owner(session, person, task_id)
+    service.require(session, person, Action.DRAFT_ROUND, task_id)
     if unknown := set(parts) - set(PARTS):
         raise errors.Invalid(
             {

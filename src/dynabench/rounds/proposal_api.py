@@ -10,6 +10,8 @@ from sqlalchemy.orm import Session
 from dynabench.accounts.auth import Admin, Member
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import proposals, service
 from dynabench.rounds.owner_tables import Proposal
 from dynabench.rounds.proposals import State
@@ -79,7 +81,9 @@ async def list_proposals(
     """The tasks that you proposed, newest first; to admins those of everybody."""
 
     def read(session: Session) -> ProposalPage:
-        found = proposals.listed(session, None if person.admin else person.id, state, after, limit + 1)
+        found = proposals.listed(
+            session, None if may.may(person, Action.DECIDE_PROPOSAL) else person.id, state, after, limit + 1
+        )
         items = [ProposalRow(**row(session, each)) for each in found[:limit]]
         return ProposalPage(items=items, next=str(items[-1].id) if len(found) > limit else None)
 

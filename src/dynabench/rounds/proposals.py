@@ -11,6 +11,9 @@ from dynabench.accounts.tables import Person
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import service as notices
+from dynabench.people import may
+from dynabench.people.may import Action
+from dynabench.people.roles import administrators
 from dynabench.rounds import people, service
 from dynabench.rounds.owner_tables import Proposal
 from dynabench.rounds.tables import Task
@@ -29,11 +32,6 @@ def waiting(person_id: int) -> Select[int]:
     return select(func.count()).select_from(Proposal).where(*mine)
 
 
-def admins() -> Select[int]:
-    """Who decides: walks the accounts, once for each proposal."""
-    return select(Person.id).where(Person.admin, Person.deleted_at.is_(None)).order_by(Person.id)
-
-
 def check_new(session: Session, source: str) -> TaskConfig:
     """The config of a task that is not there yet; raises `Invalid`."""
     config = service.parse_config(source)
@@ -48,7 +46,7 @@ def check_new(session: Session, source: str) -> TaskConfig:
 
 def creates(person: Person, mode: Mode) -> bool:
     """Whether somebody makes tasks at once; raises `Forbidden` for whoever may not even propose one."""
-    if person.admin or mode == "free":
+    if mode == "free" or may.may(person, Action.CREATE_TASK):
         return True
     if mode == "admins":
         raise errors.Forbidden(_("Only admins make tasks here. Ask one to make it and to make you its owner."))
@@ -65,7 +63,7 @@ def create(session: Session, person: Person, mode: Mode, source: str) -> str:
 
 def propose(session: Session, person: Person, mode: Mode, source: str, note: str = "") -> Proposal:
     """Ask the admins for a task; they are told. Raises `Invalid`, and `Conflict` where enough wait."""
-    if creates(person, mode) and not person.admin:
+    if creates(person, mode) and not may.may(person, Action.CREATE_TASK):
         raise errors.Conflict(_("Nobody has to accept tasks here: create it."))
     config = check_new(session, source)
     note = note.strip()
@@ -83,7 +81,7 @@ def propose(session: Session, person: Person, mode: Mode, source: str, note: str
     session.add(made)
     session.flush()
     service.act(session, person, "proposal.sent", proposal=made.id, of=config.id)
-    for admin in session.scalars(admins()):
+    for admin in session.scalars(administrators()):
         text = _("%(public_name)s proposes a task: %(name)s.", public_name=person.public_name, name=config.name)
         notices.tell(session, admin, "proposal", text, link=f"/admin/proposals/{made.id}")
     return made
@@ -92,7 +90,7 @@ def propose(session: Session, person: Person, mode: Mode, source: str, note: str
 def one(session: Session, person: Person | None, id: int) -> Proposal:
     """A proposal, for who wrote it and for admins; None is the operator."""
     found = session.get(Proposal, id)
-    if found is None or (person is not None and not person.admin and found.person_id != person.id):
+    if found is None or (person is not None and not may.may(person, Action.SEE_PROPOSAL, author=found.person_id)):
         raise errors.NotFound(_("There is no such proposal."))
     return found
 
@@ -116,8 +114,8 @@ def decide(session: Session, actor: Person | None, id: int, accept: bool, reason
 
     For admins; None is the operator. Raises `Conflict` where it does not wait any more.
     """
-    if actor is not None and not actor.admin:
-        raise errors.Forbidden(_("This is for the deployment's administrators."))
+    if actor is not None:
+        may.refuse_unless(may.may(actor, Action.DECIDE_PROPOSAL))
     found = _waiting(session, actor, id)
     if not accept or reason.strip():
         reason = people.clean_reason(reason)
@@ -143,8 +141,8 @@ def decide(session: Session, actor: Person | None, id: int, accept: bool, reason
 
 def withdraw(session: Session, person: Person, id: int) -> Proposal:
     """Take a proposal back that waits."""
-    if one(session, person, id).person_id != person.id:
-        raise errors.Forbidden(_("Only who proposed a task takes it back. You can refuse it."))
+    author = one(session, person, id).person_id
+    may.refuse_unless(may.may(person, Action.WITHDRAW_PROPOSAL, author=author))
     found = _waiting(session, person, id)
     found.state, found.decided_at = "withdrawn", now()
     service.act(session, person, "proposal.withdrawn", proposal=id, of=found.task_id)

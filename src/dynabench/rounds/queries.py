@@ -21,19 +21,9 @@ from sqlalchemy.orm import lazyload
 
 from dynabench.accounts.tables import Act, Person
 from dynabench.jobs import Job
+from dynabench.people.roles import Ban, Role, TaskRole
 from dynabench.rounds.owner_tables import Announcement, AnnouncementSeen, Proposal
-from dynabench.rounds.tables import (
-    Ban,
-    Context,
-    Invitation,
-    RefusedRow,
-    Role,
-    Round,
-    RoundContext,
-    RoundPerson,
-    Task,
-    TaskVersion,
-)
+from dynabench.rounds.tables import Context, Invitation, RefusedRow, Round, RoundContext, RoundPerson, Task, TaskVersion
 
 KEYS = 2**31 - 1  # random keys of contexts fit a signed 32-bit column
 
@@ -48,11 +38,6 @@ def tasks(after: str, limit: int) -> Select[Task]:
     return select(Task).where(Task.id > after).order_by(Task.id).limit(limit)
 
 
-def role(task_id: str, person_id: int) -> Select[str]:
-    """What a person is to a task: one probe of the primary key."""
-    return select(Role.role).where(Role.task_id == task_id, Role.person_id == person_id)
-
-
 def person(username: str) -> Select[Person]:
     """Somebody by username, whatever its case: one index probe."""
     return select(Person).where(func.lower(Person.username) == username.lower(), Person.deleted_at.is_(None))
@@ -63,7 +48,7 @@ def owners(task_id: str) -> Select[Person]:
     return (
         select(Person)
         .join(Role, Role.person_id == Person.id)
-        .where(Role.task_id == task_id, Role.role == "owner", Person.deleted_at.is_(None))
+        .where(Role.task_id == task_id, Role.role == TaskRole.OWNER, Person.deleted_at.is_(None))
         .order_by(Person.id)
     )
 
@@ -92,7 +77,9 @@ def other_owner(task_id: str, person_id: int) -> Select[int]:
     return (
         select(Person.id)
         .join(Role, Role.person_id == Person.id)
-        .where(Role.task_id == task_id, Role.role == "owner", Person.id != person_id, Person.deleted_at.is_(None))
+        .where(
+            Role.task_id == task_id, Role.role == TaskRole.OWNER, Person.id != person_id, Person.deleted_at.is_(None)
+        )
         .limit(1)
     )
 
@@ -251,7 +238,7 @@ def named_for(round_id: int) -> Select[Person]:
 
 def owned(person_id: int) -> Select[str]:
     """The tasks that somebody owns."""
-    return select(Role.task_id).where(Role.person_id == person_id, Role.role == "owner")
+    return select(Role.task_id).where(Role.person_id == person_id, Role.role == TaskRole.OWNER)
 
 
 def rounds_to_turn() -> Select[Round]:

@@ -10,6 +10,8 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.db import now
 from dynabench.models import serving
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import asked, planning, service
 from dynabench.rounds.tables import Round
 from dynabench.settings import get_settings
@@ -45,7 +47,7 @@ def turn(session: Session, payload: dict[str, Any]) -> str:
 def _planner(session: Session, person_id: int | None, task_id: str) -> Person | None:
     """Who planned it, as long as they own the task; else it is the platform's own act."""
     person = session.get(Person, person_id) if person_id else None
-    return person if service.role(session, person, task_id) == "owner" else None
+    return person if may.may_in(session, person, Action.PLAN_ROUND, task_id) else None
 
 
 def models_awaited(session: Session, payload: dict[str, Any]) -> list[tuple[str, str]]:

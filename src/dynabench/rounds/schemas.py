@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+from dynabench.people.roles import TaskRole
 from dynabench.rounds.plan import Plan
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
@@ -166,7 +167,7 @@ class RoleIn(Strict):
     """Somebody's role in a task; null takes it away."""
 
     username: str = Field(max_length=40)
-    role: Literal["owner", "moderator", "expert", "annotator", "validator"] | None
+    role: TaskRole | None
 
 
 class RoleOut(BaseModel):

@@ -1,24 +1,30 @@
-"""What the viewer is to the task of a page: known before the page is made, for the tabs that only some people see."""
+"""Keeps the viewer's actions in the task of a page, for the tabs that only some people see."""
 
 from typing import Any
 
 from fastapi import Request
+from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Viewer
+from dynabench.accounts.tables import Person
 from dynabench.db import Database
-from dynabench.rounds import service
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.web.pages import wants_fragment
-
-MANAGING = ("owner", "moderator")
 
 
 async def know(request: Request, viewer: Viewer) -> None:
-    """Keep the viewer's role in the path's task as `request.state.role`: one probe, for pages of members alone.
+    """Keep what the viewer may do in the path's task as `request.state.actions`: one probe, for pages of members alone.
 
     A dependency of routers of pages; parts of pages do without it.
     """
-    request.state.role = None
+    request.state.actions = frozenset()
     task: Any = request.path_params.get("task")
     if viewer is not None and task and not wants_fragment(request):
         db: Database = request.app.state.db
-        request.state.role = await db.aread(service.role, viewer, task)
+        request.state.actions = await db.aread(actions_in, viewer, task)
+
+
+def actions_in(session: Session, person: Person, task_id: str) -> frozenset[Action]:
+    """Return what a person may do in a task."""
+    return may.actions_of(person, may.role_of(session, person, task_id))

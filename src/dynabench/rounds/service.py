@@ -16,14 +16,16 @@ from dynabench.db import now
 from dynabench.language import _
 from dynabench.models.protocol import Card
 from dynabench.notices import webhooks
+from dynabench.people import may
+from dynabench.people.may import Action
+from dynabench.people.roles import Role, TaskRole
 from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, fixed, queries, timing
-from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
+from dynabench.rounds.tables import Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 
-ROLES = ("owner", "moderator", "expert", "annotator", "validator")
+ROLES = tuple(reversed(TaskRole))
 RESERVED = ("new",)  # ids that are addresses of pages
-ONLY_ADMINS = _("Only admins may create tasks. Propose it with POST /proposals.")
 ENSEMBLES = ("any", "majority", "all")
 
 
@@ -122,20 +124,13 @@ def open_round_of(session: Session, task_id: str) -> Round:
     return found
 
 
-def role(session: Session, person: Person | None, task_id: str) -> str | None:
-    """What somebody is to a task: `owner` (admins too), or another of `ROLES`, or None."""
-    if person is None:
-        return None
-    if person.admin:
-        return "owner"
-    return session.scalar(queries.role(task_id, person.id))
+def require(session: Session, actor: Person | None, action: Action, task_id: str) -> None:
+    """Raise `NotFound` where there is no such task, and `Forbidden` where an actor may not do something in it.
 
-
-def require_owner(session: Session, person: Person | None, task_id: str) -> None:
-    """Refuse everybody but the task's owners; None is the operator at the command line."""
+    None is the operator at the command line.
+    """
     task(session, task_id)
-    if person is not None and role(session, person, task_id) != "owner":
-        raise errors.Forbidden(_("Only the task's owners may do this."))
+    may.require(session, actor, action, task_id)
 
 
 def act(session: Session, /, actor: Person | None, kind: str, **subject: object) -> None:
@@ -157,8 +152,8 @@ class Saved:
 
 def require_saver(session: Session, person: Person, *, new_by_anyone: bool = False) -> None:
     """Refuse who may save no task at all, before the config that they sent is looked at; see `save_task`."""
-    if not (person.admin or new_by_anyone or session.scalar(queries.owned(person.id).limit(1))):
-        raise errors.Forbidden(ONLY_ADMINS)
+    if not new_by_anyone and session.scalar(queries.owned(person.id).limit(1)) is None:
+        may.refuse_unless(may.may(person, Action.CREATE_TASK))
 
 
 def save_task(session: Session, person: Person | None, source: str, *, new_by_anyone: bool = False) -> Saved:
@@ -172,15 +167,15 @@ def save_task(session: Session, person: Person | None, source: str, *, new_by_an
         raise errors.Invalid({"id": _("No task may be called %(id)s: a page has this address.", id=repr(config.id))})
     found = session.get(Task, config.id, with_for_update=True)
     if found is None:
-        if person is not None and not person.admin and not new_by_anyone:
-            raise errors.Forbidden(ONLY_ADMINS)
+        if person is not None and not new_by_anyone:
+            may.refuse_unless(may.may(person, Action.CREATE_TASK))
         found = Task(id=config.id)
         session.add(found)
         session.flush()
         if person is not None:
-            session.add(Role(task_id=config.id, person_id=person.id, role="owner"))
+            session.add(Role(task_id=config.id, person_id=person.id, role=TaskRole.OWNER))
         return Saved(config.id, _add_version(session, person, found, source, 1), created=True, changed=True)
-    require_owner(session, person, config.id)
+    require(session, person, Action.SAVE_TASK, config.id)
     newest = session.scalars(queries.versions(config.id).limit(1)).one()
     if newest.source == source:
         return Saved(config.id, newest.number, created=False, changed=False)
@@ -214,7 +209,7 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
 
     The last owner stays one until there is another.
     """
-    require_owner(session, actor, task_id)
+    require(session, actor, Action.SET_ROLE, task_id)
     if name is not None and name not in ROLES:
         raise errors.Invalid({"role": _("Choose one of %(roles)s.", roles=", ".join(ROLES))})
     person = session.scalar(queries.person(username))
@@ -225,7 +220,7 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
     was = found.role if found else None
     if was == name:
         return
-    if was == "owner" and session.scalar(queries.other_owner(task_id, person.id)) is None:
+    if was == TaskRole.OWNER and session.scalar(queries.other_owner(task_id, person.id)) is None:
         raise errors.Conflict(
             _("%(username)s is the task's last owner. Make somebody else an owner first.", username=person.username)
         )
@@ -254,7 +249,7 @@ def draft_round(
     per `person`; none for a plain round. Without targets nobody is asked. `judge` is
     what `resolving.judge` returned, or the judge of another round.
     """
-    require_owner(session, person, task_id)
+    require(session, person, Action.DRAFT_ROUND, task_id)
     if assign not in conditions.ASSIGN:
         raise errors.Invalid({"assign": _("Choose one of %(assign)s.", assign=", ".join(conditions.ASSIGN))})
     if ensemble not in ENSEMBLES:
@@ -279,7 +274,7 @@ def draft_round(
 
 def open_round(session: Session, person: Person | None, task_id: str, number: int) -> Round:
     """Start collecting. One round of a task is open at a time."""
-    require_owner(session, person, task_id)
+    require(session, person, Action.OPEN_ROUND, task_id)
     session.get_one(Task, task_id, with_for_update=True)  # of two openings at once the second waits, then is refused
     found = round_of(session, task_id, number)
     if found.state != "draft":
@@ -299,7 +294,7 @@ def open_round(session: Session, person: Person | None, task_id: str, number: in
 
 def close_round(session: Session, person: Person | None, task_id: str, number: int) -> Round:
     """Stop collecting, at once: an example whose models still think is refused. Closing twice changes nothing."""
-    require_owner(session, person, task_id)
+    require(session, person, Action.CLOSE_ROUND, task_id)
     found = session.scalar(queries.round_numbered(task_id, number).with_for_update())
     if found is None:
         raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))

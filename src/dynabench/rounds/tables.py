@@ -46,16 +46,6 @@ class TaskVersion(Base):
     __table_args__ = (UniqueConstraint("task_id", "number"),)
 
 
-class Role(Base):
-    """What somebody is to a task: `owner`, `moderator`, `expert`, `annotator`, or `validator`, who checks alone."""
-
-    __tablename__ = "roles"
-
-    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)
-    role: Mapped[str] = mapped_column(String(20))
-
-
 class Invitation(Base):
     """A link that makes whoever follows it something to a task; only the digest of its secret is stored.
 
@@ -76,18 +66,6 @@ class Invitation(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
-
-
-class Ban(Base):
-    """Somebody may neither write nor validate for a task any more."""
-
-    __tablename__ = "bans"
-
-    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)
-    reason: Mapped[str] = mapped_column(String(500))
-    by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
-    at: Mapped[datetime] = mapped_column(default=now)
 
 
 class Round(Base):

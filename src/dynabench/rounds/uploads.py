@@ -13,6 +13,7 @@ from dynabench import errors, jobs
 from dynabench.accounts.auth import Member
 from dynabench.db import Database
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.rounds import archives, files, listing, schemas, service, waiting
 from dynabench.rounds.mapping import Columns
 from dynabench.rounds.owning import After, Limit
@@ -40,7 +41,7 @@ class ImportOut(BaseModel):
 
 def enqueue(session: Session, person: Member, task: str, path: Path, name: str, columns: Columns | None) -> str:
     """Ask for the import of the stored file at `path`, which was called `name` (owners); the job's id."""
-    service.require_owner(session, person, task)
+    service.require(session, person, Action.MANAGE_CONTEXTS, task)
     payload = {"task": task, "person": person.id, "file": str(path), "name": name}
     payload["columns"] = columns.document() if columns else None
     return jobs.enqueue(session, "import_contexts", payload, person.id).id
@@ -70,7 +71,7 @@ async def upload_file(
     Without any `column` the file's columns are named like the fields, and `tag` holds tags.
     """
     db: Database = request.app.state.db
-    await db.aread(service.require_owner, person, task)
+    await db.aread(service.require, person, Action.MANAGE_CONTEXTS, task)
     try:
         files.reader(Path(name).with_suffix(".csv") if name.lower().endswith(archives.ENDING) else Path(name))
     except errors.Invalid as problem:
@@ -107,7 +108,7 @@ async def list_refused(
 
 def job_of(session: Session, person: Member, task: str, job: str) -> jobs.Job:
     """An import of the task's contexts, for its owners."""
-    service.require_owner(session, person, task)
+    service.require(session, person, Action.MANAGE_CONTEXTS, task)
     found = session.get(jobs.Job, job)
     if found is None or found.kind != "import_contexts" or found.payload.get("task") != task:
         raise errors.NotFound(_("There is no import %(job)s of this task.", job=repr(job)))

@@ -5,6 +5,8 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import queries, schemas, service
 from dynabench.rounds.tables import Round, TaskVersion
 
@@ -33,7 +35,7 @@ def round_out(session: Session, of: Round) -> schemas.RoundOut:
 def visible_round(session: Session, viewer: Person | None, task_id: str, number: int) -> schemas.RoundOut:
     """A round; drafts are there for the task's owners alone."""
     found = service.round_of(session, task_id, number)
-    if found.state == "draft" and service.role(session, viewer, task_id) != "owner":
+    if found.state == "draft" and not may.may_in(session, viewer, Action.SEE_DRAFT, task_id):
         raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
     return round_out(session, found)
 

@@ -17,6 +17,8 @@ from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 from dynabench.scoring import queries, queueing, released
@@ -213,7 +215,7 @@ def _own(session: Session, person: Person, id: int) -> Evaluation:
 
 
 def _looks_after(viewer: Person | None, submission: Submission) -> bool:
-    return viewer is not None and (viewer.admin or viewer.id == submission.person_id)
+    return bool(may.may(viewer, Action.SEE_SUBMISSION, author=submission.person_id))
 
 
 def _seen(

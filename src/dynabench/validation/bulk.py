@@ -13,6 +13,7 @@ from dynabench.collection.note_tables import BulkAct, BulkMember, Note
 from dynabench.collection.tables import Example, Standing
 from dynabench.db import now
 from dynabench.language import _
+from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -30,7 +31,7 @@ def act(session: Session, person: Person | None, task_id: str, kind: Kind, value
 
     Hiding stands for taking out what others wrote: it can be undone, which a retraction by its author cannot.
     """
-    people.require_moderator(session, person, task_id)
+    rounds.require(session, person, Action.MODERATE, task_id)
     wanted = sorted(set(ids))
     if not 0 < len(wanted) <= MOST:
         raise errors.Invalid({"ids": _("Choose 1 to %(most)s examples.", most=f"{MOST:,}")})
@@ -92,7 +93,7 @@ def _review(session: Session, id: int) -> str:
 
 def one(session: Session, person: Person | None, task_id: str, id: int) -> tuple[BulkAct, list[int]]:
     """A bulk act of the task with the examples that it changed (owners and moderators)."""
-    people.require_moderator(session, person, task_id)
+    rounds.require(session, person, Action.MODERATE, task_id)
     found = session.get(BulkAct, id)
     if found is None or found.task_id != task_id:
         raise errors.NotFound(_("There is no such act."))

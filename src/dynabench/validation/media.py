@@ -11,6 +11,8 @@ from dynabench.db import now
 from dynabench.language import _
 from dynabench.media import queries
 from dynabench.media.tables import Media, MediaUse
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -61,7 +63,7 @@ def _shows(session: Session, viewer: Person | None, use: MediaUse) -> bool:
 
 
 def _looks_after(session: Session, viewer: Person | None, task_id: str) -> bool:
-    return viewer is not None and rounds.role(session, viewer, task_id) in people.MODERATORS
+    return bool(may.may_in(session, viewer, Action.MODERATE, task_id))
 
 
 def _example(session: Session, viewer: Person | None, task_id: str, example_id: int) -> bool:

@@ -14,6 +14,8 @@ from dynabench.collection import projections, search
 from dynabench.collection.search import Filters, Seen
 from dynabench.collection.tables import Example
 from dynabench.language import _
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -108,7 +110,7 @@ def _name(person: Person | None) -> str:
 
 def case(session: Session, person: Person | None, task_id: str, example_id: int) -> Case:
     """One example of a task, hidden or not, for its owners and moderators."""
-    people.require_moderator(session, person, task_id)
+    rounds.require(session, person, Action.MODERATE, task_id)
     found = [each for each in search.public(session, [example_id]) if each.round.task_id == task_id]
     if not found:
         raise errors.NotFound(
@@ -130,9 +132,13 @@ def reopen(session: Session, actor: Person | None, example_id: int, reason: str 
 def _set(session: Session, actor: Person | None, example_id: int, reason: str, *, dismissed: bool) -> None:
     found = session.get(Example, example_id)
     of = session.get_one(Round, found.round_id) if found else None
-    if found is None or of is None or (actor is not None and rounds.role(session, actor, of.task_id) is None):
+    if (
+        found is None
+        or of is None
+        or not (actor is None or may.may_in(session, actor, Action.LEARN_OF_EXAMPLE, of.task_id))
+    ):
         raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
-    people.require_moderator(session, actor, of.task_id)
+    rounds.require(session, actor, Action.MODERATE, of.task_id)
     said = people.clean_reason(reason)
     projections.locked(session, example_id)
     votes = session.scalars(queries.votes(example_id)).all()

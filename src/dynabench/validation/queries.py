@@ -16,7 +16,7 @@ from sqlalchemy.orm import aliased
 
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Hiding, Prediction, VerdictEvent
-from dynabench.rounds.tables import Ban
+from dynabench.people.roles import Ban
 from dynabench.validation.tables import Dismissal, Reservation, Undo, Validation
 
 VALIDATED = ("open", "closed")  # states of a round in which its examples may be voted on

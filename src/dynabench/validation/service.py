@@ -14,6 +14,8 @@ from dynabench.collection.tables import Example, Judgement, Prediction, Standing
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.media import service as media
+from dynabench.people import may
+from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -23,7 +25,6 @@ from dynabench.validation import moderation, places, queries
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
 
 UNDO_WITHIN = timedelta(seconds=60)
-MODERATORS = ("owner", "moderator")
 
 
 @dataclass(frozen=True)
@@ -183,8 +184,8 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
     if case.standing.author_id == person.id:
         raise errors.Forbidden(_("This example is yours; others check it."))
     people.require_seat(session, person, case.round.task_id, checking=True)
-    if as_owner and rounds.role(session, person, case.round.task_id) != "owner":
-        raise errors.Forbidden(_("Only the task's owners decide alone."))
+    if as_owner:
+        may.require(session, person, Action.DECIDE_ALONE, case.round.task_id)
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own
         return
     if any(cast.person_id == person.id for cast in case.votes):

@@ -27,7 +27,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Standing
 from dynabench.db import Utc
-from dynabench.rounds.tables import Ban, Context, Role, Round, Task
+from dynabench.people.roles import Ban, Role
+from dynabench.rounds.tables import Context, Round, Task
 from dynabench.validation.queries import BLIND, MODES, OPEN, UNDONE, VALIDATED
 from dynabench.validation.tables import Reservation, Skip, Validation
 

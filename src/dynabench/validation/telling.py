@@ -11,9 +11,10 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Tally
 from dynabench.db import now
 from dynabench.notices import service as notices
+from dynabench.people.roles import Role
 from dynabench.rounds import service
 from dynabench.rounds.owner_tables import Announcement
-from dynabench.rounds.tables import Role, Round
+from dynabench.rounds.tables import Round
 from dynabench.validation.tables import Validation
 
 SIZE = 100  # people in one transaction

@@ -1,0 +1,255 @@
+"""The one place that decides whether a person may do something.
+
+`RULES` says for each action who may do it. `may` decides from what is known of the person, `may_in` reads their role
+in a task first, and `require` raises `Forbidden`. Two questions are answered elsewhere: what a token may be used for
+(`accounts.auth`), and which part of a round's plan or of the site's settings applies; these choose the action that is
+asked about here.
+"""
+
+from dataclasses import dataclass
+from enum import Flag, StrEnum, auto
+from typing import NamedTuple
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.language import _
+from dynabench.people.roles import TaskRole, role_in_task
+
+
+class Relation(Flag):
+    """A person's relations to a task and to a thing in it; an administrator's ban counts for nothing."""
+
+    VISITOR = auto()
+    MEMBER = auto()
+    VALIDATOR = auto()
+    ANNOTATOR = auto()
+    EXPERT = auto()
+    MODERATOR = auto()
+    OWNER = auto()
+    ADMIN = auto()
+    AUTHOR = auto()
+    BANNED = auto()
+
+
+class Action(StrEnum):
+    """Everything that not everybody may do; its line in `RULES` says who may."""
+
+    # Taking part in a task
+    WRITE_EXAMPLE = auto()
+    CHECK_EXAMPLE = auto()
+    JOIN_INVITED_TASK = auto()
+    JOIN_EXPERT_ROUND = auto()
+    JOIN_ANY_ROUND = auto()
+    # Looking after what people write
+    LEARN_OF_EXAMPLE = auto()
+    HIDE_EXAMPLE = auto()
+    MODERATE = auto()
+    BAN_MEMBER = auto()
+    BAN_MODERATOR = auto()
+    LIST_PEOPLE = auto()
+    READ_USERNAMES = auto()
+    READ_LINKS = auto()
+    SEARCH_EXAMPLES = auto()
+    READ_EXAMPLE = auto()
+    READ_FIGURES = auto()
+    EXPORT_UNRELEASED = auto()
+    DECIDE_ALONE = auto()
+    # Running a task
+    OPEN_CONSOLE = auto()
+    MANAGE_TASK = auto()
+    SAVE_TASK = auto()
+    SET_ROLE = auto()
+    INVITE_PEOPLE = auto()
+    ANNOUNCE = auto()
+    DRAFT_ROUND = auto()
+    SEE_DRAFT = auto()
+    PLAN_ROUND = auto()
+    OPEN_ROUND = auto()
+    CLOSE_ROUND = auto()
+    RELEASE_ROUND = auto()
+    MEASURE_ROUND = auto()
+    RUN_CYCLE = auto()
+    MANAGE_CONTEXTS = auto()
+    IMPORT_DATA = auto()
+    MANAGE_DATASETS = auto()
+    ENTER_MODEL = auto()
+    MANAGE_REPORTS = auto()
+    ARCHIVE_TASK = auto()
+    LIST_SUBMISSIONS = auto()
+    # One's own things
+    CHANGE_SUBMISSION = auto()
+    SEE_SUBMISSION = auto()
+    CHANGE_BOARD = auto()
+    CHANGE_MODEL = auto()
+    SEE_PROPOSAL = auto()
+    WITHDRAW_PROPOSAL = auto()
+    SEE_IMPORT = auto()
+    # Running the site
+    CREATE_TASK = auto()
+    DECIDE_PROPOSAL = auto()
+    NAME_KEEPER = auto()
+    SEE_EVERY_DATASET = auto()
+    ADMINISTER_SITE = auto()
+
+
+class Rule(NamedTuple):
+    """One of these relations is needed, and none of those in `barred`; `refusal` is told to the others."""
+
+    needed: Relation
+    refusal: str = ""
+    barred: Relation = Relation(0)
+
+
+_ADMIN = Relation.ADMIN
+_OWNER = Relation.OWNER | _ADMIN
+_MODERATOR = Relation.MODERATOR | _OWNER
+_EXPERT = Relation.EXPERT | _MODERATOR
+_ROLE = Relation.VALIDATOR | Relation.ANNOTATOR | _EXPERT
+_AUTHOR = Relation.AUTHOR | _ADMIN
+
+ADMINISTRATORS = Rule(_ADMIN, _("This is for the deployment's administrators."))
+OWNERS = Rule(_OWNER, _("Only the task's owners may do this."))
+MODERATORS = Rule(_MODERATOR, _("Only the task's owners and moderators may do this."))
+AUTHORS = Rule(_AUTHOR, _("Only its author may do this."))
+
+RULES: dict[Action, Rule] = {
+    # Taking part in a task
+    Action.WRITE_EXAMPLE: Rule(
+        Relation.VISITOR | Relation.MEMBER,  # what visitors write goes into the sandbox
+        _("You check the examples of others in this task; its owners may let you write some too."),
+        barred=Relation.VALIDATOR | Relation.BANNED,
+    ),
+    Action.CHECK_EXAMPLE: Rule(Relation.MEMBER, barred=Relation.BANNED),
+    Action.JOIN_INVITED_TASK: Rule(
+        _ROLE, _("This task is for invited people. Ask one of its owners for an invitation.")
+    ),
+    Action.JOIN_EXPERT_ROUND: Rule(
+        _EXPERT, _("This round is for the task's experts. Ask one of its owners for that role.")
+    ),
+    Action.JOIN_ANY_ROUND: OWNERS,
+    # Looking after what people write
+    Action.LEARN_OF_EXAMPLE: Rule(_ROLE),
+    Action.HIDE_EXAMPLE: Rule(_MODERATOR, _("Only the task's owners and moderators hide and restore examples.")),
+    Action.MODERATE: MODERATORS,
+    Action.BAN_MEMBER: MODERATORS,
+    Action.BAN_MODERATOR: Rule(_OWNER, _("Only the task's owners may warn or ban its moderators.")),
+    Action.LIST_PEOPLE: MODERATORS,
+    Action.READ_USERNAMES: OWNERS,
+    Action.READ_LINKS: OWNERS,
+    Action.SEARCH_EXAMPLES: MODERATORS,
+    Action.READ_EXAMPLE: OWNERS,
+    Action.READ_FIGURES: MODERATORS,
+    Action.EXPORT_UNRELEASED: OWNERS,
+    Action.DECIDE_ALONE: Rule(_OWNER, _("Only the task's owners decide alone.")),
+    # Running a task
+    Action.OPEN_CONSOLE: MODERATORS,
+    Action.MANAGE_TASK: OWNERS,
+    Action.SAVE_TASK: OWNERS,
+    Action.SET_ROLE: OWNERS,
+    Action.INVITE_PEOPLE: OWNERS,
+    Action.ANNOUNCE: OWNERS,
+    Action.DRAFT_ROUND: OWNERS,
+    Action.SEE_DRAFT: OWNERS,
+    Action.PLAN_ROUND: OWNERS,
+    Action.OPEN_ROUND: OWNERS,
+    Action.CLOSE_ROUND: OWNERS,
+    Action.RELEASE_ROUND: OWNERS,
+    Action.MEASURE_ROUND: OWNERS,
+    Action.RUN_CYCLE: OWNERS,
+    Action.MANAGE_CONTEXTS: OWNERS,
+    Action.IMPORT_DATA: OWNERS,
+    Action.MANAGE_DATASETS: OWNERS,
+    Action.ENTER_MODEL: OWNERS,
+    Action.MANAGE_REPORTS: OWNERS,
+    Action.ARCHIVE_TASK: OWNERS,
+    Action.LIST_SUBMISSIONS: OWNERS,
+    # One's own things
+    Action.CHANGE_SUBMISSION: Rule(_AUTHOR, _("Only its submitter may do this.")),
+    Action.SEE_SUBMISSION: AUTHORS,  # a private one, and the name of an anonymous one
+    Action.CHANGE_BOARD: Rule(_AUTHOR, _("Only who made this board may change it.")),
+    Action.CHANGE_MODEL: Rule(_AUTHOR, _("Only the model's keeper and admins may change who sees it.")),
+    Action.SEE_PROPOSAL: AUTHORS,
+    Action.WITHDRAW_PROPOSAL: Rule(Relation.AUTHOR, _("Only who proposed a task takes it back. You can refuse it.")),
+    Action.SEE_IMPORT: AUTHORS,
+    # Running the site
+    Action.CREATE_TASK: Rule(_ADMIN, _("Only admins may create tasks. Propose it with POST /proposals.")),
+    Action.DECIDE_PROPOSAL: ADMINISTRATORS,
+    Action.NAME_KEEPER: Rule(_ADMIN, _("Only admins may name a model's keeper.")),
+    Action.SEE_EVERY_DATASET: ADMINISTRATORS,
+    Action.ADMINISTER_SITE: ADMINISTRATORS,
+}
+
+
+@dataclass(frozen=True)
+class Permission:
+    """The answer to one question; true where the action is allowed, else with the `reason`."""
+
+    allowed: bool
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.allowed
+
+
+def may(
+    person: Person | None, action: Action, *, role: str | None = None, author: int | None = None, banned: bool = False
+) -> Permission:
+    """Decide whether a person (None for a visitor) may do something.
+
+    `role` is theirs in the task, `author` the id of the author of the thing, and `banned` says that a ban from the
+    task is known.
+    """
+    rule = RULES[action]
+    relation = _relation(person, role, author, banned)
+    allowed = bool(relation & rule.needed) and not relation & rule.barred
+    return Permission(allowed, "" if allowed else rule.refusal)
+
+
+def _relation(person: Person | None, role: str | None, author: int | None, banned: bool) -> Relation:
+    if person is None:
+        return Relation.VISITOR
+    relation = Relation.MEMBER
+    if person.admin:
+        relation |= Relation.ADMIN
+    else:
+        relation |= Relation[role.upper()] if role else Relation(0)
+        relation |= Relation.BANNED if banned else Relation(0)
+    return relation | Relation.AUTHOR if author == person.id else relation
+
+
+def may_in(session: Session, person: Person | None, action: Action, task_id: str) -> Permission:
+    """Decide whether a person (None for a visitor) may do something in a task, by their role in it."""
+    return may(person, action, role=role_of(session, person, task_id))
+
+
+def require(session: Session, actor: Person | None, action: Action, task_id: str) -> None:
+    """Raise `Forbidden` where an actor may not do something in a task; None is the operator at the command line."""
+    if actor is not None:
+        refuse_unless(may_in(session, actor, action, task_id))
+
+
+def refuse_unless(permission: Permission) -> None:
+    """Raise `Forbidden` with the reason of a permission that is refused."""
+    if not permission:
+        raise errors.Forbidden(permission.reason)
+
+
+def role_of(session: Session, person: Person | None, task_id: str) -> TaskRole | None:
+    """Return the role of a person in a task, which is an owner's for administrators; None without one."""
+    if person is None:
+        return None
+    return effective_role(person, None if person.admin else session.scalar(role_in_task(task_id, person.id)))
+
+
+def effective_role(person: Person, role: str | None) -> TaskRole | None:
+    """Return the role that counts for a person whose own role in a task is known: an owner's for administrators."""
+    if person.admin:
+        return TaskRole.OWNER
+    return TaskRole(role) if role else None
+
+
+def actions_of(person: Person | None, role: str | None) -> frozenset[Action]:
+    """Return what a person may do in a task by their role in it, for the parts of a page that only some people see."""
+    return frozenset(action for action in Action if may(person, action, role=role))
