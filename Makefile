@@ -48,6 +48,7 @@ check: $(VENV)/.test ## Lint, names, types, import rules, templates
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python scripts/names.py
+	$(BIN)/python scripts/literals.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/djlint --lint --quiet src

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import datetime
+from enum import StrEnum
 from functools import wraps
 from typing import Any
 
@@ -68,6 +69,16 @@ KEEP = 60.0
 LONGEST_ROUND = 900.0
 """Seconds that the worker's loop may spend on one keeper, or on sending jobs, before it counts as hung. Long, since
 jobs under way, hours of work perhaps, end with the worker."""
+
+
+class JobState(StrEnum):
+    """States of a job; the last three are final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 class Job(Base):
@@ -137,27 +148,34 @@ def release(settings: Settings) -> None:
 
 
 def progress(settings: Settings, job: Job) -> dict[str, Any]:
-    """State of a job (`queued`, `running`, `done`, `failed` or `cancelled`), its progress, and its result or error."""
+    """State of a job (a `JobState`), its progress, and its result or error."""
     states = {
-        "ENQUEUED": "queued",
-        "DELAYED": "queued",
-        "PENDING": "running",
-        "SUCCESS": "done",
-        "CANCELLED": "cancelled",
+        "ENQUEUED": JobState.QUEUED,
+        "DELAYED": JobState.QUEUED,
+        "PENDING": JobState.RUNNING,
+        "SUCCESS": JobState.DONE,
+        "CANCELLED": JobState.CANCELLED,
     }
     found = _client(engine_url(settings)).list_workflows(workflow_ids=[job.id]) if job.sent_at else []
     if not found:
-        return {"id": job.id, "kind": job.kind, "state": "queued", "progress": None, "result": None, "error": None}
+        return {
+            "id": job.id,
+            "kind": job.kind,
+            "state": JobState.QUEUED,
+            "progress": None,
+            "result": None,
+            "error": None,
+        }
     status = found[0]
-    state = states.get(status.status, "failed")
-    done = state in ("done", "failed", "cancelled")
+    state = states.get(status.status, JobState.FAILED)
+    done = state in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
     return {
         "id": job.id,
         "kind": job.kind,
         "state": state,
         "progress": None if done else _client(engine_url(settings)).get_event(job.id, "progress", timeout_seconds=0),
-        "result": status.output if state == "done" else None,
-        "error": str(status.error) if state == "failed" else None,
+        "result": status.output if state == JobState.DONE else None,
+        "error": str(status.error) if state == JobState.FAILED else None,
     }
 
 

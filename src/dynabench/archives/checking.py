@@ -16,6 +16,7 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.rounds import arms, proposals
 from dynabench.rounds.contexts import batches
+from dynabench.rounds.tables import RoundState
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rewriting import renamed
@@ -104,7 +105,7 @@ def _rounds(archive: Archive, configs: dict[int, TaskConfig]) -> list[Collected]
                     where=where,
                 )
             )
-        if each.state == "draft":
+        if each.state == RoundState.DRAFT:
             try:
                 arms.clean([arm.model_dump(exclude_unset=True) for arm in each.arms], configs[each.version])
             except errors.Invalid as problem:

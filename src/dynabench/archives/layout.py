@@ -14,6 +14,7 @@ from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.rows import Moment
 from dynabench.datasets.tables import NAME
 from dynabench.rounds.plan import Plan
+from dynabench.rounds.tables import RoundState
 
 FORMAT = "dynabench-task"
 MANIFEST, TASK, VERSIONS = "manifest.json", "task.yaml", "versions.jsonl"
@@ -124,7 +125,7 @@ class Collected(Part):
 
     number: Annotated[int, Field(ge=1, le=100_000)]
     version: Annotated[int, Field(ge=1, le=9999)]
-    state: Literal["draft", "open", "closed", "released"]
+    state: RoundState
     ensemble: Literal["any", "majority", "all"]
     arms: Annotated[list[Arm], Field(max_length=100)]
     assign: Literal["item", "person"] = "item"

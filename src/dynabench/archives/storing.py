@@ -19,7 +19,7 @@ from dynabench.db import now
 from dynabench.people.roles import Role, TaskRole
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
-from dynabench.rounds.tables import Round, Target, Task, TaskVersion
+from dynabench.rounds.tables import Round, RoundState, Target, Task, TaskVersion
 from dynabench.settings import Settings
 
 SIZE = 300  # rows in one transaction
@@ -43,13 +43,13 @@ def begin(session: Session, person: Person | None, id: str, checked: Checked, so
         versions[version.number] = task.version_id = made.id
     found = {}
     for each in checked.rounds:
-        state = "closed" if each.state == "open" else each.state
+        state = RoundState.CLOSED if each.state == RoundState.OPEN else each.state
         of = Round(
             task_id=id, number=each.number, version_id=versions[each.version], state=state, fooled_when=each.ensemble,
             arms=[arm.model_dump(exclude_unset=True) for arm in each.arms], assign=each.assign,
             judge=each.judge.model_dump() if each.judge else None, plan=each.plan.document(),
             created_at=each.created_at, opened_at=each.opened_at,
-            closed_at=each.closed_at or (now() if each.state == "open" else None),
+            closed_at=each.closed_at or (now() if each.state == RoundState.OPEN else None),
         )  # fmt: skip
         of.targets = [Target(position=at, model=aim.model, version=aim.version) for at, aim in enumerate(each.targets)]
         session.add(of)

@@ -13,23 +13,23 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs, key_check
 from dynabench.backups.database_copy import ENGINE
-from dynabench.cycle.tables import CycleCandidate
+from dynabench.cycle.tables import CandidateState, CycleCandidate
 from dynabench.datasets import stored
-from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.errors import Conflict, Problem
 from dynabench.jobs import Job
 from dynabench.media.store import Store
 from dynabench.media.tables import Media
 from dynabench.models import catalog, spec
 from dynabench.registry import predictions, submission_files, submission_queries
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.releases import manifest
 from dynabench.releases import service as releases
-from dynabench.releases.tables import Release
+from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import asked
 from dynabench.rounds import queries as round_queries
 from dynabench.scoring import answers, queries, records, row_scores
-from dynabench.scoring.tables import Evaluation, Record, Shard
+from dynabench.scoring.tables import Evaluation, EvaluationState, Record, Shard
 from dynabench.settings import Settings
 
 PLACED = ("archive", "adapter", "hub", "endpoint", "training_set")
@@ -60,11 +60,11 @@ def expected_files(session: Session, settings: Settings, engine: str | None = No
     for digest in session.scalars(select(Media.digest).order_by(Media.digest)):
         yield ExpectedFile(store.path(digest), f"picture or sound {digest[:12]}", digest)
     for of, name in ((DatasetVersion, "version of a dataset"), (Twin, "perturbed copy of a dataset")):
-        ready = select(of.id, of.digest).where(of.state == "ready").order_by(of.id)
+        ready = select(of.id, of.digest).where(of.state == DatasetState.READY).order_by(of.id)
         for id, digest in session.execute(ready):
             whole = partial(_has_rows, settings, digest)
             yield ExpectedFile(stored.path(settings, digest), f"{name} {id}", is_whole=whole)
-    for release in session.scalars(select(Release).where(Release.state == "ready").order_by(Release.id)):
+    for release in session.scalars(select(Release).where(Release.state == ReleaseState.READY).order_by(Release.id)):
         place = releases.folder(settings, release.id)
         yield ExpectedFile(place / manifest.NAME, f"release {release.id}", release.digest)
         for file in release.manifest.get("files", ()):
@@ -92,7 +92,7 @@ def _answers(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
 
 def _submissions(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
     stays = Submission.person_id.is_not(None)  # what people sent is deleted with their accounts
-    kept = select(Submission).where(Submission.state != "withdrawn").order_by(Submission.id)
+    kept = select(Submission).where(Submission.state != SubmissionState.WITHDRAWN).order_by(Submission.id)
     for each in session.scalars(kept.where(stays)):
         name = f"submission {each.id} ({each.name})"
         if each.state in submission_queries.GOING or (each.state, each.kind) == ("ready", "training_set"):
@@ -105,7 +105,11 @@ def _submissions(session: Session, settings: Settings) -> Iterator[ExpectedFile]
             yield ExpectedFile(model.folder(settings) / spec.FILE, model.row)
     scored = select(Submission, DatasetVersion.id, Dataset.name).select_from(Evaluation).join(Submission)
     scored = scored.join(DatasetVersion, DatasetVersion.id == Evaluation.version_id).join(Dataset)
-    done = (Submission.kind == "predictions", Submission.state == "ready", Evaluation.state == "done")
+    done = (
+        Submission.kind == "predictions",
+        Submission.state == SubmissionState.READY,
+        Evaluation.state == EvaluationState.DONE,
+    )
     for submission, version, dataset in session.execute(scored.where(*done)):
         digest = submission.card.get("files", {}).get(dataset, "")
         path = predictions.path(settings, submission.id, version)
@@ -153,8 +157,10 @@ class ExpectedModel:
 
 
 def _models(session: Session) -> Iterator[ExpectedModel]:
-    trained = set(session.scalars(select(CycleCandidate.submission_id).where(CycleCandidate.state == "ready")))
-    with_model = (Submission.state == "ready", Submission.kind != "predictions")
+    trained = set(
+        session.scalars(select(CycleCandidate.submission_id).where(CycleCandidate.state == CandidateState.READY))
+    )
+    with_model = (Submission.state == SubmissionState.READY, Submission.kind != "predictions")
     for each in session.scalars(select(Submission).where(*with_model).order_by(Submission.id)):
         # Without a source it was not sent but written as if it had been, as older platforms did.
         placed = (each.kind in PLACED and bool(each.source)) or each.id in trained

@@ -122,6 +122,8 @@ def _one(db: "Database", task: str, id: int | None) -> "TurnOut":
 
 def _watched(db: "Database", task: str, id: int, as_json: bool) -> "TurnOut":
     """The turn once it goes on no more; a bar tells how far it is."""
+    from dynabench.cycle.tables import TurnState
+
     begun, warned = time.monotonic(), False
     console = Console(stderr=True, quiet=as_json)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"), TimeElapsedColumn())
@@ -129,21 +131,23 @@ def _watched(db: "Database", task: str, id: int, as_json: bool) -> "TurnOut":
         bar = shown.add_task("", total=None, what="")
         while True:
             found = _one(db, task, id)
-            if found.state not in ("queued", "running"):
+            if found.state not in (TurnState.QUEUED, TurnState.RUNNING):
                 return found
             at = found.progress
             total = (at.of or None) if at else None
             shown.update(bar, description=found.step, total=total, completed=at.done if at else 0,
                          what=at.what if at else "")  # fmt: skip
-            if found.state == "queued" and not warned and time.monotonic() - begun > PATIENCE:
+            if found.state == TurnState.QUEUED and not warned and time.monotonic() - begun > PATIENCE:
                 console.print("No worker has taken it yet: `dynabench serve` or `dynabench worker` does.")
                 warned = True
             time.sleep(POLL)
 
 
 def _end(found: "TurnOut", as_json: bool, wait: bool) -> None:
+    from dynabench.cycle.tables import TurnState
+
     _tell(found, as_json)
-    raise typer.Exit(0 if not wait or found.state == "done" else 1)
+    raise typer.Exit(0 if not wait or found.state == TurnState.DONE else 1)
 
 
 def _tell(found: "TurnOut", as_json: bool) -> None:

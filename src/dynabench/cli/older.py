@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 
 from dynabench.cli.operator import AsJson, database, refusals, say
-from dynabench.people.roles import TaskRole
 
 if TYPE_CHECKING:
     from dynabench.tasks.dialects import Note
@@ -78,6 +77,7 @@ def _create(source: str, owner: str) -> bool:
     """Make the task, which must not be there yet."""
     from sqlalchemy.orm import Session
 
+    from dynabench.people.roles import TaskRole
     from dynabench.rounds import proposals, service
 
     def save(session: Session) -> None:

@@ -37,11 +37,12 @@ def release(
     """
     from dynabench.releases import making, planning, service
     from dynabench.releases.pushing import push as push_to
+    from dynabench.releases.tables import ReleaseState
 
     settings = get_settings()
     with database() as db:
         made = db.read(service.of_round, task, number)
-        if made is None or made.state != "ready":
+        if made is None or made.state != ReleaseState.READY:
             chosen = db.read(service.rules_of, task, number, _rules(rules))
             plan = planning.plan(db, settings, task, number, chosen)
             _tell(plan.report, as_json and not preview)
@@ -75,11 +76,12 @@ def push(
     """Put the released round of TASK where others find it."""
     from dynabench import errors
     from dynabench.releases import service
+    from dynabench.releases.tables import ReleaseState
 
     settings = get_settings()
     with database() as db:
         found = db.read(service.of_round, task, number)
-        if found is None or found.state != "ready":
+        if found is None or found.state != ReleaseState.READY:
             raise errors.Conflict(f"Round {number} of {task} is not released.")
         place = _push(settings, service.folder(settings, found.id), to, token, as_json)
     say(as_json, {"pushed": place, "digest": found.digest}, f"Round {number} of {task} is at {place}.")

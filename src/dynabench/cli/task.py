@@ -8,7 +8,6 @@ import typer
 
 from dynabench.cli import older
 from dynabench.cli.operator import AsJson, bar, database, say, table
-from dynabench.people.roles import TaskRole
 from dynabench.settings import get_settings
 
 app = typer.Typer(help="Create and list tasks.", no_args_is_help=True)
@@ -25,6 +24,7 @@ def create(
     from sqlalchemy.orm import Session
 
     from dynabench import errors
+    from dynabench.people.roles import TaskRole
     from dynabench.rounds import service
     from dynabench.tasks import dialects
 

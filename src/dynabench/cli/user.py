@@ -5,7 +5,6 @@ from typing import Annotated, Any
 import typer
 
 from dynabench.cli.operator import AsJson, database, say, table
-from dynabench.people.roles import TaskRole
 
 app = typer.Typer(help="List people and give them rights.", no_args_is_help=True)
 
@@ -54,6 +53,7 @@ def promote(
     from sqlalchemy.orm import Session
 
     from dynabench.accounts import service
+    from dynabench.people.roles import TaskRole
     from dynabench.rounds.service import set_role
 
     wanted = [

@@ -11,7 +11,7 @@ from dynabench.collection import projections, queries, service
 from dynabench.collection.tables import Example, Judgement, Standing
 from dynabench.language import _
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled
 
 
@@ -25,7 +25,7 @@ def judge(session: Session, person: Person, example_id: int, wrong: Sequence[boo
     if config.fooled.judged_by != "annotator":
         raise errors.Conflict(_("In this task the authors of examples do not judge the models' answers."))
     current = session.get_one(Round, found.round_id, with_for_update={"read": True})
-    if current.state == "released":
+    if current.state == RoundState.RELEASED:
         raise errors.Conflict(
             _("Round %(number)s is released, so its examples are not judged any more.", number=current.number)
         )

@@ -18,7 +18,7 @@ from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.schemas import RoundOut
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.stats.error_rates import Counts, error_rates
 from dynabench.stats.rates import Rate
 from dynabench.tasks import TaskConfig
@@ -37,7 +37,7 @@ LATELY = 24  # newest verified examples that the first page chooses from
 def started(session: Session, task_id: str) -> list[Round]:
     """A task's rounds that were opened, newest first."""
     rounds.task(session, task_id)
-    return [each for each in session.scalars(round_queries.rounds(task_id)) if each.state != "draft"]
+    return [each for each in session.scalars(round_queries.rounds(task_id)) if each.state != RoundState.DRAFT]
 
 
 def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
@@ -47,7 +47,7 @@ def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
         found = [each for each in found if each.number == number]
     if not found:
         raise errors.NotFound(_("There is no such round of this task."))
-    return next((each for each in found if each.state == "open"), found[0])
+    return next((each for each in found if each.state == RoundState.OPEN), found[0])
 
 
 def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
@@ -69,7 +69,7 @@ def home(session: Session) -> dict[str, Any]:
     totals: dict[str, Any] = _totals(sums.values())
     totals["people"] = session.scalar(board_queries.people(ids)) or 0
     totals["votes"] = session.scalar(board_queries.votes(ids)) or 0
-    totals["open"] = _totals(sums[each.id] for each in ever if each.state == "open" and each.id in sums)
+    totals["open"] = _totals(sums[each.id] for each in ever if each.state == RoundState.OPEN and each.id in sums)
     return {
         "cards": sorted((_card(session, task_id, some, sums) for task_id, some in found.items()), key=_where_to_start),
         "totals": totals,
@@ -91,7 +91,7 @@ def _where_to_start(card: dict[str, Any]) -> tuple[bool, bool]:
 
 def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any]) -> dict[str, Any]:
     config = rounds.task_config(session, task_id)
-    current = next((each for each in of if each.state == "open"), None)
+    current = next((each for each in of if each.state == RoundState.OPEN), None)
     row = sums.get(current.id) if current else None
     past = history(session, of)
     vmer = error_rates(Counts()).vmer
@@ -221,7 +221,7 @@ def excerpt(text: str, at: int = 0, longest: int = LONGEST) -> str:
 def task_page(session: Session, task_id: str) -> dict[str, Any]:
     """A task's first page."""
     found = started(session, task_id)
-    current = next((each for each in found if each.state == "open"), found[0] if found else None)
+    current = next((each for each in found if each.state == RoundState.OPEN), found[0] if found else None)
     figures = statistics(session, current, by=()) if current else None
     return {
         "task": task_id,

@@ -24,7 +24,7 @@ from dynabench.media import service as media
 from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context, Round, RoundState
 
 
 def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
@@ -41,7 +41,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
     if again := drafts.earlier(known, draft.request):
         return recorded(session, again)
-    if state != "open" or partaking.over(plan):
+    if state != RoundState.OPEN or partaking.over(plan):
         raise errors.Conflict(
             _(
                 "Round %(round_number)s closed while the models were thinking. Nothing was recorded.",
@@ -209,7 +209,7 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
     """Keep what the author says of their example; a later explanation takes the place of this one."""
     found = own(session, person, example_id)
     current = session.get_one(Round, found.round_id, with_for_update={"read": True})
-    if current.state == "released":
+    if current.state == RoundState.RELEASED:
         raise errors.Conflict(
             _("Round %(number)s is released, so nothing is added to its examples any more.", number=current.number)
         )
@@ -234,7 +234,7 @@ def retract(session: Session, person: Person, example_id: int) -> None:
     session.get_one(Standing, found.id, with_for_update=True)  # two retractions at once count as one
     if session.get(Retraction, found.id):
         return
-    if current.state == "released":
+    if current.state == RoundState.RELEASED:
         raise errors.Conflict(
             _("Round %(number)s is released, so its examples can no longer be taken back.", number=current.number)
         )

@@ -17,7 +17,7 @@ from dynabench.models.client import Answer
 from dynabench.rounds import arms, assigning, contexts, people, planning
 from dynabench.rounds import service as rounds
 from dynabench.rounds.queries import KEYS
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.assisting import helped
 
@@ -149,7 +149,7 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
         )
     if config.perturb is None:
         raise errors.Conflict(_("This task has no perturbations."))
-    if current.state != "open":
+    if current.state != RoundState.OPEN:
         raise errors.Conflict(
             _(
                 "Round %(number)s is %(state)s, so its examples are not edited any more.",

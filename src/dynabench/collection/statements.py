@@ -25,7 +25,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Seed, Standing
 from dynabench.people.roles import Ban, Role
 from dynabench.rounds.samplers.most_uncertain import FADES
-from dynabench.rounds.tables import Context, Round, Task
+from dynabench.rounds.tables import Context, Round, RoundState, Task
 
 _PERSON = bindparam("person", type_=BigInteger)
 
@@ -55,7 +55,7 @@ def _given() -> Executable:
     return (
         select(*columns, role.label("role"), banned.label("banned"))
         .select_from(Task)
-        .outerjoin(Round, (Round.task_id == Task.id) & (Round.state == "open"))
+        .outerjoin(Round, (Round.task_id == Task.id) & (Round.state == RoundState.OPEN))
         .outerjoin(Handout, (Handout.id == chosen) & mine)
         .outerjoin(Context, (Context.id == context) & (Context.task_id == Task.id))
         .where(Task.id == bindparam("task"))

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, lazyload
 from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Example, Retraction
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 
 AT_ONCE = 500  # ids named in one statement: databases take only so many
 
@@ -27,7 +27,7 @@ class Written:
     @property
     def released(self) -> bool:
         """Whether the round is in the world, so that nothing can be taken back."""
-        return self.state == "released"
+        return self.state == RoundState.RELEASED
 
 
 def _retracted() -> Select[int]:
@@ -63,7 +63,7 @@ def withdraw(session: Session, person: Person, task_id: str | None = None, numbe
     if number is not None:
         wanted = wanted.where(Round.number == number)
     held = session.scalars(wanted.with_for_update(read=True), execution_options={"populate_existing": True}).all()
-    free = [each.id for each in held if each.state != "released"]
+    free = [each.id for each in held if each.state != RoundState.RELEASED]
     theirs = (Example.author_id == person.id, Example.round_id.in_(free), ~_retracted().exists())
     ids = session.scalars(select(Example.id).where(*theirs).order_by(Example.id)).all()
     for example_id in ids:  # all of them before any count changes, as voters do: nobody waits in a circle

@@ -15,6 +15,7 @@ from dynabench.cycle import api, queries, service, views
 from dynabench.cycle import plan as plans
 from dynabench.cycle.foresight import told
 from dynabench.cycle.plan import Plan
+from dynabench.cycle.tables import TurnState
 from dynabench.language import _
 from dynabench.rounds import service as rounds
 
@@ -94,7 +95,7 @@ def _beside(problem: errors.Invalid) -> errors.Invalid:
 async def _page(request: Request, owner: Person, task: str, status: int = 200, **more: Any) -> Response:
     def look(session: Session) -> dict[str, Any]:
         turns = views.page(session, owner, task).items
-        going = bool(turns) and turns[0].state in (*queries.GOING, "paused")
+        going = bool(turns) and turns[0].state in (*queries.GOING, TurnState.PAUSED)
         graph = views.graph(session, owner, task).items
         config = rounds.newest_config(session, task)
         told = {"unfit": service.unfit(config), "ways": service.ways(config)}

@@ -23,6 +23,7 @@ from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewR
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.rounds import queries
+from dynabench.rounds.tables import RoundState
 from dynabench.rounds.waiting import pieces
 from dynabench.web.pages import wants_fragment
 
@@ -32,7 +33,7 @@ MAP = "map."  # before a field's name: the column that it comes from
 
 
 def _own(session: Session, person: Person, task: str) -> dict[str, Any]:
-    held = [each for each in session.scalars(queries.rounds(task)) if each.state != "draft"]
+    held = [each for each in session.scalars(queries.rounds(task)) if each.state != RoundState.DRAFT]
     return {"imports": service.listed(session, person, task)[:10], "rounds": held}
 
 

@@ -17,7 +17,7 @@ from dynabench.console import frame
 from dynabench.console.access import Moderating
 from dynabench.language import _
 from dynabench.rounds import queries as round_queries
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import Rate
 from dynabench.web import charts, sheets
 
@@ -52,8 +52,8 @@ def chosen(session: Session, task: str, number: int | None) -> Round | None:
     """The round asked for; without a number the open one, else the newest that was opened, or None."""
     if number is not None:
         return overview.chosen_round(session, task, number)
-    found = [each for each in session.scalars(round_queries.rounds(task)) if each.state != "draft"]
-    return next((each for each in found if each.state == "open"), found[0] if found else None)
+    found = [each for each in session.scalars(round_queries.rounds(task)) if each.state != RoundState.DRAFT]
+    return next((each for each in found if each.state == RoundState.OPEN), found[0] if found else None)
 
 
 @router.get("/tasks/{task}/manage/figures", name="manage_figures")
@@ -74,7 +74,9 @@ async def show(
 
     def read(session: Session) -> dict[str, Any]:
         of = chosen(session, task, number)
-        numbers = [each.number for each in session.scalars(round_queries.rounds(task)) if each.state != "draft"]
+        numbers = [
+            each.number for each in session.scalars(round_queries.rounds(task)) if each.state != RoundState.DRAFT
+        ]
         if of is None:
             return {"total": None, "of": None, "numbers": numbers, "tables": [], "people": [], "next": None}
         found = figures.figures(session, of, VIEWS[view], who)

@@ -11,6 +11,7 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.people.may import Action
 from dynabench.rounds import queries, service, views
+from dynabench.rounds.tables import RoundState
 from dynabench.web import render
 
 # section, what the rail calls it, whether moderators see it; the page of a section is the route `manage_<section>`
@@ -53,8 +54,8 @@ def rail(request: Request, task: str) -> list[Entry]:
 
 def _head(session: Session, task: str) -> dict[str, Any]:
     rounds = list(session.scalars(queries.rounds(task)))
-    current = next((each for each in rounds if each.state == "open"), None)
-    current = current or next((each for each in rounds if each.state != "draft"), None)
+    current = next((each for each in rounds if each.state == RoundState.OPEN), None)
+    current = current or next((each for each in rounds if each.state != RoundState.DRAFT), None)
     return {
         "config": service.newest_config(session, task),
         "round": views.round_out(session, current) if current else None,

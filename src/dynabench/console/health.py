@@ -23,7 +23,7 @@ from dynabench.language import N_, _
 from dynabench.people.may import Action
 from dynabench.rounds import arms, service
 from dynabench.rounds import queries as round_queries
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import Rate, wilson
 
 router = APIRouter()
@@ -138,11 +138,11 @@ def alerts(request: Request, task: str, config: Any, of: Round | None, any_conte
         said.append(
             Alert(_("There are no contexts, so nobody can write anything."), at("manage_contexts"), N_("Add some"))
         )
-    if of is None or of.state != "open":
+    if of is None or of.state != RoundState.OPEN:
         said.append(Alert(_("No round is open: nothing is collected."), at("manage_rounds"), N_("Open one")))
     if of is None or found is None:
         return said
-    if of.state == "open" and not any(each.examples for each in found.days[-2:]):
+    if of.state == RoundState.OPEN and not any(each.examples for each in found.days[-2:]):
         said.append(
             Alert(_("Nobody has written anything since yesterday."), address(request, task, "people"), N_("Invite"))
         )
@@ -171,8 +171,8 @@ def address(request: Request, task: str, section: str) -> str:
 
 def _read(session: Session, task: str) -> dict[str, Any]:
     rounds = session.scalars(round_queries.rounds(task)).all()
-    started = [each for each in rounds if each.state != "draft"]
-    of = next((each for each in started if each.state == "open"), started[0] if started else None)
+    started = [each for each in rounds if each.state != RoundState.DRAFT]
+    of = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
     return {
         "of": of,
         "health": health(session, of) if of else None,

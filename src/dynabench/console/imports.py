@@ -17,6 +17,7 @@ from dynabench import errors, jobs
 from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.db import Database, now
+from dynabench.jobs import JobState
 from dynabench.language import _
 from dynabench.rounds import listing, mapping, refused_rows, service, uploads, waiting
 from dynabench.rounds.contexts import Row
@@ -125,7 +126,7 @@ async def start(request: Request, task: str, id: UUID, owner: Owning) -> Respons
 def _left(job: jobs.Job, told: dict[str, Any]) -> float | None:
     """Seconds until the import ends, judged by how far it has come since it was asked for; None if that is unknown."""
     progress = told["progress"]
-    if told["state"] != "running" or not progress or not progress["bytes"]:
+    if told["state"] != JobState.RUNNING or not progress or not progress["bytes"]:
         return None
     gone = (now() - job.created_at).total_seconds()
     return float(gone * (progress["of"] - progress["bytes"]) / progress["bytes"])

@@ -16,7 +16,7 @@ from dynabench.console.access import Owning
 from dynabench.language import _
 from dynabench.releases import api, service
 from dynabench.releases.schemas import ReleasePreviewOut, RulesIn
-from dynabench.releases.tables import Release
+from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
 from dynabench.rounds.schemas import Number
@@ -73,7 +73,7 @@ def _query(form: FormData | QueryParams) -> list[tuple[str, str]]:
 
 async def _progress(request: Request, values: dict[str, Any]) -> dict[str, Any] | None:
     release: Release | None = values["release"]
-    if values["job"] is None or release is None or release.state not in ("queued", "writing"):
+    if values["job"] is None or release is None or release.state not in (ReleaseState.QUEUED, ReleaseState.WRITING):
         return None
     return await to_thread.run_sync(jobs.progress, request.app.state.settings, values["job"])
 

@@ -10,9 +10,9 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.releases import making
 from dynabench.releases import service as releases
-from dynabench.releases.tables import Release
+from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.settings import Settings
 from dynabench.turns import TURNS
 
@@ -23,7 +23,7 @@ def close(session: Session, turn: int, attempt: int) -> None:
     """Close the turn's round, as of the turn's moment; one that is closed stays as it is."""
     found = service.mine(session, turn, attempt, lock=True)
     of = session.get_one(Round, found.round_id)
-    if of.state == "open":
+    if of.state == RoundState.OPEN:
         made = rounds.close_round(session, service.actor(session, found), found.task_id, of.number)
         made.closed_at = service.moment_of(found)
 
@@ -50,9 +50,9 @@ def _begin(session: Session, turn: int, attempt: int) -> int | None:
     found = service.mine(session, turn, attempt, lock=True)
     of = session.get_one(Round, found.round_id)
     made: Release | None = releases.of_round(session, found.task_id, of.number)
-    if made is not None and made.state in ("queued", "writing") and made.job_id:
+    if made is not None and made.state in (ReleaseState.QUEUED, ReleaseState.WRITING) and made.job_id:
         return None
-    if made is None or made.state == "failed":
+    if made is None or made.state == ReleaseState.FAILED:
         plan = service.plan_of(found)
         rules = releases.rules_of(session, found.task_id, of.number, plan.release)
         if session.scalar(queries.any_example(of.id)) is None:

@@ -10,7 +10,7 @@ from dynabench.cycle.promotion import Decision, Figure
 from dynabench.cycle.report import RoundChangeOut, TurnFigureOut, TurnReport
 from dynabench.cycle.scores import Bools, Rows
 from dynabench.cycle.sources import Released
-from dynabench.cycle.tables import CycleTurn
+from dynabench.cycle.tables import CandidateState, CycleTurn
 from dynabench.db import Database
 from dynabench.releases import service as releases
 from dynabench.settings import Settings
@@ -51,7 +51,7 @@ def _report(session: Session, settings: Settings, turn: int, attempt: int, old: 
     models = {}
     for each in session.scalars(queries.candidates(turn)):
         rows = scores.read(session, settings, task, each.submission_id, tested) if each.submission_id else None
-        if each.state != "ready" or each.submission_id is None:
+        if each.state != CandidateState.READY or each.submission_id is None:
             excluded[each.name] = each.reason or "untrained"
         elif rows is None:
             excluded[each.name] = "unscored"

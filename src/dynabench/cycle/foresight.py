@@ -15,9 +15,10 @@ from dynabench.language import _
 from dynabench.people.may import Action
 from dynabench.registry import submission_queries
 from dynabench.releases import service as releases
+from dynabench.releases.tables import ReleaseState
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.scoring import queries as scoring_queries
 from dynabench.settings import Settings
 
@@ -57,7 +58,7 @@ def foresee(
     known = list(session.scalars(round_queries.rounds(task)))
     ages = lineage.generations(lineage.parents(session, task, known), of.number)
     release = releases.of_round(session, task, of.number)
-    fresh = release is None or release.state != "ready"
+    fresh = release is None or release.state != ReleaseState.READY
     examples, verified = session.execute(queries.counts(of.id)).one() if fresh else (0, 0)
     asked = CycleTurn(task_id=task, round_id=of.id, plan=plan.model_dump(mode="json"), created_at=of.created_at)
     before = sources.ancestry(session, settings, asked)
@@ -71,7 +72,7 @@ def foresee(
     return Foreseen(
         task=task,
         round=of.number,
-        closes=of.state == "open",
+        closes=of.state == RoundState.OPEN,
         releases=fresh,
         examples=examples,
         verified=verified,

@@ -16,6 +16,7 @@ from dynabench.kit.child_process import ParentChannel
 from dynabench.language import _, kept
 from dynabench.models import checking
 from dynabench.models.check_words import in_words
+from dynabench.models.checking.report import StepState
 from dynabench.models.training.retraining import retrain
 from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
@@ -49,7 +50,7 @@ def learn(given: dict[str, Any], say: Any) -> dict[str, Any]:
     rows, seconds = sum(len(part.rows) for part in made.parts), time.monotonic() - begun
     say("checking")
     found = checking.check(folder / "model", config, lambda name: say(f"checking: {name}"), 0.2)
-    first = next((step for step in found.steps if step.state == "failed"), None)
+    first = next((step for step in found.steps if step.state == StepState.FAILED), None)
     reason = _("%(step)s: %(told)s", step=in_words(first.name), told=in_words(first.told)) if first else ""
     return {"passed": first is None, "reason": kept(reason) or reason, "rows": rows, "seconds": round(seconds, 2)}
 

@@ -19,6 +19,7 @@ from dynabench.datasets import library_queries
 from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.scoring.measures import measure, unpacked
+from dynabench.scoring.tables import EvaluationState
 from dynabench.stats.rates import FEW
 
 
@@ -60,7 +61,11 @@ def scores(session: Session, turn: CycleTurn, submission: int, known: Sequence[N
         evaluation = session.scalars(queries.evaluations(submission, [each.version])).first()
         if evaluation is None:
             continue
-        score = session.scalar(queries.score(evaluation.id, primary.name)) if evaluation.state == "done" else None
+        score = (
+            session.scalar(queries.score(evaluation.id, primary.name))
+            if evaluation.state == EvaluationState.DONE
+            else None
+        )
         if score is None or score.replicates is None:
             found[each.name] = Neutral(None, np.zeros(0))
         else:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.cycle import deciding, lineage, queries, service
-from dynabench.cycle.tables import CycleTurn
+from dynabench.cycle.tables import CycleTurn, TurnState
 from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
@@ -16,7 +16,7 @@ from dynabench.people.may import Action
 from dynabench.rounds import asked, resolving
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.security import keyed
 from dynabench.settings import Settings
 
@@ -85,7 +85,12 @@ def models_to_restore(session: Session, person: Person | None, task: str, id: in
     rounds.require(session, person, Action.RUN_CYCLE, task)
     found = service.one(session, task, id)
     after = session.get(Round, found.next_id) if found.next_id is not None else None
-    if found.state != "done" or not found.report.get("promoted") or after is None or after.state != "open":
+    if (
+        found.state != TurnState.DONE
+        or not found.report.get("promoted")
+        or after is None
+        or after.state != RoundState.OPEN
+    ):
         return []
     of = session.get_one(Round, found.round_id)
     return asked.models_named([_card(each) for each in found.present], of.arms, _judge(session, task))
@@ -102,16 +107,19 @@ def undo(session: Session, settings: Settings, person: Person | None, task: str,
     rounds.task_locked(session, task)
     found = service.one(session, task, id)
     session.refresh(found, with_for_update=True)
-    if found.state != "done" or not found.report.get("promoted") or found.next_id is None:
+    if found.state != TurnState.DONE or not found.report.get("promoted") or found.next_id is None:
         raise errors.Conflict(_("This turn promoted nothing that could be taken back."))
     after = session.get_one(Round, found.next_id)
-    if session.scalar(round_queries.last_number(task)) != after.number or after.state not in ("draft", "open"):
+    if session.scalar(round_queries.last_number(task)) != after.number or after.state not in (
+        RoundState.DRAFT,
+        RoundState.OPEN,
+    ):
         raise errors.Conflict(
             _("Round %(number)s is over or has been followed already. Draft a round with other targets instead.",
               number=after.number)
         )  # fmt: skip
     of = session.get_one(Round, found.round_id)
-    was_open = after.state == "open"
+    was_open = after.state == RoundState.OPEN
     collected = session.scalar(queries.any_example(after.id)) is not None
     if was_open:
         rounds.close_round(session, person, task, after.number)
@@ -121,6 +129,6 @@ def undo(session: Session, settings: Settings, person: Person | None, task: str,
     made.created_at = after.created_at
     if was_open and session.scalar(round_queries.open_round(task)) is None:
         rounds.open_round(session, person, task, made.number)
-    found.state, found.back_id = "undone", made.id
+    found.state, found.back_id = TurnState.UNDONE, made.id
     rounds.act(session, person, "cycle.undone", task=task, turn=found.id, round=made.number)
     return found

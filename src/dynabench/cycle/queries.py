@@ -3,15 +3,15 @@
 from sqlalchemy import Select, case, func, select
 
 from dynabench.collection.tables import Example, Standing
-from dynabench.cycle.tables import CycleCandidate, CycleTurn, RoundParent
-from dynabench.datasets.tables import EVALUATED, Dataset, DatasetVersion
-from dynabench.releases.tables import Release
+from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn, RoundParent, TurnState
+from dynabench.datasets.tables import EVALUATED, Dataset, DatasetState, DatasetVersion
+from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds.tables import Round
 from dynabench.scoring.tables import Evaluation, Score
 
-GOING = ("queued", "running")
+GOING = (TurnState.QUEUED, TurnState.RUNNING)
 """States of a turn that a job works on."""
-OPEN = (*GOING, "paused", "failed")
+OPEN = (*GOING, TurnState.PAUSED, TurnState.FAILED)
 """States of a turn that may go on; a task has one such turn at most."""
 
 
@@ -34,7 +34,7 @@ def trained(task: str) -> Select[str, int | None, float | None]:
     """Of all candidates of a task that were trained: the method, the rows, the seconds."""
     columns = (CycleCandidate.method, CycleCandidate.rows, CycleCandidate.seconds)
     found = select(*columns).join(CycleTurn, CycleTurn.id == CycleCandidate.turn_id)
-    return found.where(CycleTurn.task_id == task, CycleCandidate.state == "ready")
+    return found.where(CycleTurn.task_id == task, CycleCandidate.state == CandidateState.READY)
 
 
 def counts(round_id: int) -> Select[int, int]:
@@ -53,7 +53,7 @@ def parents(task: str) -> Select[int, int]:
 def released(rounds: list[int]) -> Select[Round, Release]:
     """The releases of some rounds that are ready, in the rounds' order."""
     found = select(Round, Release).join(Release, Release.round_id == Round.id)
-    return found.where(Round.id.in_(rounds), Release.state == "ready").order_by(Round.number)
+    return found.where(Round.id.in_(rounds), Release.state == ReleaseState.READY).order_by(Round.number)
 
 
 def version(id: int) -> Select[DatasetVersion]:
@@ -65,7 +65,7 @@ def neutral(task: str) -> Select[Dataset, DatasetVersion]:
     """Datasets of a task that come from no round and are in use, with their current version, by name."""
     found = select(Dataset, DatasetVersion).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
     found = found.where(Dataset.task_id == task, Dataset.kind == "rows", Dataset.round_id.is_(None), EVALUATED)
-    return found.where(DatasetVersion.state == "ready").order_by(Dataset.name)
+    return found.where(DatasetVersion.state == DatasetState.READY).order_by(Dataset.name)
 
 
 def evaluations(submission: int, versions: list[int]) -> Select[Evaluation]:

@@ -17,6 +17,7 @@ from dynabench.scoring import queries as scoring_queries
 from dynabench.scoring import queueing, row_scores
 from dynabench.scoring.measures import measure, unpacked
 from dynabench.scoring.queries import OPEN
+from dynabench.scoring.tables import EvaluationState
 from dynabench.settings import Settings
 from dynabench.stats import replicates
 
@@ -66,7 +67,7 @@ def read(
         if each.test is None:
             continue
         evaluation = session.scalars(queries.evaluations(submission, [each.test])).first()
-        if evaluation is None or evaluation.state != "done":
+        if evaluation is None or evaluation.state != EvaluationState.DONE:
             return None
         score = session.scalar(queries.score(evaluation.id, primary.name))
         rows = row_scores.read(settings, evaluation.id)

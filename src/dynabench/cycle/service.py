@@ -13,7 +13,7 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.cycle import naming, neutral, queries, sources, telling
 from dynabench.cycle.plan import Method, Plan
-from dynabench.cycle.tables import CycleCandidate, CycleTurn
+from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn, TurnState
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.models.references import HUB_ID
@@ -24,7 +24,7 @@ from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.tasks import TaskConfig
 
 KIND = "turn_cycle"
@@ -44,7 +44,7 @@ def start(session: Session, person: Person | None, task: str, plan: Plan, number
     rounds.require(session, person, Action.RUN_CYCLE, task)
     rounds.task_locked(session, task)
     last = session.scalars(queries.newest(task).limit(1)).first()
-    if last is not None and last.state in queries.OPEN and last.state != "failed":
+    if last is not None and last.state in queries.OPEN and last.state != TurnState.FAILED:
         raise errors.Conflict(_("A turn of this task is %(state)s. Let it end first.", state=last.state))
     of = round_for(session, task, number)
     check(session, person, task, of, plan)
@@ -71,12 +71,12 @@ def round_for(session: Session, task: str, number: int | None) -> Round:
         found = rounds.round_of(session, task, number)
     else:
         known = session.scalars(round_queries.rounds(task)).all()
-        opened = [each for each in known if each.state != "draft"]
-        current = next((each for each in opened if each.state == "open"), opened[0] if opened else None)
+        opened = [each for each in known if each.state != RoundState.DRAFT]
+        current = next((each for each in opened if each.state == RoundState.OPEN), opened[0] if opened else None)
         if current is None:
             raise errors.Conflict(_("No round of this task was opened yet, so there is nothing to turn."))
         found = current
-    if found.state == "draft":
+    if found.state == RoundState.DRAFT:
         raise errors.Conflict(_("Round %(number)s was never opened.", number=found.number))
     return found
 
@@ -106,7 +106,7 @@ def check(session: Session, person: Person | None, task: str, of: Round, plan: P
             wrong[f"candidates.{place}.name"] = _("Another task has a model of this name. Choose another.")
     if wrong:
         raise errors.Invalid(wrong)
-    if of.state in ("open", "closed") and session.scalar(queries.any_example(of.id)) is None:
+    if of.state in (RoundState.OPEN, RoundState.CLOSED) and session.scalar(queries.any_example(of.id)) is None:
         raise errors.Conflict(_("Nothing was collected in round %(number)s yet.", number=of.number))
 
 
@@ -140,7 +140,7 @@ def pause(session: Session, person: Person | None, task: str, id: int | None = N
     found = _locked(session, person, task, id)
     if found.state not in queries.GOING:
         raise errors.Conflict(_("This turn is %(state)s.", state=found.state))
-    found.state = "paused"
+    found.state = TurnState.PAUSED
     rounds.act(session, person, "cycle.paused", task=task, turn=found.id)
     return found
 
@@ -148,16 +148,16 @@ def pause(session: Session, person: Person | None, task: str, id: int | None = N
 def resume(session: Session, person: Person | None, task: str, id: int | None = None) -> CycleTurn:
     """Let a turn go on that was paused or failed, from where it was; candidates that failed are trained again."""
     found = _locked(session, person, task, id)
-    if found.state not in ("paused", "failed"):
+    if found.state not in (TurnState.PAUSED, TurnState.FAILED):
         raise errors.Conflict(_("This turn is %(state)s.", state=found.state))
     last = one(session, task)
     if last.id != found.id:
         raise errors.Conflict(_("A later turn was begun, so this one goes on no more."))
     for each in session.scalars(queries.candidates(found.id)):
-        if each.state == "failed":
-            each.state, each.reason = "waiting", ""
+        if each.state == CandidateState.FAILED:
+            each.state, each.reason = CandidateState.WAITING, ""
     found.attempt += 1
-    found.state, found.reason, found.ended_at = "queued", "", None
+    found.state, found.reason, found.ended_at = TurnState.QUEUED, "", None
     _enqueue(session, found)
     rounds.act(session, person, "cycle.resumed", task=task, turn=found.id)
     return found
@@ -191,7 +191,7 @@ def go_on(session: Session, turn: int, attempt: int) -> None:
 def begin(session: Session, turn: int, attempt: int, step: str) -> None:
     """Note that a turn is at a step."""
     found = mine(session, turn, attempt, lock=True)
-    found.state, found.step = "running", step
+    found.state, found.step = TurnState.RUNNING, step
 
 
 def plan_of(turn: CycleTurn) -> Plan:
@@ -214,14 +214,14 @@ def fail(session: Session, turn: int, attempt: int, reason: str) -> None:
     """Let a turn fail; it can be resumed."""
     found = session.get_one(CycleTurn, turn, with_for_update=True)
     if found.state in queries.GOING and found.attempt == attempt:
-        found.state, found.reason, found.ended_at = "failed", telling.short(reason), now()
+        found.state, found.reason, found.ended_at = TurnState.FAILED, telling.short(reason), now()
         tell(session, found, _("The turn of %(task)s stopped.", task=found.task_id))
 
 
 def end(session: Session, turn: int, attempt: int) -> None:
     """Let a turn be done."""
     found = mine(session, turn, attempt, lock=True)
-    found.state, found.ended_at = "done", now()
+    found.state, found.ended_at = TurnState.DONE, now()
     tell(session, found, _("The turn of %(task)s is done.", task=found.task_id))
     rounds.act(session, actor(session, found), "cycle.done", task=found.task_id, turn=found.id)
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.cycle import queries, service, sources, telling
-from dynabench.cycle.tables import CycleCandidate, CycleTurn
+from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models import catalog, spec
@@ -35,7 +35,7 @@ def folder(settings: Settings, turn: int, position: int) -> Path:
 def waiting(session: Session, turn: int, attempt: int) -> list[int]:
     """The candidates that are not trained yet, by their places."""
     service.mine(session, turn, attempt)
-    return [each.position for each in session.scalars(queries.candidates(turn)) if each.state == "waiting"]
+    return [each.position for each in session.scalars(queries.candidates(turn)) if each.state == CandidateState.WAITING]
 
 
 def train(
@@ -76,7 +76,7 @@ def _given(session: Session, settings: Settings, turn: int, attempt: int, positi
     """What the process needs to know; None where the candidate is trained already."""
     found = service.mine(session, turn, attempt)
     one = session.get_one(CycleCandidate, (turn, position))
-    if one.state != "waiting":
+    if one.state != CandidateState.WAITING:
         return None
     plan = service.plan_of(found)
     candidate, seed = plan.runs()[position]
@@ -112,7 +112,7 @@ def _put(settings: Settings, made: Path, card: Card) -> None:
 def _failed(session: Session, turn: int, attempt: int, position: int, reason: str) -> str:
     service.mine(session, turn, attempt, lock=True)
     one = session.get_one(CycleCandidate, (turn, position))
-    one.state, one.reason = "failed", telling.short(reason)
+    one.state, one.reason = CandidateState.FAILED, telling.short(reason)
     return one.state
 
 
@@ -121,7 +121,7 @@ def _entered(session: Session, turn: int, attempt: int, position: int, card: Car
     found = service.mine(session, turn, attempt, lock=True)
     one = session.get_one(CycleCandidate, (turn, position))
     one.submission_id = submission(session, found, card)
-    one.state, one.version = "ready", card.version
+    one.state, one.version = CandidateState.READY, card.version
     one.rows, one.seconds = report["rows"], report["seconds"]
     return one.state
 

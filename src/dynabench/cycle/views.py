@@ -13,6 +13,7 @@ from dynabench.cycle.tables import CycleTurn
 from dynabench.db import Database
 from dynabench.people.may import Action
 from dynabench.releases import service as releases
+from dynabench.releases.tables import ReleaseState
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
@@ -39,7 +40,7 @@ def out(session: Session, turn: CycleTurn) -> TurnOut:
         present=turn.present,
         plan=turn.plan,
         candidates=made,
-        release=release.digest if release and release.state == "ready" else None,
+        release=release.digest if release and release.state == ReleaseState.READY else None,
         report=telling.told(TurnReport.model_validate(turn.report), {each.name: each.reason for each in made})
         if turn.report
         else None,

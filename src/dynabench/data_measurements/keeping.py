@@ -8,7 +8,7 @@ from dynabench import jobs
 from dynabench.collection import breakdowns
 from dynabench.data_measurements import queries, service
 from dynabench.db import Database, now
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.settings import Settings
 from dynabench.stats.rates import FEW
 
@@ -35,7 +35,9 @@ def _rounds_to_measure(session: Session, at: datetime) -> list[int]:
     round_ids = []
     for round_, stored in session.execute(queries.started_rounds()):
         waits = stored is not None and stored.job_id is not None
-        young = stored is not None and stored.at is not None and round_.state == "open" and at - stored.at < FRESH
+        young = (
+            stored is not None and stored.at is not None and round_.state == RoundState.OPEN and at - stored.at < FRESH
+        )
         settled = stored is not None and stored.state == service.round_state(session, round_)
         if not (waits or young or settled) and _has_enough_examples(session, round_):
             round_ids.append(round_.id)

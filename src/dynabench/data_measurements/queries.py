@@ -7,12 +7,12 @@ from sqlalchemy import Select, select
 from dynabench.collection import queries as collected
 from dynabench.collection.tables import Example, Explanation, Prediction, Standing, StoredAttribution
 from dynabench.data_measurements.tables import StoredMeasurement
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.stats.verdict import Verdict
 from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
 
-STARTED = ("open", "closed", "released")
+STARTED = (RoundState.OPEN, RoundState.CLOSED, RoundState.RELEASED)
 SHOWN = (~Standing.retracted, ~Standing.hidden, ~Standing.withheld)
 """Of what everybody may see."""
 

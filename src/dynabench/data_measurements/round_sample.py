@@ -26,7 +26,7 @@ from dynabench.data_measurements.sample import (
 from dynabench.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text, YesNo
 
@@ -116,7 +116,7 @@ def _drawn(ids: Sequence[int], most: int, seed: int) -> list[int]:
 def _earlier(session: Session, of: Round) -> tuple[EarlierRound, ...]:
     """The rounds before, the oldest first, without what models and people said."""
     before = [each for each in session.scalars(round_queries.rounds(of.task_id)) if each.number < of.number]
-    chosen = sorted((each for each in before if each.state != "draft"), key=lambda each: each.number)[-ROUNDS:]
+    chosen = sorted((each for each in before if each.state != RoundState.DRAFT), key=lambda each: each.number)[-ROUNDS:]
     found = []
     for each in chosen:
         shape = MeasuredFields.from_config(rounds.config_of(session, each.version_id))

@@ -14,12 +14,12 @@ from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.rows import COLUMNS
 from dynabench.datasets.scopes import Scope, scope
 from dynabench.datasets.stored import Stored, Written
-from dynabench.datasets.tables import Dataset
+from dynabench.datasets.tables import Dataset, DatasetState
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 
@@ -31,9 +31,9 @@ def frozen(session: Session, person: Person | None, task: str, number: int) -> t
     """A round that is closed or released (owners), with its config and what to read of it. Raises `Conflict`."""
     rounds.require(session, person, Action.MANAGE_DATASETS, task)
     found = rounds.round_of(session, task, number)
-    if found.state not in ("closed", "released"):
+    if found.state not in (RoundState.CLOSED, RoundState.RELEASED):
         raise errors.Conflict(_("Close the round first: a dataset is made of a round that collects no more."))
-    if found.state == "released" and session.scalar(library_queries.of_round(found.id)):
+    if found.state == RoundState.RELEASED and session.scalar(library_queries.of_round(found.id)):
         raise errors.Conflict(_("The round is released, so its dataset stays as it is."))
     return found.id, rounds.config_of(session, found.version_id), scope(session, person, task, number)
 
@@ -84,6 +84,6 @@ def of_round(session: Session, person: Person | None, round_id: int, written: Wr
         settled = Settled(title=f"Round {found.number}", licence=config.data.licence)
         dataset = library.add(session, person, found.task_id, name, settled, kind="round", round_id=round_id)
     version = library.ready(session, library.draft(session, person, dataset).id, written)
-    if version.state == "failed":
+    if version.state == DatasetState.FAILED:
         raise errors.Conflict(version.reason)
     return dataset

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.datasets import library
-from dynabench.datasets.tables import DatasetVersion, Twin
+from dynabench.datasets.tables import DatasetState, DatasetVersion, Twin
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.settings import Settings
@@ -24,7 +24,7 @@ def tidy(database: Database, settings: Settings) -> None:
 
 
 def _going(session: Session, table: type[DatasetVersion] | type[Twin]) -> dict[str, int]:
-    rows = session.execute(select(table.job_id, table.id).where(table.state == "reading"))
+    rows = session.execute(select(table.job_id, table.id).where(table.state == DatasetState.READING))
     return {job: id for job, id in rows if job}
 
 
@@ -34,5 +34,5 @@ def _lost(session: Session, table: type[DatasetVersion] | type[Twin], id: int, j
         return
     if isinstance(found, DatasetVersion):
         library.fail(session, id, LOST)
-    elif found.state == "reading":
-        found.state, found.reason = "failed", LOST
+    elif found.state == DatasetState.READING:
+        found.state, found.reason = DatasetState.FAILED, LOST

@@ -12,7 +12,7 @@ from dynabench.datasets import library_queries as queries
 from dynabench.datasets import twins
 from dynabench.datasets.library_schemas import Change, Settled
 from dynabench.datasets.stored import Written
-from dynabench.datasets.tables import NAME, Dataset, DatasetVersion
+from dynabench.datasets.tables import NAME, Dataset, DatasetState, DatasetVersion
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import service as notices
@@ -93,7 +93,7 @@ def draft(session: Session, person: Person | None, dataset: Dataset) -> DatasetV
     if dataset.retired_at:
         raise errors.Conflict(_("This dataset is retired. Restore it before you send a new version."))
     newest = session.scalars(queries.versions(dataset.id).limit(1)).first()
-    if newest and newest.state == "reading":
+    if newest and newest.state == DatasetState.READING:
         raise errors.Conflict(
             _("Version %(number)s is still being read. Wait until it has ended.", number=newest.number)
         )
@@ -111,7 +111,7 @@ def ready(session: Session, version_id: int, written: Written) -> DatasetVersion
     A version whose rows are those of the current one fails: nothing changed.
     """
     version = session.get_one(DatasetVersion, version_id, with_for_update=True)
-    if version.state != "reading":
+    if version.state != DatasetState.READING:
         return version
     dataset = session.get_one(Dataset, version.dataset_id, with_for_update=True)
     current = session.get_one(DatasetVersion, dataset.version_id) if dataset.version_id else None
@@ -119,7 +119,12 @@ def ready(session: Session, version_id: int, written: Written) -> DatasetVersion
         return fail(
             session, version_id, _("Nothing changed: these are the rows of version %(number)s.", number=current.number)
         )
-    version.state, version.digest, version.rows, version.slices = "ready", written.digest, written.rows, written.tags
+    version.state, version.digest, version.rows, version.slices = (
+        DatasetState.READY,
+        written.digest,
+        written.rows,
+        written.tags,
+    )
     dataset.version_id = version.id
     session.flush()
     actor = session.get(Person, version.created_by) if version.created_by else None
@@ -149,8 +154,8 @@ def _announce(session: Session, dataset: Dataset, version: DatasetVersion) -> No
 def fail(session: Session, version_id: int, reason: str) -> DatasetVersion:
     """Let a version fail; the current one stays."""
     version = session.get_one(DatasetVersion, version_id, with_for_update=True)
-    if version.state == "reading":
-        version.state, version.reason = "failed", reason[:2000]
+    if version.state == DatasetState.READING:
+        version.state, version.reason = DatasetState.FAILED, reason[:2000]
         dataset = session.get_one(Dataset, version.dataset_id)
         text = f"Version {version.number} of {dataset.title} could not be read"
         _tell(session, dataset, version, f"{text}: {version.reason}"[:500], f"{text}.")

@@ -8,7 +8,7 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, DatasetVersionOut
-from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
+from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, slice_told
 from dynabench.language import _
 from dynabench.people import may
 from dynabench.people.may import Action
@@ -31,7 +31,7 @@ def version_out(session: Session, version: DatasetVersion, owner: bool, visibili
             out.refused = session.scalar(library_queries.refused(version.job_id))
             job = session.get(jobs.Job, version.job_id)
             done = (job.done if job else None) or {}
-            if version.state == "reading":
+            if version.state == DatasetState.READING:
                 out.progress = {name: done.get(name, 0) for name in ("rows", "refused", "bytes", "of")}
     return out
 
@@ -81,7 +81,11 @@ def full(session: Session, viewer: Person | None, task: str, name: str, warning:
     owner = bool(may.may_in(session, viewer, Action.MANAGE_DATASETS, task))
     current = session.get(DatasetVersion, found.version_id) if found.version_id else None
     versions = session.scalars(library_queries.versions(found.id).limit(VERSIONS))
-    shown = [version_out(session, each, owner, found.visibility) for each in versions if owner or each.state == "ready"]
+    shown = [
+        version_out(session, each, owner, found.visibility)
+        for each in versions
+        if owner or each.state == DatasetState.READY
+    ]
     common = _common(session, found, current, owner)
     return DatasetFull.model_validate({**common, "card": found.card, "versions": shown, "warning": warning})
 

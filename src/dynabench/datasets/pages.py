@@ -24,6 +24,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
 from dynabench.rounds.owning import After
 from dynabench.rounds.refused_rows import refused_file
+from dynabench.rounds.tables import RoundState
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -38,11 +39,12 @@ REFUSED = 50
 def head(session: Session, viewer: Person | None, task: str) -> dict[str, Any]:
     """What the head of a task's pages needs."""
     started = overview.started(session, task)
-    current = next((each for each in started if each.state == "open"), started[0] if started else None)
+    current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
     shown = round_views.round_out(session, current) if current else None
     owner = bool(may.may_in(session, viewer, Action.EXPORT_UNRELEASED, task))
-    return {"task": task, "config": rounds.task_config(session, task), "round": shown, "owner": owner,
-            "finished": [each.number for each in started if each.state in ("closed", "released")]}  # fmt: skip
+    finished = [each.number for each in started if each.state in (RoundState.CLOSED, RoundState.RELEASED)]
+    config = rounds.task_config(session, task)
+    return {"task": task, "config": config, "round": shown, "owner": owner, "finished": finished}
 
 
 @router.get("/datasets", name="datasets")

@@ -16,7 +16,7 @@ from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round, TaskVersion
+from dynabench.rounds.tables import Round, RoundState, TaskVersion
 from dynabench.tasks import TaskConfig
 
 
@@ -74,7 +74,7 @@ def visitor_scope(session: Session, task_id: str, number: int | None = None, *, 
 
 def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, attributions: bool) -> Scope:
     found = [rounds.round_of(session, task_id, number)] if number else list(session.scalars(queries.rounds(task_id)))
-    chosen = [one for one in reversed(found) if owner or one.state == "released"]
+    chosen = [one for one in reversed(found) if owner or one.state == RoundState.RELEASED]
     if not chosen and not owner:
         raise errors.Forbidden(
             _("Rounds can be exported by everybody once they are released, by the task's owners now.")

@@ -14,7 +14,7 @@ from dynabench.adversaries import perturbations
 from dynabench.datasets import stored, twin_files, twins
 from dynabench.datasets.copies import Fields, copies
 from dynabench.datasets.stored import Stored, Written
-from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.language import _
 from dynabench.rounds import imports as refusing
 from dynabench.rounds import service as rounds
@@ -93,7 +93,7 @@ def finish(payload: dict[str, Any]) -> dict[str, Any]:
     """Put the shards together and make the twin ready, once."""
     settings, database = get_settings(), jobs.database()
     *_, state, digest = database.read(_plan, payload["twin"])
-    if state == "ready":  # the crash came after the last commit, and the shards are gone
+    if state == DatasetState.READY:  # the crash came after the last commit, and the shards are gone
         return {"state": state, "digest": digest}
     return _keep(payload["twin"], stored.write(settings, _shards(_folder(settings, payload["twin"])), twins=True))
 
@@ -101,13 +101,13 @@ def finish(payload: dict[str, Any]) -> dict[str, Any]:
 def _keep(twin_id: int, written: Written) -> dict[str, Any]:
     def keep(session: Session) -> dict[str, Any]:
         twin = session.get_one(Twin, twin_id, with_for_update=True)
-        if twin.state != "reading":
+        if twin.state != DatasetState.READING:
             return {"state": twin.state, "digest": twin.digest}
         twin.digest, twin.rows, twin.transformations = written.digest, written.rows, written.transformations
         if written.rows:
             twins.ready(session, twin)
         else:
-            twin.state, twin.reason = "failed", _("No transformation changes a row of this dataset.")
+            twin.state, twin.reason = DatasetState.FAILED, _("No transformation changes a row of this dataset.")
         return {"state": twin.state, "digest": twin.digest, "rows": twin.rows}
 
     return jobs.database().write(keep)
@@ -118,7 +118,7 @@ def upload(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     """Read a file of copies; ready if every row is valid, else failed with each refused row named."""
     settings, database = get_settings(), jobs.database()
     config, digest, _, _, state, done = database.read(_plan, payload["twin"])
-    if state != "reading":
+    if state != DatasetState.READING:
         return {"state": state, "digest": done}
     path = Path(payload["file"])
     try:
@@ -138,7 +138,7 @@ def upload(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 def _fail(session: Session, twin_id: int, reason: str) -> None:
     twin = session.get_one(Twin, twin_id, with_for_update=True)
-    twin.state, twin.reason = "failed", reason
+    twin.state, twin.reason = DatasetState.FAILED, reason
 
 
 def _refuse(session: Session, job_id: str, twin_id: int, reading: "twin_files.Reading") -> None:

@@ -23,6 +23,7 @@ from dynabench.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import RoundState
 from dynabench.rounds.waiting import pieces
 from dynabench.settings import Settings
 from dynabench.sheets import guarded
@@ -37,8 +38,8 @@ After = Annotated[str, Query(max_length=18)]
 def _head(session: Session, viewer: Person | None, task: str, name: str, axis: str) -> dict[str, Any]:
     dataset, version, mine = twins.seen(session, viewer, task, name)
     held = list(session.scalars(round_queries.rounds(task)))
-    current = next((each for each in held if each.state == "open"), None)
-    current = current or next((each for each in held if each.state != "draft"), None)
+    current = next((each for each in held if each.state == RoundState.OPEN), None)
+    current = current or next((each for each in held if each.state != RoundState.DRAFT), None)
     return {
         "config": rounds.newest_config(session, task), "round": views.round_out(session, current) if current else None,
         "dataset": dataset, "version": version, "mine": mine, "twin": session.scalar(twins.current(version.id, axis)),

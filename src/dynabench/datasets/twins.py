@@ -12,7 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.adversaries import perturbations
 from dynabench.datasets import waiting
 from dynabench.datasets.copies import COPIES, MOST_COPIES
-from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.people import may
@@ -28,7 +28,7 @@ MOST_SEED = 2**31 - 1
 def current(version_id: int, axis: str) -> Select[Twin]:
     """The twin that counts: the newest that is ready and not replaced. One index range."""
     mine = select(Twin).where(Twin.version_id == version_id, Twin.axis == axis)
-    return mine.where(Twin.state == "ready", Twin.replaced_at.is_(None)).order_by(Twin.id.desc()).limit(1)
+    return mine.where(Twin.state == DatasetState.READY, Twin.replaced_at.is_(None)).order_by(Twin.id.desc()).limit(1)
 
 
 def newest(version_id: int, axis: str) -> Select[Twin]:
@@ -113,7 +113,7 @@ def replace(
 
 def _none_under_way(session: Session, version: DatasetVersion, axis: str) -> None:
     last = session.scalar(newest(version.id, axis))
-    if last is not None and last.state == "reading":
+    if last is not None and last.state == DatasetState.READING:
         raise errors.Conflict(_("Copies of this axis are being made already. Wait until they are ready."))
 
 
@@ -142,7 +142,7 @@ def _start(session: Session, twin: Twin, person: Person | None, payload: dict[st
 
 def ready(session: Session, twin: Twin) -> None:
     """A twin whose rows are stored takes the place of those before it; the evaluations of its version get it."""
-    twin.state = "ready"
+    twin.state = DatasetState.READY
     session.flush()
     mine = Twin.version_id == twin.version_id, Twin.axis == twin.axis, Twin.replaced_at.is_(None)
     session.execute(update(Twin).where(*mine, Twin.id < twin.id).values(replaced_at=now()))

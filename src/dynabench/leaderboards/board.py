@@ -21,7 +21,7 @@ from dynabench.accounts.tables import Person
 from dynabench.leaderboards import queries
 from dynabench.people import may
 from dynabench.people.may import Action
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
 from dynabench.scoring.measures import REPLICATES, Measure, measure
 from dynabench.scoring.released import NOTHING, sources
@@ -196,7 +196,7 @@ def standing(session: Session, task: str, metrics: tuple[str, ...]) -> Standing:
     entries = tuple(
         _entry(submission, person)
         for submission, person in session.execute(queries.submissions(task))
-        if submission.model and submission.state in ("ready", "withdrawn")
+        if submission.model and submission.state in (SubmissionState.READY, SubmissionState.WITHDRAWN)
     )
     versions = [column.version for column in columns]
     stamp = (columns, entries, metrics, tuple(session.execute(queries.stamps(versions)).one()))
@@ -231,7 +231,7 @@ def _entry(of: Submission, person: Person | None) -> Entry:
         id=of.id, name=of.name, kind=of.kind, model=of.model, version=of.version,
         submitter=person.public_name if person else "", person=of.person_id,
         visibility=of.visibility, inside=of.inside,
-        withdrawn=of.state == "withdrawn",
+        withdrawn=of.state == SubmissionState.WITHDRAWN,
         licence=str(card.get("licence") or "")[:100],
         languages=tuple(str(each) for each in languages) if isinstance(languages, list | tuple) else (),
         bytes=size if isinstance(size, int) and size > 0 else None,

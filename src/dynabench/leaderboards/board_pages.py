@@ -13,6 +13,7 @@ from dynabench.leaderboards.ranking import OFFSETS
 from dynabench.leaderboards.reading import Asked
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
+from dynabench.rounds.tables import RoundState
 from dynabench.security import POLICY, RowId
 from dynabench.stats.rates import FEW
 from dynabench.web import render
@@ -25,7 +26,7 @@ EMBED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
 def head(session: Session, task: str) -> dict[str, Any]:
     """What the head of a task's pages needs."""
     started = overview.started(session, task)
-    current = next((each for each in started if each.state == "open"), started[0] if started else None)
+    current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
     shown = views.round_out(session, current) if current else None
     return {"task": task, "config": rounds.task_config(session, task), "round": shown}
 

@@ -20,7 +20,7 @@ from dynabench.language import _
 from dynabench.leaderboards import view_queries as queries
 from dynabench.people import may
 from dynabench.people.may import Action
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
 from dynabench.scoring import released
 from dynabench.scoring.measures import Measure, Replicates, measure, unpacked
@@ -248,6 +248,6 @@ def _entrant(of: Submission, viewer: Person | None, twice: bool) -> Entrant:
         entered_at=of.created_at,
         mine=viewer is not None and viewer.id == of.person_id,
         anonymous=of.visibility == "anonymous",
-        withdrawn=of.state == "withdrawn",
+        withdrawn=of.state == SubmissionState.WITHDRAWN,
         file=of.kind == "predictions",
     )

@@ -10,7 +10,7 @@ from dynabench.accounts.tables import Person
 from dynabench.leaderboards import queries
 from dynabench.people import may
 from dynabench.people.may import Action
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
 
 NAMELESS = {"private": "Private", "anonymous": "Anonymous"}
@@ -79,7 +79,7 @@ def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str
         if person is None or of.visibility == "anonymous":
             continue
         tries[person.id] += 1
-        gone[person.id] += of.state == "withdrawn"
+        gone[person.id] += of.state == SubmissionState.WITHDRAWN
         if of.visibility == "public" or may.may(viewer, Action.SEE_SUBMISSION, author=person.id):
             named[person.id] = person.public_name
     rows = [(name, tries[id], gone[id]) for id, name in named.items()]

@@ -7,12 +7,12 @@ from sqlalchemy import Select, Update, func, select, true, tuple_, update
 from sqlalchemy.orm import load_only
 
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import EVALUATED, Dataset, DatasetVersion, Twin
+from dynabench.datasets.tables import EVALUATED, Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.db import PACKED
 from dynabench.leaderboards.tables import Fork, Report, Snapshot
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.scoring.queries import OPEN, SCORED
-from dynabench.scoring.tables import Evaluation, Record, Score
+from dynabench.scoring.tables import Evaluation, EvaluationState, Record, Score
 
 
 def datasets(task: str) -> Select[Dataset, DatasetVersion]:
@@ -20,7 +20,7 @@ def datasets(task: str) -> Select[Dataset, DatasetVersion]:
     return (
         select(Dataset, DatasetVersion)
         .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
-        .where(Dataset.task_id == task, EVALUATED, DatasetVersion.state == "ready")
+        .where(Dataset.task_id == task, EVALUATED, DatasetVersion.state == DatasetState.READY)
         .order_by(Dataset.name)
     )
 
@@ -72,7 +72,7 @@ def going() -> Select[int, int]:
 
 def perturbing(versions: Sequence[int]) -> Select[int, str]:
     """Perturbed copies of these versions that are being made: some ranges of the twins' index."""
-    return select(Twin.version_id, Twin.axis).where(Twin.version_id.in_(versions), Twin.state == "reading")
+    return select(Twin.version_id, Twin.axis).where(Twin.version_id.in_(versions), Twin.state == DatasetState.READING)
 
 
 def slices(
@@ -99,7 +99,7 @@ def signed(versions: Sequence[int]) -> Select[int, int, str]:
 
 def readmes(task: str) -> Select[int, str]:
     """The READMEs of a task's public submissions that are ready: one index range."""
-    mine = (Submission.task_id == task, Submission.state == "ready", Submission.visibility == "public")
+    mine = (Submission.task_id == task, Submission.state == SubmissionState.READY, Submission.visibility == "public")
     return select(Submission.id, Submission.readme).where(*mine, Submission.readme != "").order_by(Submission.id)
 
 
@@ -108,7 +108,7 @@ def tries(task: str) -> Select[int, int]:
     return (
         select(Submission.id, func.count(Evaluation.id))
         .join(Evaluation, Evaluation.submission_id == Submission.id)
-        .where(Submission.task_id == task, Evaluation.state == "done")
+        .where(Submission.task_id == task, Evaluation.state == EvaluationState.DONE)
         .group_by(Submission.id)
     )
 

@@ -16,6 +16,7 @@ from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import matrix as matrices
 from dynabench.leaderboards.entrants import Field
 from dynabench.rounds import seats, views
+from dynabench.rounds.tables import RoundState
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
@@ -33,7 +34,7 @@ Place = Annotated[int, Query(ge=-1, le=2**31 - 1)]
 def framed(session: Session, field: Field) -> dict[str, Any]:
     """What the head of a task's pages needs."""
     started = overview.started(session, field.config.id)
-    current = next((each for each in started if each.state == "open"), started[0] if started else None)
+    current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
     shown = views.round_out(session, current) if current else None
     return {"config": field.config, "field": field, "round": shown, "written": written}
 

@@ -6,12 +6,12 @@ from sqlalchemy import Select, and_, func, select
 
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import PACKED
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds.tables import Round
 from dynabench.scoring.queries import SCORED
-from dynabench.scoring.tables import Evaluation, Score, Shard
+from dynabench.scoring.tables import Evaluation, EvaluationState, Score, Shard
 
-ENTERED = ("ready", "withdrawn")
+ENTERED = (SubmissionState.READY, SubmissionState.WITHDRAWN)
 
 
 def submissions(task_id: str) -> Select[Submission]:
@@ -62,7 +62,7 @@ def scores(
 def finished(submission_ids: Sequence[int], version_id: int) -> Select[Evaluation]:
     """The evaluations of some submissions on a version that ended well: one range of the version's index."""
     mine = (Evaluation.version_id == version_id, Evaluation.submission_id.in_(submission_ids))
-    return select(Evaluation).where(*mine, Evaluation.state == "done").order_by(Evaluation.id)
+    return select(Evaluation).where(*mine, Evaluation.state == EvaluationState.DONE).order_by(Evaluation.id)
 
 
 def shards(evaluation_ids: Sequence[int]) -> Select[Shard]:

@@ -14,7 +14,7 @@ from dynabench.db import Database, now
 from dynabench.errors import Problem
 from dynabench.language import _
 from dynabench.notices import events, retrying, service, signing, webhooks
-from dynabench.notices.tables import Delivery, Hook, Try
+from dynabench.notices.tables import Delivery, DeliveryState, Hook, Try
 from dynabench.outgoing import Allowed, Client
 from dynabench.settings import Settings
 
@@ -91,11 +91,11 @@ def _storable(text: str) -> str:
 
 def _taken(session: Session, settings: Settings, id: int, job_id: str) -> Call | None:
     found = session.get(Delivery, id, with_for_update=True)
-    if found is None or found.job_id != job_id or found.state != "waiting":
+    if found is None or found.job_id != job_id or found.state != DeliveryState.WAITING:
         return None
     hook = session.get_one(Hook, found.hook_id)
     if hook.off_at is not None:
-        found.state = "failed"
+        found.state = DeliveryState.FAILED
         return None
     found.due_at = None  # it is being sent
     return Call(hook.url, found.message, webhooks.secret(settings, hook), found.body.encode())
@@ -104,14 +104,14 @@ def _taken(session: Session, settings: Settings, id: int, job_id: str) -> Call |
 def _ended(session: Session, id: int, job_id: str, answer: Answer) -> str:
     """Keep how a try went; ask for the next in the same transaction, or turn off what never answers."""
     found = session.get(Delivery, id, with_for_update=True)
-    if found is None or found.job_id != job_id or found.state != "waiting":
+    if found is None or found.job_id != job_id or found.state != DeliveryState.WAITING:
         return "dropped"
     hook = session.get_one(Hook, found.hook_id, with_for_update=True)
     moment = now()
     session.add(Try(delivery_id=id, at=moment, status=answer.status, ms=answer.ms, answer=answer.text))
     found.tries += 1
     if answer.good:
-        found.state, hook.failing_since = "done", None
+        found.state, hook.failing_since = DeliveryState.DONE, None
         return found.state
     hook.failing_since = hook.failing_since or moment
     _go_on(session, hook, found, answer, moment)
@@ -124,7 +124,7 @@ def _go_on(session: Session, hook: Hook, of: Delivery, answer: Answer, moment: d
     if of.due_at:
         webhooks.enqueue(session, of)
         return
-    of.state = "failed"
+    of.state = DeliveryState.FAILED
     since = hook.failing_since or moment
     if gone:
         _turn_off(session, hook, _("It answered %(gone)s: it wants no more.", gone=GONE))

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from dynabench import jobs
 from dynabench.db import Database, now
 from dynabench.notices import mailing, queries, webhooks
-from dynabench.notices.tables import Delivery
+from dynabench.notices.tables import Delivery, DeliveryState
 from dynabench.settings import Settings
 
 
@@ -27,7 +27,7 @@ def _under_way(session: Session, found: Select[str | None, int]) -> dict[str, in
 
 def _call_again(session: Session, id: int) -> None:
     found = session.get(Delivery, id, with_for_update=True)
-    if found is not None and found.state == "waiting":
+    if found is not None and found.state == DeliveryState.WAITING:
         webhooks.enqueue(session, found)
 
 

@@ -4,6 +4,7 @@ import logging
 from dataclasses import dataclass
 from datetime import timedelta
 from email.message import EmailMessage
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -14,7 +15,7 @@ from dynabench.accounts.tables import Person
 from dynabench.db import Database, now
 from dynabench.language import speaking
 from dynabench.notices import letters, post, queries, retrying
-from dynabench.notices.tables import CHANNELS, Mailing, Wish
+from dynabench.notices.tables import CHANNELS, Mailing, MailingState, Wish
 from dynabench.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ def gather(session: Session, person_id: int) -> Mailing:
 
 def ask(session: Session, person_id: int) -> Mailing:
     """Send the question whether an address is the person's, at once."""
-    made = Mailing(person_id=person_id, kind="verify", state="sending")
+    made = Mailing(person_id=person_id, kind="verify", state=MailingState.SENDING)
     session.add(made)
     session.flush()
     _enqueue(session, made, 0)
@@ -48,7 +49,7 @@ def ask(session: Session, person_id: int) -> Mailing:
 def again(session: Session, id: int) -> None:
     """Enqueue a mail anew whose job was given up."""
     found = session.get(Mailing, id, with_for_update=True)
-    if found is not None and found.state in ("gathering", "sending"):
+    if found is not None and found.state in (MailingState.GATHERING, MailingState.SENDING):
         _enqueue(session, found, 0)
 
 
@@ -57,11 +58,19 @@ def _enqueue(session: Session, mailing: Mailing, seconds: float) -> None:
     mailing.job_id = jobs.enqueue(session, "send_mail", {"mailing": mailing.id}, mailing.person_id, due_at=due).id
 
 
+class MailOutcome(StrEnum):
+    """Outcomes of a try: the server took the mail, refuses it for good, or may take it later."""
+
+    SENT = "sent"
+    REFUSED = "refused"
+    LATER = "later"
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """How a try went: `sent`, `refused`, `later` or `dropped`, and what the server said."""
+    """The `MailOutcome` of a try, and what the server said."""
 
-    state: str
+    state: MailOutcome
     said: str = ""
 
 
@@ -72,23 +81,23 @@ def attempt(database: Database, settings: Settings, id: int, job_id: str) -> dic
         return {"state": "dropped"}
     try:
         post.send(settings, letter)
-        outcome = Outcome("sent")
+        outcome = Outcome(MailOutcome.SENT)
     except post.Refused as refused:
-        outcome = Outcome("refused", letters.one_line(str(refused), 300))
+        outcome = Outcome(MailOutcome.REFUSED, letters.one_line(str(refused), 300))
     except post.Later as later:
-        outcome = Outcome("later", letters.one_line(str(later), 300))
+        outcome = Outcome(MailOutcome.LATER, letters.one_line(str(later), 300))
     return {"state": database.write(_ended, id, job_id, outcome), "said": outcome.said}
 
 
 def _taken(session: Session, settings: Settings, id: int, job_id: str) -> EmailMessage | None:
     """The mail as it is now wanted, closed for more notices; None where it is not wanted or not this job's."""
     found = session.get(Mailing, id, with_for_update=True)
-    if found is None or found.job_id != job_id or found.state not in ("gathering", "sending"):
+    if found is None or found.job_id != job_id or found.state not in (MailingState.GATHERING, MailingState.SENDING):
         return None
     wish = session.get(Wish, found.person_id)
     with speaking(session.get_one(Person, found.person_id).language):
         letter = _letter(session, settings, found, wish) if wish and wish.address and settings.mails else None
-    found.state = "sending" if letter else "dropped"
+    found.state = MailingState.SENDING if letter else MailingState.DROPPED
     return letter
 
 
@@ -103,20 +112,20 @@ def _letter(session: Session, settings: Settings, of: Mailing, wish: Wish) -> Em
 def _ended(session: Session, id: int, job_id: str, outcome: Outcome) -> str:
     """Note how a try went, and ask for the next in the same transaction where there is one."""
     found = session.get(Mailing, id, with_for_update=True)
-    if found is None or found.job_id != job_id or found.state != "sending":
+    if found is None or found.job_id != job_id or found.state != MailingState.SENDING:
         return "dropped"
     found.tries, found.reason = found.tries + 1, outcome.said
     wish = session.get(Wish, found.person_id, with_for_update=True)
-    due = retrying.next_try(found.tries) if outcome.state == "later" else None
-    if outcome.state == "sent":
-        found.state = "sent"
+    due = retrying.next_try(found.tries) if outcome.state is MailOutcome.LATER else None
+    if outcome.state is MailOutcome.SENT:
+        found.state = MailingState.SENT
     elif due:
         found.job_id = jobs.enqueue(session, "send_mail", {"mailing": id}, found.person_id, due_at=due).id
     else:
-        found.state = "failed"
+        found.state = MailingState.FAILED
         log.warning("mail %s was given up after %s tries: %s", id, found.tries, outcome.said)
-    if wish and found.state in ("sent", "failed"):
+    if wish and found.state in (MailingState.SENT, MailingState.FAILED):
         wish.problem = outcome.said
-        if outcome.state == "refused":  # no more goes there until somebody confirms it again
+        if outcome.state is MailOutcome.REFUSED:  # no more goes there until somebody confirms it again
             wish.verified_at = None
     return found.state

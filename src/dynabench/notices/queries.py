@@ -6,12 +6,12 @@ from datetime import datetime
 from sqlalchemy import Select, func, or_, select
 
 from dynabench.accounts.tables import Notice
-from dynabench.notices.tables import Delivery, Hook, Mailing, Try
+from dynabench.notices.tables import Delivery, DeliveryState, Hook, Mailing, MailingState, Try
 
 
 def gathering(person_id: int) -> Select[Mailing]:
     """The person's mail that more notices may join, held until the transaction ends: one probe."""
-    found = select(Mailing).where(Mailing.person_id == person_id, Mailing.state == "gathering")
+    found = select(Mailing).where(Mailing.person_id == person_id, Mailing.state == MailingState.GATHERING)
     return found.with_for_update()
 
 
@@ -57,17 +57,17 @@ def last_tries(hook_ids: Sequence[int]) -> Select[int, Try]:
 
 def mails_under_way() -> Select[str | None, int]:
     """Job and number of mails that are not over."""
-    return select(Mailing.job_id, Mailing.id).where(Mailing.state.in_(("gathering", "sending")))
+    return select(Mailing.job_id, Mailing.id).where(Mailing.state.in_((MailingState.GATHERING, MailingState.SENDING)))
 
 
 def calls_under_way() -> Select[str | None, int]:
     """Job and number of deliveries that are not over."""
-    return select(Delivery.job_id, Delivery.id).where(Delivery.state == "waiting")
+    return select(Delivery.job_id, Delivery.id).where(Delivery.state == DeliveryState.WAITING)
 
 
 def old_deliveries(moment: datetime) -> Select[int]:
     """Deliveries from before `moment` that are over: one index range."""
-    return select(Delivery.id).where(Delivery.created_at < moment, Delivery.state != "waiting")
+    return select(Delivery.id).where(Delivery.created_at < moment, Delivery.state != DeliveryState.WAITING)
 
 
 def of_account(person_id: int) -> Select[Hook]:

@@ -13,12 +13,13 @@ CHANNELS = ("page", "mail", "webhook")
 
 
 class MailingState(StrEnum):
-    """States of a mail: more may be added, it is on its way, or it has arrived or will never arrive."""
+    """States of a mail: notices are added, it is on its way, or it is over; it is dropped where nobody wants it."""
 
     GATHERING = "gathering"
     SENDING = "sending"
     SENT = "sent"
     FAILED = "failed"
+    DROPPED = "dropped"
 
 
 class DeliveryState(StrEnum):

@@ -13,7 +13,7 @@ from dynabench.accounts.tables import Act, Notice, Person
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import events, queries, signing
-from dynabench.notices.tables import Delivery, Hook, Try
+from dynabench.notices.tables import Delivery, DeliveryState, Hook, Try
 from dynabench.outgoing import Allowed, checked
 from dynabench.settings import Settings
 
@@ -167,9 +167,9 @@ def again(session: Session, holder: Holder, id: int, delivery_id: int) -> Delive
     found = session.get(Delivery, delivery_id, with_for_update=True)
     if found is None or found.hook_id != hook.id:
         raise errors.NotFound(_("There is no such message."))
-    if found.state == "waiting" and found.due_at is None:
+    if found.state == DeliveryState.WAITING and found.due_at is None:
         raise errors.Conflict(_("It is being sent already."))
-    found.state, found.tries, found.due_at = "waiting", 0, None
+    found.state, found.tries, found.due_at = DeliveryState.WAITING, 0, None
     enqueue(session, found)
     return found
 

@@ -16,7 +16,7 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.registry import submission_files, submission_queries
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import waiting
 from dynabench.settings import Settings
 
@@ -54,7 +54,7 @@ def _lost(session: Session, id: int, job: str) -> None:
     made = session.get_one(Submission, id, with_for_update=True)
     if made.job_id != job or made.state not in submission_queries.GOING:
         return
-    made.state, made.code, made.reason = "failed", "crashed", LOST
+    made.state, made.code, made.reason = SubmissionState.FAILED, "crashed", LOST
     if made.person_id:
         text = f"{made.name} did not pass its check: {LOST}"
         notices.tell(session, made.person_id, "submission", text, link=f"/submissions/{made.id}")

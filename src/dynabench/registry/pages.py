@@ -19,7 +19,7 @@ from dynabench.registry.service import Model
 from dynabench.registry.talking import Given
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Task
+from dynabench.rounds.tables import RoundState, Task
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -63,7 +63,7 @@ async def task_models(request: Request, task: str, viewer: Viewer) -> Response:
 
     def head(session: Session) -> dict[str, Any]:
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == "open"), started[0] if started else None)
+        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
         shown = views.round_out(session, current) if current else None
         return {"config": rounds.task_config(session, task), "round": shown}
 

@@ -5,7 +5,7 @@ from sqlalchemy import Select, Update, select, update
 from dynabench.accounts.tables import Person
 from dynabench.people.roles import Ban, Role
 from dynabench.registry.tables import ModelListing
-from dynabench.rounds.tables import Round, Target
+from dynabench.rounds.tables import Round, RoundState, Target
 
 
 def listings() -> Select[ModelListing, Person]:
@@ -24,7 +24,7 @@ def rounds_against(model: str, limit: int) -> Select[Round, str]:
     return (
         select(Round, Target.version)
         .join(Target, Target.round_id == Round.id)
-        .where(Target.model == model, Round.state != "draft")
+        .where(Target.model == model, Round.state != RoundState.DRAFT)
         .order_by(Round.id.desc())
         .limit(limit)
     )

@@ -15,10 +15,11 @@ from dynabench.datasets.tables import DatasetVersion
 from dynabench.kit.process_memory import is_out_of_memory
 from dynabench.language import _
 from dynabench.models import catalog, spec
+from dynabench.models.checking.report import StepState
 from dynabench.models.protocol import Card
 from dynabench.notices import service as notices
 from dynabench.registry import predictions, submission_cards, submission_files, submission_queries, submissions
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.registry.trial_process import Limits, TrialOutcome, run_trial
 from dynabench.rounds import queries as round_queries
 from dynabench.settings import Settings, get_settings
@@ -77,7 +78,7 @@ def _over(id: int, attempt: int) -> bool:
 
     def read(session: Session) -> bool:
         made = session.get_one(Submission, id)
-        return made.state != "checking" or made.attempt != attempt
+        return made.state != SubmissionState.CHECKING or made.attempt != attempt
 
     return jobs.database().read(read)
 
@@ -87,7 +88,7 @@ def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[
     made = session.get_one(Submission, id, with_for_update=True)
     if made.state not in submission_queries.GOING or made.attempt != attempt:
         return None
-    made.state = "checking"
+    made.state = SubmissionState.CHECKING
     version = session.scalars(round_queries.versions(made.task_id).limit(1)).one()
     source = made.source
     places = settings.folder / "checks"
@@ -141,7 +142,7 @@ def _conclude(settings: Settings, given: dict[str, Any], ended: TrialOutcome, id
         except (errors.Problem, OSError) as error:
             ended.report, ended.code, ended.reason = None, "invalid", str(error)
     state: str = jobs.database().write(_note, settings, given, ended, card, id, attempt)
-    if state not in ("ready", "") and placed is not None:
+    if state not in (SubmissionState.READY, "") and placed is not None:
         shutil.rmtree(placed, ignore_errors=True)
     return state
 
@@ -168,20 +169,20 @@ def _note(
     attempt: int,
 ) -> str:
     made = session.get_one(Submission, id, with_for_update=True)
-    if made.state != "checking" or made.attempt != attempt:
+    if made.state != SubmissionState.CHECKING or made.attempt != attempt:
         return made.state
     made.log = UNSTORABLE.sub("\ufffd", "\n".join(ended.log))
     report = ended.report or {}
     made.report = _storable(report)
     if not report.get("passed"):
-        made.state = "failed"
+        made.state = SubmissionState.FAILED
         made.code, made.reason = _why(given, ended)
     elif card is None:
         made.card = {**made.card, "files": _digests(settings, given)}
         version = hashlib.sha256("".join(sorted(made.card["files"].values())).encode()).hexdigest()
         submissions.ready(session, made, f"predictions-{made.id}", version, False, {"kind": "predictions"})
     elif session.scalar(submission_queries.twin(made.task_id, card.name, card.version)) is not None:
-        made.state, made.code = "failed", "duplicate"
+        made.state, made.code = SubmissionState.FAILED, "duplicate"
         made.reason = _(
             "%(name)s %(version)s was entered for this task already: nothing in it has changed.",
             name=card.name,
@@ -190,7 +191,7 @@ def _note(
     else:
         about = submission_cards.told(card) | submission_cards.learnt(made.source, report)
         submissions.ready(session, made, card.name, card.version, card.inside, about)
-    if made.state == "ready" and made.kind != "training_set":
+    if made.state == SubmissionState.READY and made.kind != "training_set":
         submission_files.drop(settings, made.source)
     _tell(session, made)
     return made.state
@@ -201,7 +202,7 @@ def _tell(session: Session, made: Submission) -> None:
     if made.person_id is None:
         return
     link, outside = f"/submissions/{made.id}", ""
-    if made.state == "ready":
+    if made.state == SubmissionState.READY:
         text = _("%(name)s passed its check and is being evaluated.", name=made.name)
     else:
         text = f"{made.name} did not pass its check: {made.reason}"[:500]
@@ -216,7 +217,7 @@ def _digests(settings: Settings, given: dict[str, Any]) -> dict[str, str]:
 def _why(given: dict[str, Any], ended: TrialOutcome) -> tuple[str, str]:
     if ended.report is None:
         return ended.code, UNSTORABLE.sub("\ufffd", ended.reason)
-    first = next(step for step in ended.report["steps"] if step["state"] == "failed")
+    first = next(step for step in ended.report["steps"] if step["state"] == StepState.FAILED)
     code = "wrong_rows" if given["kind"] == "predictions" else CODES.get(first["name"], "failed")
     if first["name"] == "found":
         fields = "fields" in first["details"]

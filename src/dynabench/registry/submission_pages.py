@@ -21,6 +21,7 @@ from dynabench.registry.submission_sources import PIPELINES, PRICES
 from dynabench.registry.submissions import Draft
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import RoundState
 from dynabench.rounds.waiting import PIECE, pieces
 from dynabench.web import render
 
@@ -35,7 +36,7 @@ async def _page(request: Request, task: str, person: Person, kind: str, status: 
     def read(session: Session) -> dict[str, Any]:
         config = submissions.may_submit(session, person, task)
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == "open"), started[0] if started else None)
+        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
         datasets = [(dataset, version) for dataset, version in session.execute(submission_queries.wanted(task))]
         shown = views.round_out(session, current) if current else None
         names = [f"files.{dataset.name}" for dataset, _ in datasets]
@@ -122,7 +123,7 @@ async def listing(
 
     def read(session: Session) -> dict[str, Any]:
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == "open"), started[0] if started else None)
+        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
         found = submissions.listed(session, person, task, after or LAST, SHOWN + 1)
         return {
             "config": rounds.task_config(session, task),

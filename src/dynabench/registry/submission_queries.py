@@ -9,9 +9,9 @@ from sqlalchemy import Select, Update, and_, func, or_, select, update
 from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import EVALUATED, Dataset, DatasetVersion
 from dynabench.jobs import Job
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 
-GOING = ("queued", "checking")
+GOING = (SubmissionState.QUEUED, SubmissionState.CHECKING)
 
 
 def listed(task_id: str, before: int, limit: int) -> Select[Submission, str]:
@@ -42,7 +42,7 @@ def twin(task_id: str, model: str, version: str) -> Select[Submission]:
         select(Submission)
         .where(
             Submission.task_id == task_id,
-            Submission.state == "ready",
+            Submission.state == SubmissionState.READY,
             Submission.model == model,
             Submission.version == version,
         )
@@ -58,7 +58,7 @@ def going() -> Select[str | None, int]:
 def sources() -> Select[dict[str, Any]]:
     """Where the submissions come from whose files are needed: of those that wait for their check or are being checked,
     and of training sets, which stay until they are withdrawn."""
-    kept = and_(Submission.kind == "training_set", Submission.state == "ready")
+    kept = and_(Submission.kind == "training_set", Submission.state == SubmissionState.READY)
     return select(Submission.source).where(or_(Submission.state.in_(GOING), kept))
 
 
@@ -70,7 +70,7 @@ def reading() -> Select[str, dict[str, Any]]:
 
 def endpoints() -> Select[dict[str, Any]]:
     """Where models are served that somebody submitted and did not withdraw: a scan of the submissions."""
-    return select(Submission.source).where(Submission.kind == "endpoint", Submission.state != "withdrawn")
+    return select(Submission.source).where(Submission.kind == "endpoint", Submission.state != SubmissionState.WITHDRAWN)
 
 
 def of(person_id: int) -> Select[Submission]:

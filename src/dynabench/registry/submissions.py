@@ -15,7 +15,7 @@ from dynabench.models.protocol import Card
 from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.registry import quotas, submission_cards, submission_files, submission_queries, submission_sources
-from dynabench.registry.tables import ModelListing, Submission
+from dynabench.registry.tables import ModelListing, Submission, SubmissionState
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.service import act
@@ -149,7 +149,7 @@ def _fits(session: Session, viewer: Person, task: str, card: Card) -> bool:
 
 def ready(session: Session, made: Submission, model: str, version: str, inside: bool, card: dict[str, Any]) -> None:
     """Note that a submission passed its check, and ask for its evaluations in the same transaction."""
-    made.state, made.code, made.reason, made.ready_at = "ready", "", "", now()
+    made.state, made.code, made.reason, made.ready_at = SubmissionState.READY, "", "", now()
     made.model, made.version, made.inside = model, version, inside
     made.card = card | {name: value for name, value in made.card.items() if value not in ("", [], None)}
     jobs.enqueue(session, "queue_evaluations", {"submission": made.id}, made.person_id)
@@ -197,7 +197,7 @@ def cancel(session: Session, person: Person, id: int) -> Submission:
     made = one(session, person, id, write=True).submission
     if made.state not in submission_queries.GOING:
         raise errors.Conflict(_("Its check has ended already."))
-    made.state, made.code, made.reason = "failed", "cancelled", _("You cancelled the check.")
+    made.state, made.code, made.reason = SubmissionState.FAILED, "cancelled", _("You cancelled the check.")
     act(session, person, "submission.cancelled", task=made.task_id, submission=id)
     return made
 
@@ -205,7 +205,7 @@ def cancel(session: Session, person: Person, id: int) -> Submission:
 def retry(session: Session, settings: Settings, person: Person, id: int) -> Submission:
     """Check again what failed; counts as an attempt. Raises `Conflict` where its files were thrown away by now."""
     made = one(session, person, id, write=True).submission
-    if made.state != "failed":
+    if made.state != SubmissionState.FAILED:
         raise errors.Conflict(_("Only a submission that failed can be tried again."))
     if not all(submission_files.taken(settings, name).is_file() for name in submission_files.names(made.source)):
         raise errors.Conflict(_("Files that failed are kept for a day. Submit it again under the same name."))
@@ -213,7 +213,7 @@ def retry(session: Session, settings: Settings, person: Person, id: int) -> Subm
     config = may_submit(session, sender or person, made.task_id)
     quotas.within_the_day(session, sender or person, config)
     made.attempt += 1
-    made.state, made.code, made.reason, made.log, made.report = "queued", "", "", "", {}
+    made.state, made.code, made.reason, made.log, made.report = SubmissionState.QUEUED, "", "", "", {}
     _check(session, made, person)
     act(session, person, "submission.retried", task=made.task_id, submission=id)
     return made
@@ -225,9 +225,9 @@ def withdraw(session: Session, settings: Settings, person: Person, id: int) -> S
     What was queued or runs is cancelled by a job, asked for in this transaction.
     """
     made = one(session, person, id, write=True).submission
-    if made.state == "withdrawn":
+    if made.state == SubmissionState.WITHDRAWN:
         raise errors.Conflict(_("It is withdrawn already."))
-    made.state, made.withdrawn_at = "withdrawn", now()
+    made.state, made.withdrawn_at = SubmissionState.WITHDRAWN, now()
     if made.kind not in ("predictions", "installed") and not _others(session, made):
         _list(session, made, "private")
     submission_files.drop(settings, made.source, token=True)
@@ -241,7 +241,7 @@ def show(session: Session, person: Person, id: int, visibility: str) -> Submissi
     made = one(session, person, id, write=True).submission
     if visibility not in VISIBILITIES:
         raise errors.Invalid({"visibility": _("Choose one of %(visibilities)s.", visibilities=", ".join(VISIBILITIES))})
-    if made.state == "withdrawn" and visibility != made.visibility:
+    if made.state == SubmissionState.WITHDRAWN and visibility != made.visibility:
         raise errors.Conflict(_("It is withdrawn: who sees that it was there stays as it was."))
     was, made.visibility = made.visibility, visibility
     if made.kind not in ("predictions", "installed"):
@@ -258,7 +258,7 @@ def forget(session: Session, settings: Settings, person_id: int) -> None:
     for made in session.scalars(submission_queries.of(person_id)):
         if made.state in submission_queries.GOING:
             left = _("The submitter left before its check ended.")
-            made.state, made.code, made.reason = "failed", "cancelled", left
+            made.state, made.code, made.reason = SubmissionState.FAILED, "cancelled", left
         submission_files.drop(settings, made.source, token=True)
     submission_files.forget(settings, person_id)
     session.execute(submission_queries.forget(person_id))
@@ -299,7 +299,7 @@ def _check(session: Session, made: Submission, person: Person | None) -> None:
 def _others(session: Session, made: Submission) -> bool:
     """Whether another submission under the same name still stands."""
     same = session.scalars(submission_queries.named(made.name))
-    return any(each.id != made.id and each.state != "withdrawn" for each in same)
+    return any(each.id != made.id and each.state != SubmissionState.WITHDRAWN for each in same)
 
 
 def _list(session: Session, made: Submission, visibility: str = "") -> None:

@@ -13,7 +13,7 @@ from dynabench.kit.process_memory import limit_memory
 from dynabench.language import _
 from dynabench.models import check_words as words
 from dynabench.models import checking, kinds, spec
-from dynabench.models.checking.report import Report, Step
+from dynabench.models.checking.report import Report, Step, StepState
 from dynabench.models.checking.trial import REMEDIES, told
 from dynabench.models.training import fixed
 from dynabench.settings import get_settings
@@ -80,7 +80,7 @@ def model(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     try:
         folder = made(given, config, Path(given["into"]))
     except Exception as error:
-        step = Step("found", "failed", told(error), REMEDIES["found"], _fields(error))
+        step = Step("found", StepState.FAILED, told(error), REMEDIES["found"], _fields(error))
         return Report(given["name"], config.id, "", "", (step,))
     found = checking.check(folder, config, say, given["seconds"])
     return Report(given["name"], config.id, found.model, found.version, found.steps)
@@ -99,11 +99,21 @@ def predictions(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
         if read.count:
             message = "\n".join([_wrong(read.count, each["called"]), *read.told()])
             steps.append(
-                Step(each["name"], "failed", message, _("Mend the lines that are named, and send all files again."))
+                Step(
+                    each["name"],
+                    StepState.FAILED,
+                    message,
+                    _("Mend the lines that are named, and send all files again."),
+                )
             )
         else:
             steps.append(
-                Step(each["name"], "ok", words.ALL_ROWS % {"count": f"{read.rows:,}"}, details={"rows": read.rows})
+                Step(
+                    each["name"],
+                    StepState.OK,
+                    words.ALL_ROWS % {"count": f"{read.rows:,}"},
+                    details={"rows": read.rows},
+                )
             )
     return Report(given["name"], config.id, "", "", tuple(steps))
 
@@ -120,20 +130,27 @@ def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
         chosen, read = reading.read(settings, config, Path(given["file"]), source["name"], given["pool"])
         if read.count:
             message = "\n".join([_wrong(read.count, source["name"]), *read.told()])
-            step = Step("rows", "failed", message, _("Mend the lines that are named, and send the file again."))
+            step = Step("rows", StepState.FAILED, message, _("Mend the lines that are named, and send the file again."))
             return Report(given["name"], config.id, "", "", (step,))
     summary, counts = f"Learnt from {len(chosen):,} rows.", fixed.balance(chosen)
     steps = [
-        Step("rows", "ok", words.ROWS % {"count": f"{len(chosen):,}"}, details={"rows": len(chosen), "balance": counts})
+        Step(
+            "rows",
+            StepState.OK,
+            words.ROWS % {"count": f"{len(chosen):,}"},
+            details={"rows": len(chosen), "balance": counts},
+        )
     ]
     say("learns")
     begun = time.perf_counter()
     try:
         folder = fixed.learn(Path(given["into"]) / given["name"], config, chosen, summary)
     except Problem as error:
-        failed = Step("learns", "failed", told(error), _("Choose other rows, and send the file again."), _fields(error))
+        failed = Step(
+            "learns", StepState.FAILED, told(error), _("Choose other rows, and send the file again."), _fields(error)
+        )
         return Report(given["name"], config.id, "", "", (*steps, failed))
-    steps.append(Step("learns", "ok", words.LOADED % {"seconds": f"{time.perf_counter() - begun:.2f}"}))
+    steps.append(Step("learns", StepState.OK, words.LOADED % {"seconds": f"{time.perf_counter() - begun:.2f}"}))
     found = checking.check(folder, config, say, given["seconds"])
     return Report(given["name"], config.id, found.model, found.version, (*steps, *found.steps))
 

@@ -7,7 +7,7 @@ from dynabench import jobs
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.releases import service
-from dynabench.releases.tables import Release
+from dynabench.releases.tables import Release, ReleaseState
 from dynabench.settings import Settings
 
 LOST = _("The job was begun many times and never ended. Release it again; the operator's log has more.")
@@ -21,5 +21,7 @@ def tidy(database: Database, settings: Settings) -> None:
 
 
 def _going(session: Session) -> dict[str, int]:
-    rows = session.execute(select(Release.job_id, Release.id).where(Release.state.in_(("queued", "writing"))))
+    rows = session.execute(
+        select(Release.job_id, Release.id).where(Release.state.in_((ReleaseState.QUEUED, ReleaseState.WRITING)))
+    )
     return {job: id for job, id in rows if job}

@@ -15,6 +15,7 @@ from dynabench.models.training.shapes import Shape
 from dynabench.releases import manifest, service, writing
 from dynabench.releases.layout import Layout
 from dynabench.releases.manifest import Manifest
+from dynabench.releases.tables import ReleaseState
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
@@ -78,7 +79,7 @@ def read(folder: Path) -> Learnable:
 def of_round(db: Database, settings: Settings, task: str, number: int) -> Learnable:
     """The release of a round of this deployment; raises `NotFound` where there is none."""
     found = db.read(service.of_round, task, number)
-    if found is None or found.state != "ready":
+    if found is None or found.state != ReleaseState.READY:
         raise errors.NotFound(f"Round {number} of {task} is not released.")
     return read(service.folder(settings, found.id))
 

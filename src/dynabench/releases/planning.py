@@ -22,7 +22,7 @@ from dynabench.language import _
 from dynabench.releases.checks import ReleaseReport, report, still_open
 from dynabench.releases.splitting import Divided, Item, divide
 from dynabench.rounds import queries, service
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.security import keyed
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
@@ -72,7 +72,7 @@ class Plan:
 def subject(session: Session, settings: Settings, task: str, number: int) -> Subject:
     """The round; raises `NotFound`, and `Conflict` for a draft."""
     found = service.round_of(session, task, number)
-    if found.state == "draft":
+    if found.state == RoundState.DRAFT:
         raise errors.Conflict(_("Round %(number)s was never opened.", number=number))
     versions = {each.id: each for each in session.scalars(queries.versions(task))}
     version = versions[found.version_id]
@@ -118,7 +118,7 @@ def plan(db: Database, settings: Settings, task: str, number: int, rules: Rules 
     waiting, flags, published = db.read(_open_questions, of)
     divided = divide(items, chosen)
     found = report(items, divided, chosen, waiting, flags, published)
-    if of.state == "open":
+    if of.state == RoundState.OPEN:
         found.findings.insert(0, still_open())
     return Plan(of, chosen, divided, found, seen)
 

@@ -25,14 +25,14 @@ from dynabench.releases import planning
 from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.manifest import Manifest
 from dynabench.releases.planning import Plan
-from dynabench.releases.tables import Release
+from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.settings import Settings
 from dynabench.tasks.sections import Release as Rules
 
 KIND = "release_round"
-DECIDED = ("writing", "ready")
+DECIDED = (ReleaseState.WRITING, ReleaseState.READY)
 """States in which the round is frozen."""
 
 
@@ -58,7 +58,9 @@ def of_round(session: Session, task: str, number: int) -> Release | None:
 def visible(session: Session, viewer: Person | None, task: str, number: int) -> Release:
     """The release, ready for everybody, else for owners alone; `NotFound` for others."""
     found = of_round(session, task, number)
-    if found is None or (found.state != "ready" and not may.may_in(session, viewer, Action.RELEASE_ROUND, task)):
+    if found is None or (
+        found.state != ReleaseState.READY and not may.may_in(session, viewer, Action.RELEASE_ROUND, task)
+    ):
         raise errors.NotFound(_("Round %(number)s of %(task)s is not released.", number=number, task=task))
     return found
 
@@ -67,7 +69,7 @@ def listed(session: Session, task: str) -> list[tuple[Release, Round]]:
     """The releases of a task that are ready, newest round first."""
     rounds.task(session, task)
     found = select(Release, Round).join(Round, Round.id == Release.round_id).where(Release.task_id == task)
-    rows = session.execute(found.where(Release.state == "ready").order_by(Round.number.desc()))
+    rows = session.execute(found.where(Release.state == ReleaseState.READY).order_by(Round.number.desc()))
     return [(row[0], row[1]) for row in rows]
 
 
@@ -84,17 +86,17 @@ def begin(session: Session, person: Person | None, task: str, number: int, rules
     found = rounds.round_of(session, task, number)
     of = session.get_one(Round, found.id, with_for_update=True)
     made = session.scalar(select(Release).where(Release.round_id == of.id))
-    if made is not None and made.state != "failed":
+    if made is not None and made.state != ReleaseState.FAILED:
         raise errors.Conflict(_("Round %(number)s is released, or about to be.", number=number))
     frozen = made is not None and bool(made.report)
-    if of.state != "closed" and not frozen:
+    if of.state != RoundState.CLOSED and not frozen:
         raise errors.Conflict(
             _("Round %(number)s is %(state)s; only a closed round is released.", number=number, state=of.state)
         )
     if made is None:
         made = Release(round_id=of.id, task_id=task, rules={})
         session.add(made)
-    made.state, made.reason, made.anyway = "writing" if frozen else "queued", "", anyway
+    made.state, made.reason, made.anyway = ReleaseState.WRITING if frozen else ReleaseState.QUEUED, "", anyway
     made.rules = made.rules if frozen else rules.model_dump(mode="json")
     made.created_by = person.id if person else None
     session.flush()
@@ -115,7 +117,7 @@ def freeze(session: Session, release_id: int, plan: Plan) -> str:
         raise errors.Conflict(" ".join(problems))
     # Whoever votes holds a standing's lock: they come before this, or find the round released.
     session.execute(select(Standing.example_id).where(Standing.round_id == of.id).with_for_update()).all()
-    if of.state != "closed" or planning.fingerprint(session, of.id) != plan.seen:
+    if of.state != RoundState.CLOSED or planning.fingerprint(session, of.id) != plan.seen:
         return "changed"
     parts = plan.divided.parts
     ids = planning.ids_of(session, of.id, list(parts))
@@ -126,8 +128,8 @@ def freeze(session: Session, release_id: int, plan: Plan) -> str:
     away = away.where(ReleasedExample.part.in_(WITHHELD))
     withheld = update(Standing).where(Standing.example_id.in_(away)).values(withheld=True)
     session.execute(withheld.execution_options(synchronize_session=False))
-    of.state = "released"
-    release.state, release.report = "writing", plan.report.model_dump(mode="json")
+    of.state = RoundState.RELEASED
+    release.state, release.report = ReleaseState.WRITING, plan.report.model_dump(mode="json")
     rounds.act(
         session,
         _asker(session, release),
@@ -149,7 +151,7 @@ def finish(session: Session, release_id: int, made: Manifest, test: Written, hid
     """Let the release stand with its files, enter the round's targets for the task, and have every model of the task
     evaluated on both parts. Done twice it is done once."""
     release = session.get_one(Release, release_id, with_for_update=True)
-    if release.state == "ready":
+    if release.state == ReleaseState.READY:
         return release
     of = session.get_one(Round, release.round_id)
     actor = _asker(session, release)
@@ -158,7 +160,7 @@ def finish(session: Session, release_id: int, made: Manifest, test: Written, hid
     if hidden.rows:
         release.hidden_id = _hidden(session, actor, of, hidden)
     release.manifest, release.digest = made.model_dump(mode="json"), made.digest
-    release.state, release.released_at = "ready", now()
+    release.state, release.released_at = ReleaseState.READY, now()
     jobs.enqueue(session, "enter_targets", {"task": of.task_id, "round": of.number})
     page = f"/tasks/{of.task_id}/rounds/{of.number}/release"
     told = {"task": of.task_id, "round": of.number, "digest": made.digest, "page": page}
@@ -218,8 +220,8 @@ def _version(session: Session, actor: Person | None, dataset: Dataset, written: 
 def fail(session: Session, release_id: int, reason: str) -> None:
     """Let a release fail; it can be asked for again."""
     release = session.get_one(Release, release_id, with_for_update=True)
-    if release.state != "ready":
-        release.state, release.reason = "failed", reason[:2000]
+    if release.state != ReleaseState.READY:
+        release.state, release.reason = ReleaseState.FAILED, reason[:2000]
         if release.created_by is not None:
             of = session.get_one(Round, release.round_id)
             page = f"/tasks/{of.task_id}/manage/rounds/{of.number}/release"

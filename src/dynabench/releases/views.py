@@ -13,7 +13,7 @@ from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.describing import cited
 from dynabench.releases.manifest import NAME, File, Manifest
 from dynabench.releases.schemas import ReleaseOut, ReleasePage
-from dynabench.releases.tables import Release
+from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
@@ -47,7 +47,7 @@ def out(session: Session, address: str, release: Release, of: Round) -> ReleaseO
         "created_at": release.created_at, "released_at": release.released_at,
         "test": _name(session, release.test_id), "hidden": _name(session, release.hidden_id),
     }  # fmt: skip
-    if release.state != "ready":
+    if release.state != ReleaseState.READY:
         return ReleaseOut(**known)
     manifest = Manifest.model_validate(release.manifest)
     place = f"{address.rstrip('/')}/tasks/{release.task_id}/rounds/{of.number}/release"
@@ -85,7 +85,7 @@ def _name(session: Session, version: int | None) -> str | None:
 def readable(session: Session, viewer: Person | None, task: str, number: int) -> Release:
     """The release whose files the viewer may have: a ready one, after the task's warning."""
     found = service.visible(session, viewer, task, number)
-    if found.state != "ready":
+    if found.state != ReleaseState.READY:
         raise errors.Conflict(_("This release is not written yet."))
     if viewer is None and rounds.task_config(session, task).content_warning:
         raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to get the files."))

@@ -10,7 +10,7 @@ from dynabench.models.reach import Key
 from dynabench.people.may import Action
 from dynabench.rounds import arms as conditions
 from dynabench.rounds import queries, service
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 
 
 def models_named(targets: Iterable[Card], arms: Sequence[conditions.Arm], judge: Card | None) -> list[Key]:
@@ -31,7 +31,7 @@ def models_to_open(session: Session, person: Person | None, task_id: str, number
     """Return the models of a draft that an owner wants to open; none for another round, whose opening is refused."""
     service.require(session, person, Action.OPEN_ROUND, task_id)
     found = service.round_of(session, task_id, number)
-    return models_of(found) if found.state == "draft" else []
+    return models_of(found) if found.state == RoundState.DRAFT else []
 
 
 def models_of_open_rounds(session: Session) -> list[Key]:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.language import _
 from dynabench.rounds import queries
-from dynabench.rounds.tables import TaskVersion
+from dynabench.rounds.tables import RoundState, TaskVersion
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field
 
@@ -35,7 +35,7 @@ def effects(session: Session, task_id: str, before: TaskConfig, after: TaskConfi
 def _rounds(session: Session, task_id: str) -> Iterator[Effect]:
     for each in session.scalars(queries.rounds(task_id)):
         version = session.get_one(TaskVersion, each.version_id).number
-        if each.state == "open":
+        if each.state == RoundState.OPEN:
             yield Effect(
                 _(
                     "Round %(number)s is open and goes on with version %(version)s; close it to use this one.",
@@ -43,7 +43,7 @@ def _rounds(session: Session, task_id: str) -> Iterator[Effect]:
                     version=version,
                 )
             )
-        elif each.state == "draft":
+        elif each.state == RoundState.DRAFT:
             yield Effect(
                 _(
                     "Round %(number)s is a draft on version %(version)s and keeps it; draft another to use this.",

@@ -13,7 +13,7 @@ from dynabench.language import _
 from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import queries, schemas, service, views
-from dynabench.rounds.tables import Context, TaskVersion
+from dynabench.rounds.tables import Context, RoundState, TaskVersion
 
 TAGS = 200  # tags that are listed; beyond, one types the name
 SUBJECTS = ("person", "to", "author")  # members of an act's subject that hold people's numbers
@@ -36,7 +36,7 @@ def rounds(session: Session, viewer: Person | None, task_id: str, after: str, li
     found = [
         each
         for each in session.scalars(queries.rounds(task_id))
-        if (drafts or each.state != "draft") and (below is None or each.number < below)
+        if (drafts or each.state != RoundState.DRAFT) and (below is None or each.number < below)
     ]
     items = [views.round_out(session, each) for each in found[:limit]]
     return schemas.RoundPage(items=items, next=str(items[-1].number) if len(found) > limit else None)

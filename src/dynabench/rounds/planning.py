@@ -17,7 +17,7 @@ from dynabench.rounds import plan as plans
 from dynabench.rounds import queries, service, timing
 from dynabench.rounds.plan import PARTS, Plan
 from dynabench.rounds.samplers import samplers
-from dynabench.rounds.tables import Context, Invitation, Round, RoundContext, RoundPerson, Target
+from dynabench.rounds.tables import Context, Invitation, Round, RoundContext, RoundPerson, RoundState, Target
 
 MOST_CHOSEN = 200
 """Contexts that may be chosen for a round: they are sorted at each draw."""
@@ -50,9 +50,9 @@ def check(of: Round, plan: Plan, at: datetime) -> None:
     before = plan_of(of)
     if plan.sampling is not None and plan.sampling not in samplers():
         wrong["sampling"] = _("Choose one of %(value)s.", value=", ".join(samplers()))
-    if of.state == "draft" and plan.opens_at and plan.opens_at != before.opens_at and plan.opens_at <= at:
+    if of.state == RoundState.DRAFT and plan.opens_at and plan.opens_at != before.opens_at and plan.opens_at <= at:
         wrong["opens_at"] = _("Choose a moment that is still to come, or open the round yourself.")
-    if of.state != "draft" and plan.opens_at != before.opens_at:
+    if of.state != RoundState.DRAFT and plan.opens_at != before.opens_at:
         wrong["opens_at"] = _("This round was opened already.")
     if plan.closes_at and plan.closes_at != before.closes_at and plan.closes_at <= at:
         wrong["closes_at"] = _("Choose a moment that is still to come, or close the round yourself.")
@@ -63,7 +63,7 @@ def check(of: Round, plan: Plan, at: datetime) -> None:
 def change(session: Session, person: Person | None, task_id: str, number: int, plan: Plan) -> Round:
     """Give a round another plan (owners); the log keeps the one that it had. Closed rounds keep theirs."""
     found = locked(session, person, task_id, number)
-    if found.state not in ("draft", "open"):
+    if found.state not in (RoundState.DRAFT, RoundState.OPEN):
         raise errors.Conflict(
             _("Round %(number)s is %(state)s: its plan stays as it was.", number=number, state=found.state)
         )
@@ -95,7 +95,7 @@ def undo(session: Session, person: Person | None, task_id: str, number: int) -> 
     if last is None:
         raise errors.Conflict(_("The plan of this round was never changed."))
     was = plans.parse(last.subject["was"])
-    if found.state != "draft":
+    if found.state != RoundState.DRAFT:
         was = was.model_copy(update={"opens_at": plan_of(found).opens_at})
     return change(session, person, task_id, number, was)
 
@@ -154,7 +154,7 @@ def _copy(session: Session, column: Any, source: int, to: int) -> None:
 def discard(session: Session, person: Person | None, task_id: str, number: int) -> None:
     """Throw a draft away (owners); nothing was collected in it."""
     found = locked(session, person, task_id, number)
-    if found.state != "draft":
+    if found.state != RoundState.DRAFT:
         raise errors.Conflict(
             _("Round %(number)s is %(state)s; only a draft can be thrown away.", number=number, state=found.state)
         )
@@ -171,7 +171,7 @@ def choose(session: Session, person: Person | None, task_id: str, number: int, i
     What people wrote on others stays. Raises `Invalid` under `contexts` for too many, or what cannot be handed out.
     """
     found = locked(session, person, task_id, number)
-    if found.state not in ("draft", "open"):
+    if found.state not in (RoundState.DRAFT, RoundState.OPEN):
         raise errors.Conflict(
             _("Round %(number)s is %(state)s: its contexts stay as they were.", number=number, state=found.state)
         )

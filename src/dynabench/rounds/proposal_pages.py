@@ -11,6 +11,7 @@ from dynabench.accounts.auth import Admin, Member
 from dynabench.accounts.tables import Person
 from dynabench.language import _
 from dynabench.rounds import editing, proposals
+from dynabench.rounds.owner_tables import ProposalState
 from dynabench.rounds.proposal_api import row
 from dynabench.security import RowId
 from dynabench.web import render
@@ -45,7 +46,7 @@ async def withdraw(request: Request, id: RowId, person: Member) -> Response:
 @router.get("/admin", name="admin")
 async def queue(request: Request, admin: Admin, after: Before = None, state: Word = "waiting") -> Response:
     """What waits for the admins: proposed tasks; with another `state`, those that were decided."""
-    shown = state if state in ("waiting", "accepted", "refused") else "waiting"
+    shown = state if state in (ProposalState.WAITING, ProposalState.ACCEPTED, ProposalState.REFUSED) else "waiting"
     values = await request.app.state.db.aread(_rows, None, shown, after)
     mode = request.app.state.settings.new_tasks
     return render(request, "rounds/admin.html", state=shown, mode=mode, **values)

@@ -15,7 +15,7 @@ from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.people.roles import administrators
 from dynabench.rounds import people, service
-from dynabench.rounds.owner_tables import Proposal
+from dynabench.rounds.owner_tables import Proposal, ProposalState
 from dynabench.rounds.tables import Task
 from dynabench.tasks import TaskConfig
 
@@ -28,7 +28,7 @@ NOTE = 1000
 
 def waiting(person_id: int) -> Select[int]:
     """How many proposals of somebody wait: one index range."""
-    mine = (Proposal.person_id == person_id, Proposal.state == "waiting")
+    mine = (Proposal.person_id == person_id, Proposal.state == ProposalState.WAITING)
     return select(func.count()).select_from(Proposal).where(*mine)
 
 
@@ -119,7 +119,11 @@ def decide(session: Session, actor: Person | None, id: int, accept: bool, reason
     found = _waiting(session, actor, id)
     if not accept or reason.strip():
         reason = people.clean_reason(reason)
-    found.state, found.reason, found.decided_at = "accepted" if accept else "refused", reason.strip(), now()
+    found.state, found.reason, found.decided_at = (
+        ProposalState.ACCEPTED if accept else ProposalState.REFUSED,
+        reason.strip(),
+        now(),
+    )
     found.decided_by = actor.id if actor else None
     link = f"/proposals#proposal-{id}"
     if accept:
@@ -144,7 +148,7 @@ def withdraw(session: Session, person: Person, id: int) -> Proposal:
     author = one(session, person, id).person_id
     may.refuse_unless(may.may(person, Action.WITHDRAW_PROPOSAL, author=author))
     found = _waiting(session, person, id)
-    found.state, found.decided_at = "withdrawn", now()
+    found.state, found.decided_at = ProposalState.WITHDRAWN, now()
     service.act(session, person, "proposal.withdrawn", proposal=id, of=found.task_id)
     return found
 
@@ -152,6 +156,6 @@ def withdraw(session: Session, person: Person, id: int) -> Proposal:
 def _waiting(session: Session, person: Person | None, id: int) -> Proposal:
     one(session, person, id)
     found = session.get_one(Proposal, id, with_for_update=True, populate_existing=True)
-    if found.state != "waiting":
+    if found.state != ProposalState.WAITING:
         raise errors.Conflict(_("This proposal is %(state)s already.", state=found.state))
     return found

@@ -23,7 +23,17 @@ from dynabench.accounts.tables import Act, Person
 from dynabench.jobs import Job
 from dynabench.people.roles import Ban, Role, TaskRole
 from dynabench.rounds.owner_tables import Announcement, AnnouncementSeen, Proposal
-from dynabench.rounds.tables import Context, Invitation, RefusedRow, Round, RoundContext, RoundPerson, Task, TaskVersion
+from dynabench.rounds.tables import (
+    Context,
+    Invitation,
+    RefusedRow,
+    Round,
+    RoundContext,
+    RoundPerson,
+    RoundState,
+    Task,
+    TaskVersion,
+)
 
 KEYS = 2**31 - 1  # random keys of contexts fit a signed 32-bit column
 
@@ -64,11 +74,13 @@ SEAT: Select[str | None, str | None] = select(_ROLE, _BANNED)
 """A person's role in a task and the reason of their ban, None for none: two probes of primary keys."""
 
 SEATED: Select[Round, str | None, str | None] = (
-    select(Round, _ROLE, _BANNED).where(Round.task_id == _TASK, Round.state == "open").options(lazyload(Round.targets))
+    select(Round, _ROLE, _BANNED)
+    .where(Round.task_id == _TASK, Round.state == RoundState.OPEN)
+    .options(lazyload(Round.targets))
 )
 """The round of a task that collects now, without its targets, and a person's seat in the task: a handful of rows."""
 
-OPEN_VERSION: Select[int] = select(Round.version_id).where(Round.task_id == _TASK, Round.state == "open")
+OPEN_VERSION: Select[int] = select(Round.version_id).where(Round.task_id == _TASK, Round.state == RoundState.OPEN)
 """The version of the config of the round that collects now: reads the task's rounds, a handful of rows."""
 
 
@@ -134,7 +146,7 @@ def rounds(task_id: str) -> Select[Round]:
 def all_started() -> Select[Round]:
     """Every round of every task that was opened: reads all rounds, some for each task; kept for seconds by its
     callers."""
-    return select(Round).where(Round.state != "draft")
+    return select(Round).where(Round.state != RoundState.DRAFT)
 
 
 def round_numbered(task_id: str, number: int) -> Select[Round]:
@@ -144,12 +156,12 @@ def round_numbered(task_id: str, number: int) -> Select[Round]:
 
 def open_rounds() -> Select[Round]:
     """The open rounds of all tasks: reads all rounds, a few dozen."""
-    return select(Round).where(Round.state == "open").order_by(Round.id)
+    return select(Round).where(Round.state == RoundState.OPEN).order_by(Round.id)
 
 
 def open_round(task_id: str) -> Select[Round]:
     """The round that collects now: reads the task's rounds, a handful of rows."""
-    return select(Round).where(Round.task_id == task_id, Round.state == "open")
+    return select(Round).where(Round.task_id == task_id, Round.state == RoundState.OPEN)
 
 
 def last_number(task_id: str) -> Select[int | None]:
@@ -243,7 +255,7 @@ def owned(person_id: int) -> Select[str]:
 
 def rounds_to_turn() -> Select[Round]:
     """Drafts and open rounds, whose plans may say when they open or close: a scan of the rounds."""
-    return select(Round).where(Round.state.in_(("draft", "open")))
+    return select(Round).where(Round.state.in_((RoundState.DRAFT, RoundState.OPEN)))
 
 
 def turns_of_round(round_id: int) -> Select[Job]:

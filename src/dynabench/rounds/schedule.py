@@ -13,7 +13,7 @@ from dynabench.models import serving
 from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import asked, planning, service
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.settings import get_settings
 
 AGAIN_SECONDS = 60
@@ -31,7 +31,7 @@ def turn(session: Session, payload: dict[str, Any]) -> str:
     moment = getattr(planning.plan_of(of), event)
     if moment is None or moment.isoformat() != payload["at"]:
         return "planned anew"
-    if of.state != ("draft" if event == "opens_at" else "open"):
+    if of.state != (RoundState.DRAFT if event == "opens_at" else RoundState.OPEN):
         return of.state
     by = _planner(session, payload["person"], of.task_id)
     if event == "closes_at":
@@ -53,7 +53,11 @@ def _planner(session: Session, person_id: int | None, task_id: str) -> Person | 
 def models_awaited(session: Session, payload: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the models of a draft that is to be opened now."""
     of = session.get(Round, payload["round"])
-    return asked.models_of(of) if payload["event"] == "opens_at" and of is not None and of.state == "draft" else []
+    return (
+        asked.models_of(of)
+        if payload["event"] == "opens_at" and of is not None and of.state == RoundState.DRAFT
+        else []
+    )
 
 
 def put_off(session: Session, payload: dict[str, Any], reason: str) -> str:

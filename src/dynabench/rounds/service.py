@@ -21,7 +21,7 @@ from dynabench.people.may import Action
 from dynabench.people.roles import Role, TaskRole
 from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, fixed, queries, timing
-from dynabench.rounds.tables import Round, Target, Task, TaskVersion
+from dynabench.rounds.tables import Round, RoundState, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 
 ROLES = tuple(reversed(TaskRole))
@@ -260,7 +260,9 @@ def draft_round(
     if judge is None and config.fooled.judged_by == "model":
         raise errors.Invalid({"judge": _("This task's answers are judged by a model: name it with the round.")})
     number = (session.scalar(queries.last_number(task_id)) or 0) + 1
-    made = Round(task_id=task_id, number=number, version_id=owner.version_id, state="draft", fooled_when=ensemble)
+    made = Round(
+        task_id=task_id, number=number, version_id=owner.version_id, state=RoundState.DRAFT, fooled_when=ensemble
+    )
     made.arms, made.assign = chosen, assign
     made.judge = {"model": judge.name, "version": judge.version} if judge else None
     made.targets = [
@@ -277,7 +279,7 @@ def open_round(session: Session, person: Person | None, task_id: str, number: in
     require(session, person, Action.OPEN_ROUND, task_id)
     session.get_one(Task, task_id, with_for_update=True)  # of two openings at once the second waits, then is refused
     found = round_of(session, task_id, number)
-    if found.state != "draft":
+    if found.state != RoundState.DRAFT:
         raise errors.Conflict(
             _("Round %(number)s is %(state)s; only a draft can be opened.", number=number, state=found.state)
         )
@@ -286,7 +288,7 @@ def open_round(session: Session, person: Person | None, task_id: str, number: in
     config = config_of(session, found.version_id)
     if not config.context:  # a task without context has one all the same, an empty one, that examples hang on
         contexts.add(session, task_id, config, [contexts.Row(1, {})])
-    found.state, found.opened_at = "open", now()
+    found.state, found.opened_at = RoundState.OPEN, now()
     act(session, person, "round.opened", task=task_id, round=number)
     _announce(session, "round.opened", task_id, number)
     return found
@@ -298,10 +300,10 @@ def close_round(session: Session, person: Person | None, task_id: str, number: i
     found = session.scalar(queries.round_numbered(task_id, number).with_for_update())
     if found is None:
         raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
-    if found.state == "draft":
+    if found.state == RoundState.DRAFT:
         raise errors.Conflict(_("Round %(number)s was never opened.", number=number))
-    if found.state == "open":
-        found.state, found.closed_at = "closed", now()
+    if found.state == RoundState.OPEN:
+        found.state, found.closed_at = RoundState.CLOSED, now()
         act(session, person, "round.closed", task=task_id, round=number)
         timing.next_in_line(session, task_id)
         _announce(session, "round.closed", task_id, number)

@@ -8,7 +8,7 @@ from dynabench import jobs
 from dynabench.db import now
 from dynabench.rounds import queries
 from dynabench.rounds.plan import parse
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 
 
 def schedule(session: Session, person_id: int | None, of: Round, event: str, at: datetime) -> None:
@@ -23,7 +23,7 @@ def schedule(session: Session, person_id: int | None, of: Round, event: str, at:
 def next_in_line(session: Session, task_id: str) -> None:
     """Ask for the opening of the draft that was to open earliest and could not, since another round was open."""
     moments = [(parse(each.plan).opens_at, each) for each in session.scalars(queries.rounds(task_id))]
-    late = [(at, each) for at, each in moments if each.state == "draft" and at is not None and at <= now()]
+    late = [(at, each) for at, each in moments if each.state == RoundState.DRAFT and at is not None and at <= now()]
     if late:
         at, first = min(late, key=lambda pair: (pair[0], pair[1].number))
         schedule(session, None, first, "opens_at", at)

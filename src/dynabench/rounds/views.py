@@ -8,7 +8,7 @@ from dynabench.language import _
 from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import queries, schemas, service
-from dynabench.rounds.tables import Round, TaskVersion
+from dynabench.rounds.tables import Round, RoundState, TaskVersion
 
 
 def round_out(session: Session, of: Round) -> schemas.RoundOut:
@@ -35,7 +35,7 @@ def round_out(session: Session, of: Round) -> schemas.RoundOut:
 def visible_round(session: Session, viewer: Person | None, task_id: str, number: int) -> schemas.RoundOut:
     """A round; drafts are there for the task's owners alone."""
     found = service.round_of(session, task_id, number)
-    if found.state == "draft" and not may.may_in(session, viewer, Action.SEE_DRAFT, task_id):
+    if found.state == RoundState.DRAFT and not may.may_in(session, viewer, Action.SEE_DRAFT, task_id):
         raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
     return round_out(session, found)
 
@@ -60,12 +60,12 @@ def task_page(session: Session, after: str, limit: int) -> schemas.TaskPage:
 def task_row(session: Session, task_id: str) -> schemas.TaskRow:
     """One line about a task."""
     config = service.task_config(session, task_id)
-    rounds = [each for each in session.scalars(queries.rounds(task_id)) if each.state != "draft"]
+    rounds = [each for each in session.scalars(queries.rounds(task_id)) if each.state != RoundState.DRAFT]
     return schemas.TaskRow(
         id=task_id,
         name=config.name,
         description=config.description,
         goal=config.goal,
-        open_round=next((each.number for each in rounds if each.state == "open"), None),
+        open_round=next((each.number for each in rounds if each.state == RoundState.OPEN), None),
         rounds=len(rounds),
     )

@@ -17,6 +17,7 @@ from dynabench.scoring import costs, planning, queries, records, scored, service
 from dynabench.scoring.asking import Stopped
 from dynabench.scoring.planning import Piece
 from dynabench.scoring.running import Running, Source, mine, told
+from dynabench.scoring.tables import EvaluationState
 from dynabench.settings import Settings, get_settings
 
 log = logging.getLogger(__name__)
@@ -163,7 +164,7 @@ def _plan(session: Session, job_id: str, evaluation: int) -> Result:
 
 def _to(session: Session, job_id: str, evaluation: int, state: str, rows: int | None = None) -> None:
     found = mine(session, evaluation, job_id, lock=True)
-    if state == "checking":
+    if state == EvaluationState.CHECKING:
         found.started_at = now()
     found.state = state
     found.rows = found.rows if rows is None else rows
@@ -183,13 +184,13 @@ def _end(session: Session, job_id: str, evaluation: int, result: Result, log: st
     _, submission, version, dataset = planning.whole(session, evaluation)
     hidden = dataset.visibility == "hidden"
     if code := result.get("stopped", ""):
-        found.state, found.code = "cancelled" if code == "cancelled" else "failed", code
+        found.state, found.code = EvaluationState.CANCELLED if code == "cancelled" else EvaluationState.FAILED, code
     else:
         config = rounds.newest_config(session, dataset.task_id)
         parts = planning.parts(session, submission, version, config.metrics.perturb)
         if not planning.settle(session, found, parts, result["planned"]):
             return {"state": found.state}
-        found.state, found.code = "done", ""
+        found.state, found.code = EvaluationState.DONE, ""
     found.ended_at = now()
     found.reason = "" if hidden else result.get("reason", "")  # of hidden rows nothing is kept that may quote them
     found.log = "" if hidden else log

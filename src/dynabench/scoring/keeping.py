@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from dynabench import jobs
 from dynabench.db import Database, now
 from dynabench.scoring import queries, queueing, service
-from dynabench.scoring.tables import Evaluation
+from dynabench.scoring.tables import Evaluation, EvaluationState
 from dynabench.settings import Settings
 
 DAYS = 60
@@ -51,5 +51,5 @@ def _lost(session: Session, id: int, job: str) -> None:
     found = session.get_one(Evaluation, id, with_for_update=True)
     if found.job_id != job or found.state not in queries.OPEN:
         return
-    found.state, found.code, found.ended_at = "failed", "crashed", now()
+    found.state, found.code, found.ended_at = EvaluationState.FAILED, "crashed", now()
     service.announce(session, found)

@@ -4,14 +4,14 @@ from datetime import datetime
 
 from sqlalchemy import Select, and_, func, or_, select
 
-from dynabench.datasets.tables import EVALUATED, Dataset, DatasetVersion, Twin
+from dynabench.datasets.tables import EVALUATED, Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.db import PACKED
-from dynabench.registry.tables import Submission
-from dynabench.scoring.tables import Evaluation, Score, Shard
+from dynabench.registry.tables import Submission, SubmissionState
+from dynabench.scoring.tables import Evaluation, EvaluationState, Score, Shard
 
-OPEN = ("queued", "checking", "running", "scoring")
+OPEN = (EvaluationState.QUEUED, EvaluationState.CHECKING, EvaluationState.RUNNING, EvaluationState.SCORING)
 """States of an evaluation that goes on."""
-SCORED = ("done", *OPEN)
+SCORED = (EvaluationState.DONE, *OPEN)
 """States in which scores count: an evaluation that is run again keeps those of its last run until it has new ones."""
 
 
@@ -28,8 +28,8 @@ def missing(submission: int | None = None, dataset: int | None = None) -> Select
         select(Submission, DatasetVersion)
         .join(Dataset, Dataset.task_id == Submission.task_id)
         .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
-        .where(Submission.state == "ready", Submission.withdrawn_at.is_(None), EVALUATED)
-        .where(DatasetVersion.state == "ready", may_see, ~exists.exists())
+        .where(Submission.state == SubmissionState.READY, Submission.withdrawn_at.is_(None), EVALUATED)
+        .where(DatasetVersion.state == DatasetState.READY, may_see, ~exists.exists())
         .order_by(Submission.id, DatasetVersion.id)
     )
     if submission is not None:
@@ -46,7 +46,9 @@ def version(task: str, dataset: str, number: int) -> Select[DatasetVersion]:
 def versions_in_use(task: str) -> Select[DatasetVersion]:
     """The current versions of a task's datasets that models are evaluated on, oldest first."""
     found = select(DatasetVersion).join(Dataset, Dataset.version_id == DatasetVersion.id)
-    return found.where(Dataset.task_id == task, EVALUATED, DatasetVersion.state == "ready").order_by(DatasetVersion.id)
+    return found.where(Dataset.task_id == task, EVALUATED, DatasetVersion.state == DatasetState.READY).order_by(
+        DatasetVersion.id
+    )
 
 
 def of_version(version: int) -> Select[Evaluation]:
@@ -58,7 +60,9 @@ def outdated(metric: str, version: int) -> Select[Evaluation]:
     """Evaluations with a score that an earlier version of the metric made, of submissions that still stand."""
     older = select(Score.evaluation_id).where(Score.metric == metric, Score.version < version)
     found = select(Evaluation).join(Submission, Submission.id == Evaluation.submission_id)
-    return found.where(Evaluation.id.in_(older), Evaluation.state == "done", Submission.withdrawn_at.is_(None))
+    return found.where(
+        Evaluation.id.in_(older), Evaluation.state == EvaluationState.DONE, Submission.withdrawn_at.is_(None)
+    )
 
 
 def scored(task: str) -> Select[Evaluation]:
@@ -70,7 +74,11 @@ def scored(task: str) -> Select[Evaluation]:
         select(Evaluation)
         .join(Submission, Submission.id == Evaluation.submission_id)
         .join(Dataset, Dataset.version_id == Evaluation.version_id)
-        .where(Dataset.task_id == task, Submission.withdrawn_at.is_(None), Evaluation.state.in_(("done", "scoring")))
+        .where(
+            Dataset.task_id == task,
+            Submission.withdrawn_at.is_(None),
+            Evaluation.state.in_((EvaluationState.DONE, EvaluationState.SCORING)),
+        )
         .order_by(Evaluation.id)
     )
 
@@ -88,14 +96,14 @@ def scored_metrics() -> Select[str, int]:
 
 def entered(task: str) -> Select[int, int | None, str]:
     """Submissions of a task that were ready once, with submitter and visibility, oldest first: one index range."""
-    of = (Submission.task_id == task, Submission.state.in_(("ready", "withdrawn")))
+    of = (Submission.task_id == task, Submission.state.in_((SubmissionState.READY, SubmissionState.WITHDRAWN)))
     found = select(Submission.id, Submission.person_id, Submission.visibility).where(*of)
     return found.order_by(Submission.created_at, Submission.id)
 
 
 def told(task: str, versions: list[int], metric: str) -> Select[int, int, float, bytes | None]:
     """What those submissions scored in one metric on some versions, with replicates: one probe for each pair."""
-    of = (Submission.task_id == task, Submission.state.in_(("ready", "withdrawn")))
+    of = (Submission.task_id == task, Submission.state.in_((SubmissionState.READY, SubmissionState.WITHDRAWN)))
     return (
         select(Evaluation.submission_id, Evaluation.version_id, Score.value, Score.replicates)
         .join(Score, Score.evaluation_id == Evaluation.id)
@@ -108,7 +116,7 @@ def told(task: str, versions: list[int], metric: str) -> Select[int, int, float,
 
 def twins(version: int) -> Select[Twin]:
     """Twins of a version that count, newest first."""
-    ready = (Twin.version_id == version, Twin.state == "ready", Twin.replaced_at.is_(None))
+    ready = (Twin.version_id == version, Twin.state == DatasetState.READY, Twin.replaced_at.is_(None))
     return select(Twin).where(*ready).order_by(Twin.id.desc())
 
 
@@ -123,7 +131,7 @@ def answered() -> Select[int, int]:
     return (
         select(Evaluation.id, DatasetVersion.rows)
         .join(DatasetVersion, DatasetVersion.id == Evaluation.version_id)
-        .where(Evaluation.state == "done", has_answers)
+        .where(Evaluation.state == EvaluationState.DONE, has_answers)
         .order_by(Evaluation.id)
     )
 
@@ -178,8 +186,10 @@ def failed_before(moment: datetime, codes: tuple[str, ...], attempts: int) -> Se
     return (
         select(Evaluation)
         .join(Submission, Submission.id == Evaluation.submission_id)
-        .where(Evaluation.state == "failed", Evaluation.code.in_(codes), Evaluation.ended_at < moment)
-        .where(Evaluation.attempt < attempts, Submission.state == "ready", Submission.withdrawn_at.is_(None))
+        .where(Evaluation.state == EvaluationState.FAILED, Evaluation.code.in_(codes), Evaluation.ended_at < moment)
+        .where(
+            Evaluation.attempt < attempts, Submission.state == SubmissionState.READY, Submission.withdrawn_at.is_(None)
+        )
     )
 
 

@@ -14,7 +14,7 @@ from dynabench.registry import predictions
 from dynabench.registry.tables import Submission
 from dynabench.scoring import queries
 from dynabench.scoring.measures import version_of
-from dynabench.scoring.tables import Evaluation, Record, Shard
+from dynabench.scoring.tables import Evaluation, EvaluationState, Record, Shard
 from dynabench.settings import get_settings
 
 
@@ -39,7 +39,7 @@ def queue(session: Session, payload: dict[str, Any]) -> int:
 def reopen(session: Session, evaluation: Evaluation) -> None:
     """Have an evaluation run again: what was answered stays, the rest is done."""
     evaluation.attempt += 1
-    evaluation.state, evaluation.code, evaluation.reason, evaluation.ended_at = "queued", "", "", None
+    evaluation.state, evaluation.code, evaluation.reason, evaluation.ended_at = EvaluationState.QUEUED, "", "", None
     start(session, evaluation)
 
 
@@ -75,7 +75,9 @@ def _add(session: Session, submission: Submission, version: DatasetVersion) -> i
 def _new_part(session: Session, twin_id: int) -> int:
     """Evaluations of the twin's version answer its rows anew; those that run see to it themselves when they end."""
     twin = session.get_one(Twin, twin_id)
-    ended = [each for each in session.scalars(queries.of_version(twin.version_id)) if each.state == "done"]
+    ended = [
+        each for each in session.scalars(queries.of_version(twin.version_id)) if each.state == EvaluationState.DONE
+    ]
     for evaluation in ended:
         submission = session.get_one(Submission, evaluation.submission_id)
         if submission.kind == "predictions" or submission.withdrawn_at:

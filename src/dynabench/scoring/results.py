@@ -18,7 +18,7 @@ from dynabench.scoring.asking import Stopped
 from dynabench.scoring.gathering import answer_field
 from dynabench.scoring.planning import ROWS
 from dynabench.scoring.service import Seen
-from dynabench.scoring.tables import Shard
+from dynabench.scoring.tables import EvaluationState, Shard
 from dynabench.settings import Settings
 from dynabench.tasks.fields import Field
 
@@ -64,7 +64,7 @@ def page(
     Raises `Forbidden` where the dataset lets nobody know, and `Conflict` while there are none.
     """
     seen = service.one(session, viewer, id)
-    if seen.dataset.visibility == "hidden" or (seen.evaluation.state == "done" and not seen.shows):
+    if seen.dataset.visibility == "hidden" or (seen.evaluation.state == EvaluationState.DONE and not seen.shows):
         raise errors.Forbidden(_("Of this dataset nothing is shown but its scores as a whole."))
     if not seen.shows:
         raise errors.Conflict(_("There are no results before the evaluation is done."))

@@ -19,11 +19,11 @@ from dynabench.notices import service as notices
 from dynabench.notices import webhooks
 from dynabench.people import may
 from dynabench.people.may import Action
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
 from dynabench.scoring import queries, queueing, released
 from dynabench.scoring.measures import measure
-from dynabench.scoring.tables import Evaluation, Record, Score
+from dynabench.scoring.tables import Evaluation, EvaluationState, Record, Score
 
 CODES = {
     "out_of_memory": _(
@@ -85,7 +85,7 @@ class Seen:
     @property
     def may_retry(self) -> bool:
         """Whether the viewer may have it run again."""
-        return self.mine and self.evaluation.state in ("failed", "cancelled")
+        return self.mine and self.evaluation.state in (EvaluationState.FAILED, EvaluationState.CANCELLED)
 
 
 def sees(session: Session, viewer: Person | None, submission: Submission) -> bool:
@@ -163,7 +163,7 @@ def cancel(session: Session, person: Person, id: int) -> None:
     evaluation = _own(session, person, id)
     if evaluation.state not in queries.OPEN:
         raise errors.Conflict(_("It is over already: %(state)s.", state=evaluation.state))
-    evaluation.state, evaluation.code, evaluation.ended_at = "cancelled", "cancelled", now()
+    evaluation.state, evaluation.code, evaluation.ended_at = EvaluationState.CANCELLED, "cancelled", now()
     rounds.act(session, person, "evaluation.cancelled", evaluation=id)
     announce(session, evaluation, person.id)
 
@@ -171,12 +171,12 @@ def cancel(session: Session, person: Person, id: int) -> None:
 def retry(session: Session, person: Person, id: int) -> None:
     """Run an evaluation again that failed or was cancelled (its submitter, admins), from the first shard that lacks."""
     evaluation = _own(session, person, id)
-    if evaluation.state not in ("failed", "cancelled"):
+    if evaluation.state not in (EvaluationState.FAILED, EvaluationState.CANCELLED):
         raise errors.Conflict(
             _("Only what failed or was cancelled is run again; this is %(state)s.", state=evaluation.state)
         )
     submission = session.get_one(Submission, evaluation.submission_id)
-    if submission.state != "ready" or submission.withdrawn_at:
+    if submission.state != SubmissionState.READY or submission.withdrawn_at:
         raise errors.Conflict(_("The submission was withdrawn, so it is not evaluated any more."))
     queueing.reopen(session, evaluation)
     rounds.act(session, person, "evaluation.retried", evaluation=id, attempt=evaluation.attempt)
@@ -185,7 +185,7 @@ def retry(session: Session, person: Person, id: int) -> None:
 def ended_text(evaluation: Evaluation, submission: Submission, dataset: Dataset) -> str:
     """What the submitter is told when it is over."""
     of = f"{submission.name} on {dataset.title or dataset.name}"
-    if evaluation.state == "done":
+    if evaluation.state == EvaluationState.DONE:
         return _("The evaluation of %(of)s is done.", of=of)
     return f"The evaluation of {of} ended: {CODES.get(evaluation.code, evaluation.code)}"
 
@@ -234,7 +234,7 @@ def _seen(
         reason=evaluation.reason if told else "",
         log=evaluation.log if told else "",
         advice=CODES.get(evaluation.code, "") if evaluation.code else "",
-        shows=shows if evaluation.state == "done" else "",
+        shows=shows if evaluation.state == EvaluationState.DONE else "",
     )
 
 

@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 from dynabench.db import now
 from dynabench.registry import predictions
 from dynabench.registry import submission_queries as registry_queries
-from dynabench.registry.tables import Submission
+from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.scoring import submission_queries
-from dynabench.scoring.tables import Evaluation
+from dynabench.scoring.tables import Evaluation, EvaluationState
 from dynabench.settings import Settings
 
 RECENT = 50
@@ -46,7 +46,7 @@ def standing(session: Session, submission_id: int) -> list[Standing]:
     for each, version, dataset in session.execute(submission_queries.of(submission_id)):
         hidden = dataset.visibility == "hidden"
         place, finish = _expected(session, each, pace)
-        share = 1.0 if each.state == "done" else each.rows_done / each.rows if each.rows else 0.0
+        share = 1.0 if each.state == EvaluationState.DONE else each.rows_done / each.rows if each.rows else 0.0
         said = ("", "") if hidden else (each.reason, each.log)
         rows = None if hidden else each.rows or version.rows
         found.append(
@@ -60,7 +60,7 @@ def standing(session: Session, submission_id: int) -> list[Standing]:
 
 def lacking(session: Session, settings: Settings, submission: Submission) -> list[tuple[str, int]]:
     """Datasets, each with its newest version, that a ready file of predictions says nothing of: they came later."""
-    if submission.kind != "predictions" or submission.state != "ready":
+    if submission.kind != "predictions" or submission.state != SubmissionState.READY:
         return []
     wanted = session.execute(registry_queries.wanted(submission.task_id))
     return [
@@ -84,7 +84,7 @@ def _expected(session: Session, each: Evaluation, pace: float | None) -> tuple[i
         return None, None
     left = each.rows - each.rows_done
     place = None
-    if each.state == "queued":
+    if each.state == EvaluationState.QUEUED:
         place, ahead = session.execute(submission_queries.ahead(each.created_at, each.id)).one()
         left += ahead or 0
     return place, now() + timedelta(seconds=pace * left) if pace is not None and left else None

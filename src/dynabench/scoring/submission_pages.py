@@ -13,6 +13,7 @@ from dynabench.language import _
 from dynabench.registry import submission_queries as registry_queries
 from dynabench.registry import submissions
 from dynabench.registry.submission_api import Id
+from dynabench.registry.tables import SubmissionState
 from dynabench.rounds import service as rounds
 from dynabench.scoring import standing, submission_queries
 from dynabench.web import render
@@ -44,7 +45,9 @@ async def show(request: Request, id: Id, person: Member, done: str = "") -> Resp
     values = await request.app.state.db.aread(read)
     made = values["made"]
     open_ones = any(each.state in submission_queries.OPEN for each in values["evaluations"])
-    going = made.state in registry_queries.GOING or (made.state == "ready" and (open_ones or _soon(values)))
+    going = made.state in registry_queries.GOING or (
+        made.state == SubmissionState.READY and (open_ones or _soon(values))
+    )
     return render(
         request,
         "scoring/submission.html",

@@ -6,7 +6,7 @@ from sqlalchemy import Select, and_, func, or_, select
 
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.scoring import queries
-from dynabench.scoring.tables import Evaluation, Score
+from dynabench.scoring.tables import Evaluation, EvaluationState, Score
 
 OPEN = queries.OPEN
 
@@ -32,7 +32,7 @@ def spent(submission_id: int) -> Select[int, float]:
 def ahead(created_at: datetime, id: int) -> Select[int, int | None]:
     """How many evaluations end before one that waits, and how many rows they have left: the open ones, by an index."""
     earlier = or_(Evaluation.created_at < created_at, and_(Evaluation.created_at == created_at, Evaluation.id < id))
-    waiting = or_(Evaluation.state.in_(OPEN[1:]), and_(Evaluation.state == "queued", earlier))
+    waiting = or_(Evaluation.state.in_(OPEN[1:]), and_(Evaluation.state == EvaluationState.QUEUED, earlier))
     left = func.sum(Evaluation.rows - Evaluation.rows_done)
     return select(func.count(), left).select_from(Evaluation).where(waiting, Evaluation.id != id)
 
@@ -41,7 +41,7 @@ def lately(limit: int) -> Select[int, datetime | None, datetime | None]:
     """Rows and times of the last evaluations that were done: the newest of one state, by an index."""
     return (
         select(Evaluation.rows, Evaluation.started_at, Evaluation.ended_at)
-        .where(Evaluation.state == "done", Evaluation.rows > 0, Evaluation.started_at.is_not(None))
+        .where(Evaluation.state == EvaluationState.DONE, Evaluation.rows > 0, Evaluation.started_at.is_not(None))
         .order_by(Evaluation.created_at.desc())
         .limit(limit)
     )

@@ -15,6 +15,7 @@ from dynabench.language import _
 from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import seats, views
+from dynabench.rounds.tables import RoundState
 from dynabench.validation import harms
 from dynabench.validation.harm_schemas import HarmfulOut, HarmOut, HarmsOut
 from dynabench.web import render
@@ -54,7 +55,7 @@ async def show(
     def read(session: Session) -> dict[str, Any]:
         found = harms.found(session, task, number)
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == "open"), started[0] if started else None)
+        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
         return {
             "config": found.config,
             "round": views.round_out(session, current) if current else None,

@@ -17,7 +17,7 @@ from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.language import _
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import clustered
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig, harms
@@ -67,7 +67,7 @@ def found(session: Session, task: str, number: int | None = None) -> Found:
     config = rounds.task_config(session, task)
     if config.harms is None:
         raise errors.Conflict(_("This task does not say which of its answers are harms."))
-    of = select(Round.id, Round.number).where(Round.task_id == task, Round.state != "draft")
+    of = select(Round.id, Round.number).where(Round.task_id == task, Round.state != RoundState.DRAFT)
     numbers = {
         row.id: row.number for row in session.execute(of if number is None else of.where(Round.number == number))
     }

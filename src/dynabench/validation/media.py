@@ -15,7 +15,7 @@ from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.verdict import Verdict
 from dynabench.validation.places import REMEMBER
 from dynabench.validation.queries import votes
@@ -97,4 +97,4 @@ def _public(session: Session, viewer: Person | None, task_id: str, standing: Sta
         return False
     if standing.fooled and standing.verdict == Verdict.CORRECT:
         return True
-    return session.get_one(Round, standing.round_id).state == "released"
+    return session.get_one(Round, standing.round_id).state == RoundState.RELEASED

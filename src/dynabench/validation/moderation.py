@@ -156,8 +156,8 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
 
 def note_flags(session: Session, example_id: int, votes: Sequence[Validation]) -> None:
     """Let moderators find an example whose flags, among the `votes` that stand, have changed."""
-    state = review(session, example_id, votes)
-    search.change(session, example_id, flagged=state != "none", review=state)
+    outcome = review(session, example_id, votes)
+    search.change(session, example_id, flagged=outcome != "none", review=outcome)
 
 
 def review(session: Session, example_id: int, votes: Sequence[Validation]) -> str:

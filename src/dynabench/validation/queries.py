@@ -17,9 +17,10 @@ from sqlalchemy.orm import aliased
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Hiding, Prediction, VerdictEvent
 from dynabench.people.roles import Ban
+from dynabench.rounds.tables import RoundState
 from dynabench.validation.tables import Dismissal, Reservation, Undo, Validation
 
-VALIDATED = ("open", "closed")  # states of a round in which its examples may be voted on
+VALIDATED = (RoundState.OPEN, RoundState.CLOSED)  # states of a round in which its examples may be voted on
 
 # Both databases use the partial index only where the query says exactly what the index says.
 OPEN = text("standings.open")

@@ -28,7 +28,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Standing
 from dynabench.db import Utc
 from dynabench.people.roles import Ban, Role
-from dynabench.rounds.tables import Context, Round, Task
+from dynabench.rounds.tables import Context, Round, RoundState, Task
 from dynabench.validation.queries import BLIND, MODES, OPEN, UNDONE, VALIDATED
 from dynabench.validation.tables import Reservation, Skip, Validation
 
@@ -51,7 +51,7 @@ def _asking() -> Select[Any]:
     role = select(Role.role).where(Role.task_id == Task.id, Role.person_id == _PERSON).scalar_subquery()
     banned = select(Ban.reason).where(Ban.task_id == Task.id, Ban.person_id == _PERSON).scalar_subquery()
     current = Round.__table__.alias("current")
-    collects = select(current.c.version_id).where(current.c.task_id == Task.id, current.c.state == "open")
+    collects = select(current.c.version_id).where(current.c.task_id == Task.id, current.c.state == RoundState.OPEN)
     version = func.coalesce(collects.limit(1).scalar_subquery(), Task.version_id)
     columns = (Round.id, Round.number, Round.version_id)
     return (

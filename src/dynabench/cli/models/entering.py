@@ -12,8 +12,6 @@ import typer
 from dynabench.cli.operator import AsJson, database, say
 from dynabench.errors import Invalid
 
-GOING = ("queued", "checking")
-
 HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
@@ -66,6 +64,7 @@ def submit(
     from httpx2 import TransportError
 
     from dynabench.client import ApiError, Client
+    from dynabench.registry.submission_queries import GOING
 
     said: dict[str, Any] = {"visibility": visibility}
     with TemporaryDirectory() as scratch, Client(server, token) as client:
@@ -109,11 +108,14 @@ def _packed(path: Path, scratch: Path) -> tuple[str, str, str]:
 
 
 def _tell(made: dict[str, Any], as_json: bool) -> None:
+    from dynabench.models.checking.report import StepState
+    from dynabench.registry.tables import SubmissionState
+
     if as_json:
         typer.echo(json.dumps(made))
     else:
         typer.echo(f"{made['name']} is submission {made['id']}: {made['state']}. {made['reason']}".rstrip())
         for step in made["report"].get("steps", []):
-            if step["state"] == "failed":
+            if step["state"] == StepState.FAILED:
                 typer.echo(f"  {step['name']}: {step['told']}\n  {step['remedy']}")
-    raise typer.Exit(1 if made["state"] == "failed" else 0)
+    raise typer.Exit(1 if made["state"] == SubmissionState.FAILED else 0)

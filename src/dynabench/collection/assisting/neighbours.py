@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection.assisting.providers import Asked, Suggested, World
 from dynabench.collection.tables import Example, Standing
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.stats.minhash import groups, similarity
 from dynabench.tasks.fields import Text
 
@@ -29,7 +29,7 @@ def _successes(task_id: str) -> Select[Example, Context]:
         .join(Context, Context.id == Example.context_id)
         .where(
             Round.task_id == task_id,
-            Round.state == "released",
+            Round.state == RoundState.RELEASED,
             Standing.verdict == "correct",
             Standing.fooled.is_(True),
         )

@@ -18,7 +18,7 @@ from dynabench.collection.tables import Handout
 from dynabench.language import _
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.tasks.assisting import helped
 from dynabench.tasks.fields import FieldError, Text
 
@@ -54,7 +54,7 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
     if task_id and of.task_id != task_id:
         raise errors.NotFound(_("Nothing was given to you under %(handout_id)s.", handout_id=handout_id))
     people.require_seat(session, person, of.task_id)
-    if of.state != "open":
+    if of.state != RoundState.OPEN:
         raise errors.Conflict(_("Round %(number)s is closed.", number=of.number))
     partaking.admit(session, person, of)
     config = rounds.config_of(session, of.version_id)

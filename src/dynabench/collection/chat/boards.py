@@ -18,6 +18,7 @@ from dynabench.collection.chat.schemas import PreferenceOut, PreferencesOut
 from dynabench.language import _
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import RoundState
 from dynabench.stats.bradley_terry import FEWEST
 from dynabench.web import render
 
@@ -42,7 +43,7 @@ async def show(request: Request, task: str, viewer: Viewer, number: Number = Non
 
     def read(session: Session) -> dict[str, object]:
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == "open"), started[0] if started else None)
+        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
         return {
             "config": rounds.task_config(session, task),
             "round": views.round_out(session, current) if current else None,

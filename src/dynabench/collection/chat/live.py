@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection.chat import service
 from dynabench.collection.chat.service import Asking
-from dynabench.collection.chat.tables import Turn
+from dynabench.collection.chat.tables import ChatTurnState, ReplyState, Turn
 from dynabench.db import Database
 from dynabench.errors import Problem, Unavailable
 from dynabench.language import _
@@ -69,12 +69,12 @@ class Live:
     @property
     def writing(self) -> bool:
         """Whether any side still writes."""
-        return any(each.state == "writing" for each in self.replies.values())
+        return any(each.state == ReplyState.WRITING for each in self.replies.values())
 
     def end(self, state: str) -> None:
         """No side writes any more: all that did have ended in this state."""
         for reply in self.replies.values():
-            if reply.state == "writing":
+            if reply.state == ReplyState.WRITING:
                 reply.state = state
         self.tell()
 
@@ -164,7 +164,7 @@ class Chats:
 
     async def _write(self, live: Live, side: int, model: str, version: str) -> None:
         reply, begun = live.replies[side], time.perf_counter()
-        state, reason = "done", ""
+        state, reason = ReplyState.DONE, ""
         try:
             pieces = self._host.converse(model, version, live.asking.messages, live.asking.max_tokens)
             async for piece in pieces:
@@ -173,13 +173,13 @@ class Chats:
                 reply.text += piece
                 live.tell()
             if not reply.text.strip():
-                state, reason = "failed", _("It wrote nothing.")
+                state, reason = ReplyState.FAILED, _("It wrote nothing.")
         except Problem as problem:
-            state, reason = "failed", problem.detail[:500]
+            state, reason = ReplyState.FAILED, problem.detail[:500]
         except Exception as error:
             log.exception("side %s of turn %s", side, live.asking.turn_id)
-            state, reason = "failed", type(error).__name__
-        if reply.state == "writing":
+            state, reason = ReplyState.FAILED, type(error).__name__
+        if reply.state == ReplyState.WRITING:
             reply.state, reply.reason = state, reason
             reply.whole_ms = (time.perf_counter() - begun) * 1000
         live.tell()
@@ -205,5 +205,5 @@ def _stored(session: Session, turn_id: int) -> Seen:
     """A turn as the database has it; `silent` where its writer has given no sign of life for too long."""
     turn = session.get_one(Turn, turn_id)
     replies = {each.side: Writing(each.text, each.state) for each in turn.replies}
-    writing = turn.state == "writing"
+    writing = turn.state == ChatTurnState.WRITING
     return Seen(turn.attempt, replies, over=not writing, silent=writing and not service.writing(turn))

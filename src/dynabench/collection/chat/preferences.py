@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.collection.chat.schemas import PreferenceOut, PreferencesOut
-from dynabench.collection.chat.tables import Conversation, Reply, Turn
+from dynabench.collection.chat.tables import ChatTurnState, Conversation, Reply, Turn
 from dynabench.collection.tables import Standing
 from dynabench.language import _
 from dynabench.rounds.tables import Round
@@ -54,7 +54,9 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
         select(Conversation.id, Conversation.person_id, Conversation.sides, Turn.id, Turn.choice)
         .join(Turn, Turn.conversation_id == Conversation.id)
         .join(Standing, Standing.example_id == Conversation.example_id)
-        .where(Conversation.round_id.in_(rounds), Turn.state == "chosen", ~Standing.retracted, ~Standing.hidden)
+        .where(
+            Conversation.round_id.in_(rounds), Turn.state == ChatTurnState.CHOSEN, ~Standing.retracted, ~Standing.hidden
+        )
         .order_by(Turn.id)
     ).all()
     rated = session.execute(

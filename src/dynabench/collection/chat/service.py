@@ -10,19 +10,19 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection.chat.tables import Conversation, Reply, Turn
+from dynabench.collection.chat.tables import ChatTurnState, Conversation, Reply, ReplyState, Turn
 from dynabench.collection.tables import Handout
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.models.protocol import Message
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.tasks.fields.chat import BAD, SIDES, TIE, Chat
 
 SILENT = timedelta(seconds=6)
 """Without a sign of life for so long, whoever wrote a reply down is gone."""
-ENDED = ("done", "stopped", "failed", "cut_off")
+ENDED = (ReplyState.DONE, ReplyState.STOPPED, ReplyState.FAILED, ReplyState.CUT_OFF)
 
 
 @dataclass(frozen=True)
@@ -146,16 +146,22 @@ def again(session: Session, person: Person, conversation_id: int, number: int) -
     found = own(session, person, conversation_id, lock=True)
     chat = _live(session, person, found)
     turn = turn_of(found, number)
-    if turn is not found.turns[-1] or turn.state == "chosen":
+    if turn is not found.turns[-1] or turn.state == ChatTurnState.CHOSEN:
         raise errors.Conflict(_("The conversation has gone on since. Only its last turn can be asked again."))
     if writing(turn):
         return Begun(found.id, turn.id, number, None)
-    if all(reply.state == "done" for reply in turn.replies):
+    if all(reply.state == ReplyState.DONE for reply in turn.replies):
         raise errors.Conflict(_("All replies to this turn are complete."))
     for reply in turn.replies:
-        if reply.state != "done":
-            reply.text, reply.state, reply.reason, reply.first_ms, reply.whole_ms = "", "writing", "", None, None
-    turn.state, turn.stop, turn.beat_at, turn.attempt = "writing", False, now(), turn.attempt + 1
+        if reply.state != ReplyState.DONE:
+            reply.text, reply.state, reply.reason, reply.first_ms, reply.whole_ms = (
+                "",
+                ReplyState.WRITING,
+                "",
+                None,
+                None,
+            )
+    turn.state, turn.stop, turn.beat_at, turn.attempt = ChatTurnState.WRITING, False, now(), turn.attempt + 1
     session.flush()
     return Begun(found.id, turn.id, number, _asking(found, turn, chat))
 
@@ -178,7 +184,7 @@ def choose(
     turn = turn_of(found, number)
     names = list(SIDES[: len(found.sides)])
     offered = [*names, *([TIE] if chat.tie else []), *([BAD] if chat.bad else [])] if len(names) > 1 else ["A", BAD]
-    if turn.state == "chosen":
+    if turn.state == ChatTurnState.CHOSEN:
         if turn.choice == choice:
             return found
         raise errors.Conflict(_("You have chosen for this turn already. Reload the page to see the conversation."))
@@ -192,7 +198,7 @@ def choose(
     if choice == TIE and len(readable) < 2:
         raise errors.Invalid({"choice": _("A tie needs two replies. Ask again, or choose the one that there is.")})
     _rate(turn, chat, names, ratings)
-    turn.choice, turn.state, turn.chosen_at = choice, "chosen", now()
+    turn.choice, turn.state, turn.chosen_at = choice, ChatTurnState.CHOSEN, now()
     turn.continued = names.index(choice) if choice in names else rng.choice(readable) if choice == TIE else None
     session.flush()
     return found
@@ -213,7 +219,7 @@ def _rate(turn: Turn, chat: Chat, names: list[str], ratings: dict[str, int]) -> 
 def stop(session: Session, person: Person, conversation_id: int, number: int) -> int:
     """Ask whoever writes the replies to a turn to stop; its id. A turn that is over stays as it is."""
     turn = turn_of(own(session, person, conversation_id, lock=True), number)
-    if turn.state == "writing":
+    if turn.state == ChatTurnState.WRITING:
         turn.stop = True
     return turn.id
 
@@ -221,11 +227,11 @@ def stop(session: Session, person: Person, conversation_id: int, number: int) ->
 def keep(session: Session, asking: Asking, replies: dict[int, dict[str, object]], ended: bool) -> bool:
     """Write down how far the replies have come, unless somebody has asked again meanwhile; whether to stop."""
     values: dict[str, object] = {"beat_at": now()}
-    if ended and asking.accepted and replies[0]["state"] == "done":
+    if ended and asking.accepted and replies[0]["state"] == ReplyState.DONE:
         values |= {"state": "chosen", "continued": 0, "chosen_at": now()}
     elif ended:
         values |= {"state": "answered"}
-    mine = (Turn.id == asking.turn_id, Turn.attempt == asking.attempt, Turn.state == "writing")
+    mine = (Turn.id == asking.turn_id, Turn.attempt == asking.attempt, Turn.state == ChatTurnState.WRITING)
     beat = session.execute(update(Turn).where(*mine).values(**values).returning(Turn.stop))
     wanted = beat.scalar_one_or_none()
     if wanted is None:
@@ -238,24 +244,24 @@ def keep(session: Session, asking: Asking, replies: dict[int, dict[str, object]]
 def cut_off(session: Session, turn_id: int) -> None:
     """Mark a turn whose writer gives no sign of life any more; it may be asked again."""
     turn = session.get(Turn, turn_id, with_for_update=True)
-    if turn is None or turn.state != "writing" or writing(turn):
+    if turn is None or turn.state != ChatTurnState.WRITING or writing(turn):
         return
-    turn.state = "answered"
+    turn.state = ChatTurnState.ANSWERED
     for reply in turn.replies:
-        if reply.state == "writing":
-            reply.state = "cut_off"
+        if reply.state == ReplyState.WRITING:
+            reply.state = ReplyState.CUT_OFF
 
 
 def writing(turn: Turn) -> bool:
     """Whether replies are being written, as far as anybody knows."""
-    return turn.state == "writing" and turn.beat_at > now() - SILENT
+    return turn.state == ChatTurnState.WRITING and turn.beat_at > now() - SILENT
 
 
 def _live(session: Session, person: Person, found: Conversation) -> Chat:
     """The rules of a conversation that may go on."""
     of = session.get_one(Round, found.round_id)
     people.require_seat(session, person, of.task_id)
-    if of.state != "open":
+    if of.state != RoundState.OPEN:
         raise errors.Conflict(
             _("Round %(number)s is %(state)s, so its conversations are over.", number=of.number, state=of.state)
         )
@@ -273,7 +279,7 @@ def _chat(session: Session, of: Round) -> Chat:
 
 def _settled(last: Turn) -> None:
     """Raise `Conflict` unless the last turn is over."""
-    if last.state == "chosen":
+    if last.state == ChatTurnState.CHOSEN:
         return
     if writing(last):
         raise errors.Conflict(_("The models are still replying. Wait for them, or stop them."))
@@ -287,7 +293,7 @@ def _asking(found: Conversation, turn: Turn, chat: Chat) -> Asking:
             messages.append({"role": "user", "content": before.said})
             messages.append({"role": "assistant", "content": before.replies[before.continued].text})
     messages.append({"role": "user", "content": turn.said})
-    sides = [(reply.side, *found.sides[reply.side]) for reply in turn.replies if reply.state == "writing"]
-    kept = tuple((reply.side, reply.text) for reply in turn.replies if reply.state != "writing")
+    sides = [(reply.side, *found.sides[reply.side]) for reply in turn.replies if reply.state == ReplyState.WRITING]
+    kept = tuple((reply.side, reply.text) for reply in turn.replies if reply.state != ReplyState.WRITING)
     accepted = len(found.sides) == 1 and not chat.rate
     return Asking(turn.id, turn.attempt, tuple(sides), tuple(messages), chat.max_tokens, kept, accepted)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.collection.chat import service
-from dynabench.collection.chat.tables import Conversation, Turn
+from dynabench.collection.chat.tables import ChatTurnState, Conversation, ReplyState, Turn
 from dynabench.tasks.fields.chat import SIDES
 
 
@@ -36,7 +36,7 @@ class TurnView:
     @property
     def broken(self) -> bool:
         """Whether a reply has broken off, failed or was stopped, so that it may be asked for again."""
-        return self.state == "answered" and any(each.state != "done" for each in self.replies)
+        return self.state == ChatTurnState.ANSWERED and any(each.state != ReplyState.DONE for each in self.replies)
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class ChatView:
     @property
     def due(self) -> str:
         """What the conversation waits for: `said`, `replies` or `choice`."""
-        if self.last is None or self.last.state == "chosen":
+        if self.last is None or self.last.state == ChatTurnState.CHOSEN:
             return "said"
-        return "replies" if self.last.state == "writing" else "choice"
+        return "replies" if self.last.state == ChatTurnState.WRITING else "choice"
 
 
 def view(session: Session, handout_id: int, models: int) -> ChatView:
@@ -77,7 +77,7 @@ def of(found: Conversation) -> ChatView:
 
 
 def _turn(turn: Turn) -> TurnView:
-    lost = turn.state == "writing" and not service.writing(turn)
+    lost = turn.state == ChatTurnState.WRITING and not service.writing(turn)
     return TurnView(
         number=turn.number,
         said=turn.said,
@@ -92,12 +92,12 @@ def _turn(turn: Turn) -> TurnView:
 
 
 def _state(state: str, lost: bool) -> str:
-    return "cut_off" if lost and state == "writing" else state
+    return "cut_off" if lost and state == ReplyState.WRITING else state
 
 
 def transcript(found: Conversation) -> dict[str, Any]:
     """The conversation as the field's value: turns that are over, by sides."""
-    turns = [turn for turn in found.turns if turn.state == "chosen"]
+    turns = [turn for turn in found.turns if turn.state == ChatTurnState.CHOSEN]
     return {
         "turns": [
             {

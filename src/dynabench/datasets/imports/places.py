@@ -17,7 +17,7 @@ from dynabench.rounds import queries
 from dynabench.rounds.arms import Arm
 from dynabench.rounds.contexts import digest, new_keys
 from dynabench.rounds.samplers import weighted
-from dynabench.rounds.tables import Context, Round, Target, TaskVersion
+from dynabench.rounds.tables import Context, Round, RoundState, Target, TaskVersion
 from dynabench.settings import Settings
 
 MOST_ROUNDS, MOST_ARMS = 1_000, 100
@@ -49,7 +49,7 @@ def round_of(session: Session, task_id: str, row: Row, of: TaskVersion, known: d
         number = row.round if row.round and row.round not in taken else max(taken, default=0) + 1
         ensemble = row.condition.ensemble
         found = Round(
-            task_id=task_id, number=number, version_id=of.id, state="closed", fooled_when=ensemble, arms=[],
+            task_id=task_id, number=number, version_id=of.id, state=RoundState.CLOSED, fooled_when=ensemble, arms=[],
             opened_at=now(), closed_at=now(),
         )  # fmt: skip
         session.add(found)

@@ -10,7 +10,7 @@ from dynabench.kit.process_memory import family_bytes
 from dynabench.models import catalog, fit, kinds, spec
 from dynabench.models import check_words as words
 from dynabench.models.checking import asking
-from dynabench.models.checking.report import Report
+from dynabench.models.checking.report import Report, StepState
 from dynabench.models.checking.trial import REMEDIES, Failed, Progress, Trial, failed
 from dynabench.tasks.config import TaskConfig
 
@@ -37,7 +37,7 @@ def check(
     done = {step.name for step in trial.steps}
     for name in (*_STEPS, *asking.STEPS):
         if name not in done:
-            trial.add(name, "skipped", words.NOT_REACHED)
+            trial.add(name, StepState.SKIPPED, words.NOT_REACHED)
     found = trial.card
     return Report(str(model), config.id, found.name if found else "", found.version if found else "", (*trial.steps,))
 
@@ -56,7 +56,7 @@ def _step(trial: Trial, name: str, work: Callable[[Trial], None]) -> bool:
         work(trial)
     except Exception as error:
         failed(trial, name, error)
-    return trial.steps[-1].state != "failed"
+    return trial.steps[-1].state != StepState.FAILED
 
 
 def _find(trial: Trial, reference: str, scratch: Path) -> None:
@@ -66,7 +66,7 @@ def _find(trial: Trial, reference: str, scratch: Path) -> None:
     files = [path for path in trial.folder.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files)
     message = words.FILES % {"files": len(files), "megabytes": f"{size / 1e6:.1f}"}
-    trial.add("found", "ok", message, files=len(files), bytes=size)
+    trial.add("found", StepState.OK, message, files=len(files), bytes=size)
 
 
 def _described(trial: Trial) -> None:
@@ -78,15 +78,15 @@ def _described(trial: Trial) -> None:
     lacking = [name for name in ("summary", "data") if not getattr(details, name)]
     if lacking:
         remedy = words.LACKING_BOTH if len(lacking) > 1 else words.LACKING % {"lacking": lacking[0]}
-        trial.add("model.yaml", "warning", message, remedy, kind=details.kind)
+        trial.add("model.yaml", StepState.WARNING, message, remedy, kind=details.kind)
     else:
-        trial.add("model.yaml", "ok", message, kind=details.kind)
+        trial.add("model.yaml", StepState.OK, message, kind=details.kind)
 
 
 def _installed(trial: Trial) -> None:
     assert trial.card is not None
     kinds.kind(trial.card.kind).opener()
-    trial.add("installed", "ok", words.NEEDED % {"kind": trial.card.kind})
+    trial.add("installed", StepState.OK, words.NEEDED % {"kind": trial.card.kind})
 
 
 def _fits(trial: Trial) -> None:
@@ -95,9 +95,9 @@ def _fits(trial: Trial) -> None:
         raise Failed(" ".join(wrong.values()), REMEDIES["fits the task"], fields=wrong)
     if unsaid := fit.unsaid(trial.config, trial.card):
         message = words.UNSAID % {"unsaid": ", ".join(unsaid)}
-        trial.add("fits the task", "warning", message, words.ALLOWED, unsaid=unsaid)
+        trial.add("fits the task", StepState.WARNING, message, words.ALLOWED, unsaid=unsaid)
     else:
-        trial.add("fits the task", "ok", words.FITTING % {"task": trial.config.id})
+        trial.add("fits the task", StepState.OK, words.FITTING % {"task": trial.config.id})
 
 
 def _loads(trial: Trial) -> None:
@@ -109,7 +109,7 @@ def _loads(trial: Trial) -> None:
     grown = max(after - before, 0) if after is not None and before is not None else None
     form = words.LOADED if grown is None else words.LOADED_GROWN
     message = form % {"seconds": f"{took:.2f}", "megabytes": f"{(grown or 0) / 1e6:.0f}"}
-    trial.add("loads", "ok", message, seconds=took, grown_bytes=grown, resident_bytes=after)
+    trial.add("loads", StepState.OK, message, seconds=took, grown_bytes=grown, resident_bytes=after)
 
 
 _STEPS: dict[str, Callable[[Trial], None]] = {

@@ -7,7 +7,7 @@ from dynabench.kit.process_memory import family_bytes
 from dynabench.models import check_words as words
 from dynabench.models import samples
 from dynabench.models.checking.probe import Probe, difference
-from dynabench.models.checking.report import State
+from dynabench.models.checking.report import StepState
 from dynabench.models.checking.trial import REMEDIES, Failed, Trial, failed, told
 from dynabench.models.client import EXPLAIN_SECONDS
 from dynabench.settings import get_settings
@@ -30,7 +30,7 @@ async def ask(trial: Trial) -> None:
     try:
         for name, work in STEPS.items():
             if draws and name != "answers":
-                trial.add(name, "skipped", words.PAID)
+                trial.add(name, StepState.SKIPPED, words.PAID)
                 continue
             trial.progress(name)
             try:
@@ -60,9 +60,9 @@ async def _answers(trial: Trial, probe: Probe) -> None:
     said = {str(output.answer[probe.card.answer]) for output in trial.outputs.values()}
     counts = {"samples": len(trial.outputs), "answers": len(said)}
     if len(said) == 1:
-        trial.add("answers", "warning", words.SAME % {**counts, "answer": said.pop()[:40]}, words.UNTRAINED)
+        trial.add("answers", StepState.WARNING, words.SAME % {**counts, "answer": said.pop()[:40]}, words.UNTRAINED)
     else:
-        trial.add("answers", "ok", words.ANSWERED % counts)
+        trial.add("answers", StepState.OK, words.ANSWERED % counts)
 
 
 async def _batches(trial: Trial, probe: Probe) -> None:
@@ -88,17 +88,19 @@ async def _repeats(trial: Trial, probe: Probe) -> None:
 def _compared(trial: Trial, name: str, when: str, moved: Sequence[int], gap: float) -> None:
     """Another label is a failure between batches and a warning between repetitions; other probabilities a warning."""
     changed = [trial.samples[index].told() for index in moved]
-    state: State = "warning" if moved or gap > WIDE else "ok"
+    state = StepState.WARNING if moved or gap > WIDE else StepState.OK
     message, why = words.EQUAL % {"when": when, "gap": f"{gap:.1g}"}, name
     if moved:
         message = "\n".join([words.MOVED % {"answers": len(moved), "when": when}, *changed[:SHOWN]])
     elif gap > WIDE:
         message = words.WIDE % {"gap": f"{gap:.3g}", "when": when}
-    if name == "batches" and any(step.state != "ok" for step in trial.steps if step.name == "repeats"):
+    if name == "batches" and any(step.state != StepState.OK for step in trial.steps if step.name == "repeats"):
         why = "repeats"  # what changes by itself cannot be blamed on the batch
     elif name == "batches" and moved:
-        state = "failed"
-    trial.add(name, state, message, "" if state == "ok" else REMEDIES[why], difference=round(gap, 6), changed=changed)
+        state = StepState.FAILED
+    trial.add(
+        name, state, message, "" if state == StepState.OK else REMEDIES[why], difference=round(gap, 6), changed=changed
+    )
 
 
 async def _speed(trial: Trial, probe: Probe) -> None:
@@ -112,15 +114,15 @@ async def _speed(trial: Trial, probe: Probe) -> None:
     details = {**asdict(found), "limit_ms": limit * 1000, "resident_bytes": memory}
     if found.p95 > limit * 1000:
         told_limit = f"{message}\n{words.LIMIT % {'seconds': f'{limit:g}'}}"
-        trial.add("speed", "failed", told_limit, REMEDIES["speed"], **details)
+        trial.add("speed", StepState.FAILED, told_limit, REMEDIES["speed"], **details)
     else:
-        trial.add("speed", "ok", message, **details)
+        trial.add("speed", StepState.OK, message, **details)
 
 
 async def _strips(trial: Trial, probe: Probe) -> None:
     """Each method on a plain sample, the first also on an awkward one; only the first where others bill each call."""
     if not probe.card.methods:
-        trial.add("strips", "warning", words.WORDLESS, words.MOST_CAN)
+        trial.add("strips", StepState.WARNING, words.WORDLESS, words.MOST_CAN)
         return
     answered = sorted(trial.outputs, key=lambda index: (trial.samples[index].awkward, index))
     asked = [(method, answered[0]) for method in probe.card.methods[: None if probe.card.inside else 1]]
@@ -134,9 +136,9 @@ async def _strips(trial: Trial, probe: Probe) -> None:
     message = ", ".join(f"{method} {seconds:.2f} s" for method, seconds in took.items())
     slow = [method for method, seconds in took.items() if seconds > EXPLAIN_SECONDS]
     if slow:
-        trial.add("strips", "warning", message, REMEDIES["strips"], seconds=took)
+        trial.add("strips", StepState.WARNING, message, REMEDIES["strips"], seconds=took)
     else:
-        trial.add("strips", "ok", message, seconds=took)
+        trial.add("strips", StepState.OK, message, seconds=took)
 
 
 async def _quickest(probe: Probe, inputs: dict[str, str], method: str) -> float:

@@ -1,11 +1,20 @@
 """What came of checking a model, step by step."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any
 
-State = Literal["ok", "warning", "failed", "skipped"]
 LINES = 20
 """Lines of a model's log that are told."""
+
+
+class StepState(StrEnum):
+    """States of a step of a check; a warning does not keep a model from passing."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True)
@@ -13,7 +22,7 @@ class Step:
     """One thing that was looked at: what was found, what to do about it, figures, and the log's last lines."""
 
     name: str
-    state: State
+    state: StepState
     told: str
     remedy: str = ""
     details: dict[str, Any] = field(default_factory=dict)
@@ -38,12 +47,12 @@ class Report:
     @property
     def failures(self) -> list[Step]:
         """The steps that failed."""
-        return [step for step in self.steps if step.state == "failed"]
+        return [step for step in self.steps if step.state == StepState.FAILED]
 
     @property
     def warnings(self) -> list[Step]:
         """The steps that went well enough."""
-        return [step for step in self.steps if step.state == "warning"]
+        return [step for step in self.steps if step.state == StepState.WARNING]
 
     def step(self, name: str) -> Step:
         """The step of this name; raises KeyError."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from dynabench.errors import Invalid, Problem
 from dynabench.models import check_words as words
-from dynabench.models.checking.report import State, Step, last_lines
+from dynabench.models.checking.report import Step, StepState, last_lines
 from dynabench.models.client import EXPLAIN_SECONDS
 from dynabench.models.protocol import Card, Output
 from dynabench.models.samples import Sample
@@ -39,9 +39,9 @@ class Trial:
     outputs: dict[int, Output] = field(default_factory=dict)
     samples: Sequence[Sample] = ()
 
-    def add(self, name: str, state: State, message: str, remedy: str = "", **details: Any) -> None:
+    def add(self, name: str, state: StepState, message: str, remedy: str = "", **details: Any) -> None:
         """Note a step that has ended."""
-        self.steps.append(Step(name, state, message, remedy, details, self._log() if state == "failed" else ()))
+        self.steps.append(Step(name, state, message, remedy, details, self._log() if state == StepState.FAILED else ()))
 
     def _log(self) -> tuple[str, ...]:
         """The end of what the model wrote, where its backend keeps that."""
@@ -54,11 +54,11 @@ class Trial:
 def failed(trial: Trial, name: str, error: Exception) -> None:
     """Note that a step ended with this error, with the log that the error or the model brings."""
     if isinstance(error, Failed):
-        trial.add(name, "failed", str(error), error.remedy, **error.details)
+        trial.add(name, StepState.FAILED, str(error), error.remedy, **error.details)
         return
     log = last_lines(getattr(error, "log", None) or getattr(error, "extra", {}).get("log"))
     details = {"fields": error.fields} if isinstance(error, Invalid) else {}
-    trial.add(name, "failed", told(error), REMEDIES[name], **details)
+    trial.add(name, StepState.FAILED, told(error), REMEDIES[name], **details)
     if log:
         trial.steps[-1] = replace(trial.steps[-1], log=log)
 
