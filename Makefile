@@ -44,7 +44,7 @@ endif
 test-slow: $(VENV)/.test ## Run those tests that take many seconds each: training, clusters, kills, fuzzing, packaging
 	$(call tests,slow,true,loadgroup)
 
-check: $(VENV)/.test ## Lint, names, types, import rules, templates
+check: $(VENV)/.test ## Lint, names, literal roles and states, types, import rules, templates
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python scripts/names.py
