@@ -44,10 +44,11 @@ endif
 test-slow: $(VENV)/.test ## Run those tests that take many seconds each: training, clusters, kills, fuzzing, packaging
 	$(call tests,slow,true,loadgroup)
 
-check: $(VENV)/.test ## Lint, names, types, import rules, templates
+check: $(VENV)/.test ## Lint, names, decisions by a visibility, types, import rules, templates
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python scripts/names.py
+	$(BIN)/python scripts/disclosure_lint.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/djlint --lint --quiet src
