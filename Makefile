@@ -49,6 +49,7 @@ check: $(VENV)/.test ## Lint, names, literal roles and states, types, import rul
 	$(BIN)/ruff check .
 	$(BIN)/python scripts/names.py
 	$(BIN)/python scripts/literals.py
+	$(BIN)/python scripts/disclosure_lint.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/djlint --lint --quiet src

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.leaderboards.comparing import paired, significance
 from dynabench.scoring import costs, scored
 from dynabench.scoring.gathering import Gathered
@@ -62,7 +63,7 @@ def test_the_paired_normal_test_agrees_with_scipys_t_test_where_rows_are_many():
 
 def test_a_slice_of_one_label_has_the_share_of_right_answers_and_no_f1():
     rows = labels(["positive", "negative", "positive"], ["positive"] * 3, places={"good": [0, 1, 2]})
-    made = list(scored.slices(["accuracy", "f1"], rows, "public"))
+    made = list(scored.slices(["accuracy", "f1"], rows, Disclosure.at_most("public")))
     assert [(each.metric, each.value, each.n) for each in made] == [("accuracy", 2 / 3, 3)]
     low, high = stats.binomtest(2, 3).proportion_ci(method="wilson")
     assert (made[0].low, made[0].high) == pytest.approx((low, high), abs=1e-9)

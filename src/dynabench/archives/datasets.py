@@ -11,6 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.archives import files, layout
 from dynabench.archives.layout import Tested
 from dynabench.archives.reading import Archive, Told, refuse
+from dynabench.benchmark import disclosure
 from dynabench.datasets import library, library_files, library_queries, stored
 from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.intake import building, cases
@@ -32,7 +33,7 @@ Left = tuple[str, int, str]
 
 def public(session: Session, task: str) -> dict[str, tuple[dict[str, Any], str]]:
     """What archives say of each public dataset, and the digest of its rows, by name."""
-    of = (Dataset.task_id == task, Dataset.visibility == "public", Dataset.kind.in_(KINDS))
+    of = (Dataset.task_id == task, disclosure.datasets_with_rows(Dataset), Dataset.kind.in_(KINDS))
     found = select(Dataset, DatasetVersion).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
     made = {}
     for dataset, version in session.execute(found.where(*of).order_by(Dataset.id)):

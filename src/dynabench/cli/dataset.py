@@ -108,6 +108,7 @@ def rows(
 ) -> None:
     """Write the rows of a public dataset to standard output."""
     from dynabench import errors
+    from dynabench.benchmark.disclosure import Disclosure
     from dynabench.datasets import library_files, library_queries
     from dynabench.datasets.tables import DatasetVersion
 
@@ -116,7 +117,7 @@ def rows(
 
     def digest(session: Session) -> str:
         found = session.scalar(library_queries.named(task, name))
-        if found is None or found.visibility != "public" or found.version_id is None:
+        if found is None or not Disclosure.of(None, found).rows or found.version_id is None:
             raise errors.NotFound(f"Task {task!r} has no public dataset {name!r} with rows.")
         return session.get_one(DatasetVersion, found.version_id).digest
 

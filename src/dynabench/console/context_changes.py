@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.console.access import Owning
 from dynabench.datasets import as_contexts, library, library_queries
 from dynabench.db import Database
@@ -25,7 +26,7 @@ DATASETS = 200  # that one may choose among
 def public(session: Session, viewer: Person, task: str) -> list[tuple[str, str]]:
     """Datasets whose rows may become contexts, as pairs of `task/name` and what is shown; the task's own first."""
     found = session.execute(library_queries.listed(library.sought(session, viewer))).all()
-    rows = [each for each, version in found if each.visibility == "public" and version is not None]
+    rows = [each for each, version in found if Disclosure.of(viewer, each).rows and version is not None]
     rows.sort(key=lambda each: (each.task_id != task, each.task_id, each.name))
     return [(f"{each.task_id}/{each.name}", f"{each.title} ({each.task_id})") for each in rows[:DATASETS]]
 

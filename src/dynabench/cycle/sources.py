@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.cycle import lineage, queries
 from dynabench.cycle.plan import Plan
 from dynabench.cycle.tables import CycleTurn
@@ -72,7 +73,7 @@ def outside(session: Session, task: str, plan: Plan) -> list[dict[str, Any]]:
     for place, each in enumerate(plan.train.outside):
         dataset = session.scalar(library_queries.named(task, each.dataset))
         version = session.get(DatasetVersion, dataset.version_id) if dataset and dataset.version_id else None
-        if dataset is None or version is None or dataset.visibility == "hidden":
+        if dataset is None or version is None or Disclosure.at_most(dataset.visibility).hidden:
             told = _("The task has no dataset %(name)s whose rows may be learnt from.", name=each.dataset)
             raise errors.Invalid({f"train.outside.{place}.dataset": told})
         found.append(

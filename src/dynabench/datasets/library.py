@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import Disclosure, lists_dataset
 from dynabench.datasets import library_queries as queries
 from dynabench.datasets import twins
 from dynabench.datasets.library_schemas import Change, Settled
@@ -30,8 +31,8 @@ def find(session: Session, viewer: Person | None, task: str, name: str) -> Datas
     """A dataset that the viewer may know of; `NotFound` for all others, hidden ones of other people among them."""
     rounds.task(session, task)
     found = session.scalar(queries.named(task, name))
-    owner = may.may_in(session, viewer, Action.MANAGE_DATASETS, task)
-    if found is None or not (owner or (found.visibility != "hidden" and found.version_id)):
+    owner = bool(may.may_in(session, viewer, Action.MANAGE_DATASETS, task))
+    if found is None or not lists_dataset(found, owner):
         raise errors.NotFound(
             _("Task %(task)s has no dataset %(name)s that you may see.", task=repr(task), name=repr(name))
         )
@@ -51,8 +52,7 @@ def rows_for(session: Session, viewer: Person | None, task: str, name: str) -> D
     """The version whose rows the viewer may have: of public datasets, after the task's warning. Raises `Forbidden`,
     also for owners: rows of other datasets leave by no way."""
     found = find(session, viewer, task, name)
-    if found.visibility != "public":
-        raise errors.Forbidden(_("The rows of this dataset are not public, so that it stays a fair test."))
+    Disclosure.of(viewer, found).require_rows()
     if viewer is None and rounds.task_config(session, task).content_warning:
         raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to see them."))
     if found.version_id is None:
@@ -180,7 +180,8 @@ def change(session: Session, person: Person | None, task: str, name: str, wanted
     if "visibility" in changed:
         _keep_secret(found)
     warning = ""
-    if changed.get("visibility") == "hidden" and was_public(session, found):
+    hides = "visibility" in changed and Disclosure.at_most(changed["visibility"]).hidden
+    if hides and was_public(session, found):
         warning = _(
             "This dataset was public: anyone who has its rows keeps them, so scores on it say less from now on."
         )
@@ -204,9 +205,9 @@ def _keep_secret(dataset: Dataset) -> None:
 
 def was_public(session: Session, dataset: Dataset) -> bool:
     """Whether everybody could ever have its rows."""
-    said = session.scalars(queries.acts(dataset.task_id))
-    before = any(each.get("dataset") == dataset.name and each.get("visibility") == "public" for each in said)
-    return before or dataset.visibility == "public"
+    acts = [act for act in session.scalars(queries.acts(dataset.task_id)) if act.get("dataset") == dataset.name]
+    visibilities = [dataset.visibility, *(act["visibility"] for act in acts if "visibility" in act)]
+    return any(Disclosure.at_most(visibility).rows for visibility in visibilities)
 
 
 def citation(dataset: Dataset, version: DatasetVersion, address: str) -> str:

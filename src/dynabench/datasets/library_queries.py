@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Update, func, or_, select, update
 
 from dynabench.accounts.tables import Act
+from dynabench.benchmark import disclosure
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.rounds.tables import RefusedRow
 
@@ -44,8 +45,7 @@ class Sought:
             words = "%" + self.q.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
             yield or_(Dataset.name.ilike(words, escape="\\"), Dataset.title.ilike(words, escape="\\"))
         if not self.everything:
-            shown = (Dataset.visibility != "hidden") & Dataset.version_id.is_not(None)
-            yield or_(shown, Dataset.task_id.in_(self.mine))
+            yield disclosure.listed_datasets(Dataset, Dataset.task_id.in_(self.mine))
 
 
 def listed(sought: Sought, after: Place | None = None) -> Found:
@@ -69,7 +69,7 @@ def counts(sought: Sought) -> Select[str, int]:
 def hidden(task: str) -> Select[int]:
     """How many datasets of a task are hidden and in use."""
     return select(func.count()).select_from(Dataset).where(
-        Dataset.task_id == task, Dataset.visibility == "hidden", Dataset.version_id.is_not(None),
+        Dataset.task_id == task, ~disclosure.datasets_with_counts(Dataset), Dataset.version_id.is_not(None),
         Dataset.retired_at.is_(None),
     )  # fmt: skip
 

@@ -6,9 +6,10 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, DatasetVersionOut
-from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, slice_told
+from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion
 from dynabench.language import _
 from dynabench.people import may
 from dynabench.people.may import Action
@@ -18,11 +19,12 @@ VERSIONS = LISTED = 50  # on a page
 CURSOR = re.compile(r"([a-z0-9-]{1,60})\.([01])\.([a-z0-9-]{1,62})")
 
 
-def version_out(session: Session, version: DatasetVersion, owner: bool, visibility: str) -> DatasetVersionOut:
-    """A version; refused rows, progress and the small slices of what is hidden are for owners."""
-    told = {name: n for name, n in version.slices.items() if owner or slice_told(visibility, n, version.rows)}
+def version_out(session: Session, dataset: Dataset, version: DatasetVersion, owner: bool) -> DatasetVersionOut:
+    """Return a version; refused rows, progress and the small slices of what is hidden are for owners."""
+    disclosure = Disclosure.of(None, dataset, owner=owner)
+    slices = {name: n for name, n in version.slices.items() if disclosure.shows_tag(n, version.rows)}
     out = DatasetVersionOut(
-        number=version.number, state=version.state, digest=version.digest, rows=version.rows, slices=told,
+        number=version.number, state=version.state, digest=version.digest, rows=version.rows, slices=slices,
         created_at=version.created_at,
     )  # fmt: skip
     if owner:
@@ -37,7 +39,7 @@ def version_out(session: Session, version: DatasetVersion, owner: bool, visibili
 
 
 def _common(session: Session, found: Dataset, version: DatasetVersion | None, owner: bool) -> dict[str, object]:
-    shown = version_out(session, version, owner, found.visibility) if version else None
+    shown = version_out(session, found, version, owner) if version else None
     return {
         "task": found.task_id, "name": found.name, "title": found.title, "kind": found.kind,
         "visibility": found.visibility, "licence": found.licence, "languages": found.languages,
@@ -81,11 +83,7 @@ def full(session: Session, viewer: Person | None, task: str, name: str, warning:
     owner = bool(may.may_in(session, viewer, Action.MANAGE_DATASETS, task))
     current = session.get(DatasetVersion, found.version_id) if found.version_id else None
     versions = session.scalars(library_queries.versions(found.id).limit(VERSIONS))
-    shown = [
-        version_out(session, each, owner, found.visibility)
-        for each in versions
-        if owner or each.state == DatasetState.READY
-    ]
+    shown = [version_out(session, found, each, owner) for each in versions if owner or each.state == DatasetState.READY]
     common = _common(session, found, current, owner)
     return DatasetFull.model_validate({**common, "card": found.card, "versions": shown, "warning": warning})
 

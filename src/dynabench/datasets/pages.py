@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.collection import overview
 from dynabench.datasets import library, library_api, library_queries, stored, twin_pages, upload_pages
 from dynabench.datasets import library_views as views
@@ -103,13 +104,23 @@ async def page(
     db: Database = request.app.state.db
     values = await db.aread(head, viewer, task)
     found = await db.aread(views.full, viewer, task, name)
-    values |= {"dataset": found, "rows": [], "withheld": "", "citation": "", "errors": {}, "given": {}, "warning": ""}
+    disclosure = Disclosure.of(viewer, found)
+    values |= {
+        "dataset": found,
+        "disclosure": disclosure,
+        "rows": [],
+        "withheld": "",
+        "citation": "",
+        "errors": {},
+        "given": {},
+        "warning": "",
+    }
     values |= {"once_public": False, "slices": [], "most": 1, "hub": request.app.state.settings.hub_url}
     if found.version:
         values |= await db.aread(_about, request, viewer, task, name)
         slices = sorted(found.version.slices.items(), key=lambda each: -each[1])
         values |= {"slices": slices[:SLICES], "most": max([n for _, n in slices], default=1), "tags": len(slices)}
-        if found.visibility == "public":
+        if disclosure.rows:
             try:
                 version = await db.aread(library.rows_for, viewer, task, name)
                 values["rows"] = await to_thread.run_sync(_first, request, version.digest)

@@ -10,11 +10,8 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, and_
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.db import Base, Key, now
-from dynabench.stats.rates import FEW
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,60}[a-z0-9]$"
-SMALLEST_SLICE = FEW
-"""Rows from which on a slice says something: smaller ones are marked, and of hidden datasets told to nobody."""
 
 
 class DatasetVisibility(StrEnum):
@@ -31,15 +28,6 @@ class DatasetState(StrEnum):
     READING = "reading"
     READY = "ready"
     FAILED = "failed"
-
-
-def slice_told(visibility: str, rows: int, of: int) -> bool:
-    """Whether the scores of a slice of `rows` out of the dataset's `of` rows may be told.
-
-    Of hidden datasets neither of small slices nor of those that leave out a few rows: the whole's score would say how
-    these were answered.
-    """
-    return visibility != DatasetVisibility.HIDDEN or (rows >= SMALLEST_SLICE and not 0 < of - rows < SMALLEST_SLICE)
 
 
 class Dataset(Base):
@@ -101,14 +89,10 @@ class DatasetVersion(Base):
 
     __table_args__ = (UniqueConstraint("dataset_id", "number"),)
 
-    def told_digest(self, visibility: str) -> str:
-        """What everybody may know of the digest; of a hidden dataset a commitment, SHA-256 of salt and digest in hex.
-
-        Whoever guesses the rows of a hidden dataset can then not learn from it that the guess is right, and yet it
-        changes whenever the rows do; its owners can show the salt once the rows are public.
-        """
-        told = hashlib.sha256(f"{self.salt}{self.digest}".encode()).hexdigest()
-        return told if visibility == DatasetVisibility.HIDDEN else self.digest
+    @property
+    def commitment(self) -> str:
+        """SHA-256 of salt and digest in hex, which says nothing of the rows and yet changes whenever they do."""
+        return hashlib.sha256(f"{self.salt}{self.digest}".encode()).hexdigest()
 
 
 class Twin(Base):

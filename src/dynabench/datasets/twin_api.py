@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer, limited
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import twin_rows, twins, waiting
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.datasets.twin_schemas import Axis, PairOut, PairPage, TwinIn, TwinOut, TwinsOut
@@ -35,10 +36,7 @@ def counted(
 ) -> tuple[DatasetVersion, Twin]:  # fmt: skip
     """The twin of an axis that counts, to be read; `NotFound` without one, `Forbidden` where no row is shown."""
     dataset, version, _mine = twins.seen(session, viewer, task, name)
-    if dataset.visibility != "public":
-        raise errors.Forbidden(
-            _("The rows of this dataset are not public: its copies are counted, and nobody reads them.")
-        )
+    Disclosure.of(viewer, dataset).require_rows()
     twin = session.scalar(twins.current(version.id, axis))
     if twin is None:
         raise errors.NotFound(_("There are no such copies of this dataset."))

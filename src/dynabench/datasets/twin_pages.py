@@ -13,6 +13,7 @@ from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
 from dynabench.adversaries import perturbations
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import stored, twin_api, twins, waiting
 from dynabench.datasets.copies import COPIES, MOST_COPIES
 from dynabench.datasets.shapes import quoted
@@ -42,7 +43,8 @@ def _head(session: Session, viewer: Person | None, task: str, name: str, axis: s
     current = current or next((each for each in held if each.state != RoundState.DRAFT), None)
     return {
         "config": rounds.newest_config(session, task), "round": views.round_out(session, current) if current else None,
-        "dataset": dataset, "version": version, "mine": mine, "twin": session.scalar(twins.current(version.id, axis)),
+        "dataset": dataset, "version": version, "mine": mine, "disclosure": Disclosure.of(viewer, dataset),
+        "twin": session.scalar(twins.current(version.id, axis)),
         "last": session.scalar(twins.newest(version.id, axis)) if mine else None,
     }  # fmt: skip
 
@@ -56,7 +58,7 @@ async def _page(
     twin: Twin | None = values["twin"]
     pairs: list[Any] = []
     following = None
-    if twin is not None and values["dataset"].visibility == "public":
+    if twin is not None and values["disclosure"].rows:
         pairs, following = await twin_api.page(request, values["version"], twin, transformation, after, SHOWN)
     offered = [one for one in perturbations.transformations().values() if one.axis == axis]
     return render(

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.adversaries import perturbations
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import waiting
 from dynabench.datasets.copies import COPIES, MOST_COPIES
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
@@ -41,7 +42,7 @@ def seen(session: Session, viewer: Person | None, task: str, name: str) -> tuple
     """A dataset with its ready version, and whether the viewer owns it; `NotFound` for others unless it is public."""
     mine = bool(may.may_in(session, viewer, Action.MANAGE_DATASETS, rounds.task(session, task).id))
     dataset = session.scalar(select(Dataset).where(Dataset.task_id == task, Dataset.name == name))
-    if dataset is None or not (mine or dataset.visibility == "public"):
+    if dataset is None or not (mine or Disclosure.of(viewer, dataset).rows):
         raise errors.NotFound(_("There is no dataset %(name)s of this task that you may see.", name=repr(name)))
     version = session.get(DatasetVersion, dataset.version_id) if dataset.version_id else None
     if version is None:

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import counts_as_try
 from dynabench.language import _
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import view_queries as queries
@@ -98,7 +99,7 @@ def _sliced(
 
 def _tries(session: Session, entrant: Entrant) -> int | None:
     submission = session.get_one(Submission, entrant.id)
-    if submission.person_id is None or submission.visibility == "anonymous":
+    if submission.person_id is None or not counts_as_try(submission):
         return None
     return session.scalar(queries.tries(submission.person_id, submission.task_id))
 

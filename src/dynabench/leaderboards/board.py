@@ -18,9 +18,8 @@ from sqlalchemy import Pool
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import Disclosure, label_without_name
 from dynabench.leaderboards import queries
-from dynabench.people import may
-from dynabench.people.may import Action
 from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
 from dynabench.scoring.measures import REPLICATES, Measure, measure
@@ -48,9 +47,9 @@ class Column:
     languages: tuple[str, ...]
 
     @property
-    def hidden(self) -> bool:
-        """Whether nothing but whole scores may be told."""
-        return self.visibility == "hidden"
+    def disclosure(self) -> Disclosure:
+        """The part of it that everybody may see."""
+        return Disclosure.of(None, self)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Entry:
     model: str
     version: str
     submitter: str
-    person: int | None
+    person_id: int | None
     visibility: str
     inside: bool
     withdrawn: bool
@@ -179,14 +178,14 @@ def _coming(session: Session, versions: Sequence[int]) -> Coming:
 
 
 def _seen(entry: Entry, viewer: Person | None) -> Entry | None:
-    mine = may.may(viewer, Action.SEE_SUBMISSION, author=entry.person)
-    if entry.withdrawn or (entry.visibility == "private" and not mine):
+    disclosure = Disclosure.of(viewer, None, entry)
+    if entry.withdrawn or not disclosure.scores:
         return None
-    if entry.visibility != "anonymous" or mine:
-        return replace(entry, mine=viewer is not None and viewer.id == entry.person)
+    if disclosure.name:
+        return replace(entry, mine=viewer is not None and viewer.id == entry.person_id)
     return replace(
-        entry, name=f"Anonymous {entry.id}", model="", version="", submitter="", person=None, licence="", languages=(),
-        bytes=None, rows=None, balance=(),
+        entry, name=label_without_name(entry.id, entry.visibility), model="", version="", submitter="", person_id=None,
+        licence="", languages=(), bytes=None, rows=None, balance=(),
     )  # fmt: skip
 
 
@@ -216,7 +215,7 @@ def standing(session: Session, task: str, metrics: tuple[str, ...]) -> Standing:
 
 
 def _column(dataset: Any, version: Any) -> Column:
-    digest = version.told_digest(dataset.visibility)
+    digest = Disclosure.of(None, dataset).digest(version)
     return Column(
         dataset.name, dataset.title or dataset.name, dataset.kind, dataset.visibility, dataset.weight, version.id,
         version.number, digest, version.rows, dataset.licence, tuple(map(str, dataset.languages)),
@@ -229,7 +228,7 @@ def _entry(of: Submission, person: Person | None) -> Entry:
     languages = card.get("languages")
     return Entry(
         id=of.id, name=of.name, kind=of.kind, model=of.model, version=of.version,
-        submitter=person.public_name if person else "", person=of.person_id,
+        submitter=person.public_name if person else "", person_id=of.person_id,
         visibility=of.visibility, inside=of.inside,
         withdrawn=of.state == SubmissionState.WITHDRAWN,
         licence=str(card.get("licence") or "")[:100],
@@ -278,9 +277,9 @@ def _read(
 def _released(of: Standing) -> Standing:
     """The same with what is told of hidden datasets; costs are each model's own."""
     quality = np.array([not each.cost for each in of.metrics])
-    people, visibilities = [each.person for each in of.entries], [each.visibility for each in of.entries]
+    people, visibilities = [each.person_id for each in of.entries], [each.visibility for each in of.entries]
     for at, column in enumerate(of.datasets):
-        if not column.hidden or not of.metrics:
+        if not column.disclosure.hidden or not of.metrics:
             continue
         primary = of.metrics[0]
         values, drawn = of.values[:, at, 0] / primary.scale, of.replicates[:, at, 0] / primary.scale

@@ -15,11 +15,9 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import slice_told
+from dynabench.benchmark.disclosure import Disclosure, is_anonymous, label_without_name
 from dynabench.language import _
 from dynabench.leaderboards import view_queries as queries
-from dynabench.people import may
-from dynabench.people.may import Action
 from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
 from dynabench.scoring import released
@@ -63,14 +61,9 @@ class Data:
     round: int | None
 
     @property
-    def rows_may_be_seen(self) -> bool:
-        """Whether anybody may read its rows and what models answered."""
-        return self.visibility == "public"
-
-    @property
-    def results_may_be_seen(self) -> bool:
-        """Whether what was right row by row may be counted."""
-        return self.visibility != "hidden"
+    def disclosure(self) -> Disclosure:
+        """The part of it that everybody may see."""
+        return Disclosure.of(None, self)
 
 
 @dataclass(frozen=True)
@@ -130,9 +123,15 @@ def field(session: Session, viewer: Person | None, task_id: str, withdrawn: bool
 
 def entrants(session: Session, viewer: Person | None, task_id: str) -> list[Entrant]:
     """The submissions of a task that `viewer` may see, by number."""
-    found = [each for each in session.scalars(queries.submissions(task_id)) if _seen(each, viewer)]
-    names = Counter(each.name for each in found if _named(each, viewer))
-    return [_entrant(each, viewer, names[each.name] > 1) for each in found]
+    every = [
+        (submission, Disclosure.of(viewer, None, submission))
+        for submission in session.scalars(queries.submissions(task_id))
+    ]
+    seen = [(submission, disclosure) for submission, disclosure in every if disclosure.scores]
+    names = Counter(submission.name for submission, disclosure in seen if disclosure.name)
+    return [
+        _entrant(submission, viewer, disclosure.name, names[submission.name] > 1) for submission, disclosure in seen
+    ]
 
 
 def data(session: Session, task_id: str) -> tuple[Data, ...]:
@@ -182,7 +181,7 @@ def slices(
     source_of = {each.id: told.get((each.id, of.id), each.id) for each in entrants}
     rows = session.execute(queries.scores(sorted(set(source_of.values())), [of.version_id], [metric.name], slices=True))
     found = {(submission, score.slice): cell(score) for submission, _, score in rows}
-    shown = {key: each for key, each in found.items() if slice_told(of.visibility, each.n, of.rows)}
+    shown = {key: each for key, each in found.items() if of.disclosure.shows_slice(each.n, of.rows)}
     return {(id, tag): each for id, source in source_of.items() for (one, tag), each in shown.items() if one == source}
 
 
@@ -190,7 +189,7 @@ def _told(
     session: Session, field: Field, entrants: Sequence[Entrant], data: Iterable[Data]
 ) -> dict[tuple[int, int], int]:
     """Whose scores are told of an entrant on hidden data where it is held back (`released.told`), by both numbers."""
-    hidden = {each.version_id: each for each in data if each.visibility == "hidden"}
+    hidden = {each.version_id: each for each in data if each.disclosure.hidden}
     rows = {version: each.rows for version, each in hidden.items()}
     found = released.told(session, field.config.id, rows, field.metrics[0])
     own = {each.id for each in entrants}
@@ -224,22 +223,9 @@ def _one(found: Iterable[T], fits: Callable[[T], bool], otherwise: str) -> T:
     raise errors.NotFound(otherwise)
 
 
-def _close(submission: Submission, viewer: Person | None) -> bool:
-    """Whether the viewer made it, or is an admin."""
-    return bool(may.may(viewer, Action.SEE_SUBMISSION, author=submission.person_id))
-
-
-def _seen(submission: Submission, viewer: Person | None) -> bool:
-    return submission.visibility != "private" or _close(submission, viewer)
-
-
-def _named(submission: Submission, viewer: Person | None) -> bool:
-    return submission.visibility != "anonymous" or _close(submission, viewer)
-
-
-def _entrant(of: Submission, viewer: Person | None, twice: bool) -> Entrant:
-    named = _named(of, viewer)
-    label = f"Anonymous {of.id}" if not named else f"{of.name} #{of.id}" if twice else of.name
+def _entrant(of: Submission, viewer: Person | None, named: bool, twice: bool) -> Entrant:
+    name = f"{of.name} #{of.id}" if twice else of.name
+    label = name if named else label_without_name(of.id, of.visibility)
     return Entrant(
         id=of.id,
         label=label,
@@ -247,7 +233,7 @@ def _entrant(of: Submission, viewer: Person | None, twice: bool) -> Entrant:
         version=of.version if named else "",
         entered_at=of.created_at,
         mine=viewer is not None and viewer.id == of.person_id,
-        anonymous=of.visibility == "anonymous",
+        anonymous=is_anonymous(of.visibility),
         withdrawn=of.state == SubmissionState.WITHDRAWN,
         file=of.kind == "predictions",
     )

@@ -8,6 +8,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dynabench.benchmark.disclosure import is_anonymous
 from dynabench.leaderboards.board import Entry
 from dynabench.leaderboards.ranking import Cell, Ranking, Row
 from dynabench.sheets import as_csv
@@ -51,7 +52,7 @@ def row_document(of: Ranking, row: Row) -> dict[str, Any]:
         "version": entry.version,
         "kind": entry.kind,
         "submitter": entry.submitter,
-        "anonymous": entry.visibility == "anonymous",
+        "anonymous": is_anonymous(entry.visibility),
         "submitted_at": entry.made_at.date().isoformat(),
         "licence": entry.licence,
         "languages": list(entry.languages),

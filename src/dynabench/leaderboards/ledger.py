@@ -7,13 +7,10 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import Disclosure, counts_as_try, label_without_name
 from dynabench.leaderboards import queries
-from dynabench.people import may
-from dynabench.people.may import Action
 from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
-
-NAMELESS = {"private": "Private", "anonymous": "Anonymous"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
     counts, lines = Counter[int](), list[Line]()
     for of, person in session.execute(queries.submissions(task)):
         nth = None
-        if of.person_id is not None and of.visibility != "anonymous":
+        if of.person_id is not None and counts_as_try(of):
             counts[of.person_id] += 1
             nth = counts[of.person_id]
         lines.append(_line(of, person, nth, viewer, scored.get(of.id, 0)))
@@ -52,20 +49,19 @@ def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
 
 
 def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int) -> Line:
-    mine = viewer is not None and viewer.id == of.person_id
-    seen = of.visibility == "public" or bool(may.may(viewer, Action.SEE_SUBMISSION, author=of.person_id))
+    named = Disclosure.of(viewer, None, of).name
     return Line(
         id=of.id,
         made_at=of.created_at,
-        name=of.name if seen else f"{NAMELESS.get(of.visibility, 'Private')} {of.id}",
-        submitter=person.public_name if person and seen else "",
-        nth=nth if seen else None,
-        kind=of.kind if seen else "",
+        name=of.name if named else label_without_name(of.id, of.visibility),
+        submitter=person.public_name if person and named else "",
+        nth=nth if named else None,
+        kind=of.kind if named else "",
         state=of.state,
         visibility=of.visibility,
         withdrawn_at=of.withdrawn_at,
         datasets=datasets,
-        mine=mine,
+        mine=viewer is not None and viewer.id == of.person_id,
     )
 
 
@@ -76,11 +72,11 @@ def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str
     """
     named, tries, gone = dict[int, str](), Counter[int](), Counter[int]()
     for of, person in session.execute(queries.submissions(task)):
-        if person is None or of.visibility == "anonymous":
+        if person is None or not counts_as_try(of):
             continue
         tries[person.id] += 1
         gone[person.id] += of.state == SubmissionState.WITHDRAWN
-        if of.visibility == "public" or may.may(viewer, Action.SEE_SUBMISSION, author=person.id):
+        if Disclosure.of(viewer, None, of).name:
             named[person.id] = person.public_name
     rows = [(name, tries[id], gone[id]) for id, name in named.items()]
     return sorted(rows, key=lambda row: (-row[1], row[0]))

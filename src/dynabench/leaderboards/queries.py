@@ -7,6 +7,7 @@ from sqlalchemy import Select, Update, func, select, true, tuple_, update
 from sqlalchemy.orm import load_only
 
 from dynabench.accounts.tables import Person
+from dynabench.benchmark import disclosure
 from dynabench.datasets.tables import EVALUATED, Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.db import PACKED
 from dynabench.leaderboards.tables import Fork, Report, Snapshot
@@ -99,7 +100,11 @@ def signed(versions: Sequence[int]) -> Select[int, int, str]:
 
 def readmes(task: str) -> Select[int, str]:
     """The READMEs of a task's public submissions that are ready: one index range."""
-    mine = (Submission.task_id == task, Submission.state == SubmissionState.READY, Submission.visibility == "public")
+    mine = (
+        Submission.task_id == task,
+        Submission.state == SubmissionState.READY,
+        disclosure.named_submissions(Submission),
+    )
     return select(Submission.id, Submission.readme).where(*mine, Submission.readme != "").order_by(Submission.id)
 
 

@@ -12,6 +12,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.benchmark.disclosure import may_answer
 from dynabench.language import _
 from dynabench.leaderboards.board import Board, Entry, Floats
 from dynabench.leaderboards.weights import Weights
@@ -222,7 +223,7 @@ def _without(board: Board, place: int, missing: Sequence[int]) -> str:
     names = ", ".join(each.title for each in data)
     if (ahead := board.coming.ahead(entry.id, [each.version for each in data])) is not None:
         return _("Being scored on %(names)s: %(ahead)s.", names=names, ahead=_queued(ahead))
-    if not entry.inside and any(each.hidden for each in data):
+    if not all(may_answer(each, entry) for each in data):
         return _("It runs outside, so it is not evaluated on hidden data: no score on %(names)s.", names=names)
     return _("Not yet scored on %(names)s.", names=names)
 

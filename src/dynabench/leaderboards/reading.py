@@ -78,7 +78,7 @@ def row(
 def slices(session: Session, of: Ranking, row: Row) -> list[Slice]:
     """Scores by slice, of datasets that are not hidden."""
     metrics = {each.name: each for each in of.board.metrics}
-    open_ones = {each.version: each.name for each in of.board.datasets if not each.hidden}
+    open_ones = {each.version: each.name for each in of.board.datasets if each.disclosure.slices}
     found = session.execute(queries.slices(row.entry.id, list(open_ones), list(metrics)))
     return [
         Slice(open_ones[each.version_id], each.slice, each.metric, _cell(each, metrics[each.metric].scale), each.n)

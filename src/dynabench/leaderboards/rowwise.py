@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
-from dynabench import errors
 from dynabench.datasets.stored import Stored
-from dynabench.language import _
 from dynabench.leaderboards import comparing, results
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import view_queries as queries
@@ -67,7 +65,7 @@ Shards = dict[int, list[Shard]]
 
 def shards(session: Session, ids: Sequence[int], data: Data) -> Shards:
     """The answered shards of finished evaluations on a dataset; none of one whose results may not be seen."""
-    if not data.results_may_be_seen:
+    if not data.disclosure.counts:
         return {}
     of = {each.id: each.submission_id for each in session.scalars(queries.finished(ids, data.version_id))}
     found: Shards = {}
@@ -111,22 +109,20 @@ def chosen(field: Field, dataset: str, found: Sequence[Difference]) -> Data | No
     """The dataset whose rows are looked at: the one asked for, else the first public one with a difference."""
     if dataset:
         return visible(field, dataset)
-    return next((each.data for each in found if each.data.rows_may_be_seen), None)
+    return next((each.data for each in found if each.data.disclosure.rows), None)
 
 
 def visible(field: Field, dataset: str) -> Data:
     """The dataset of this name; raises `Forbidden` where its rows may not be seen."""
     data = field.dataset(dataset)
-    if not data.rows_may_be_seen:
-        raise errors.Forbidden(_("The rows of %(title)s are not shown: its owners keep them.", title=data.title))
+    data.disclosure.require_rows()
     return data
 
 
 def countable(field: Field, dataset: str) -> Data:
     """The dataset of this name; raises `Forbidden` where what was right row by row may not even be counted."""
     data = field.dataset(dataset)
-    if not data.results_may_be_seen:
-        raise errors.Forbidden(_("%(title)s is hidden: nothing but scores of the whole is shown.", title=data.title))
+    data.disclosure.require_counts()
     return data
 
 

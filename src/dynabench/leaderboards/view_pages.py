@@ -140,7 +140,7 @@ async def transfer(request: Request, task: str, viewer: Viewer, dataset: Word = 
 
     def read(session: Session) -> dict[str, Any]:
         field = known.field(session, viewer, task)
-        counted = [each for each in field.data if each.results_may_be_seen]
+        counted = [each for each in field.data if each.disclosure.counts]
         data = rowwise.countable(field, dataset) if dataset else counted[-1] if counted else None
         found = rowwise.shared(session, settings, field, data) if data else None
         values = framed(session, field) | {"counted": counted, "data": data, "found": found}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Select, and_, func, select
 
+from dynabench.benchmark import disclosure
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import PACKED
 from dynabench.registry.tables import Submission, SubmissionState
@@ -27,7 +28,7 @@ def tasks_of(model: str) -> Select[str]:
 
 def tries(person_id: int, task_id: str) -> Select[int]:
     """How many scored submissions, but for anonymous ones, somebody has in a task's ledger: one index range."""
-    of = (Submission.person_id == person_id, Submission.task_id == task_id, Submission.visibility != "anonymous")
+    of = (Submission.person_id == person_id, Submission.task_id == task_id, disclosure.counted_tries(Submission))
     mine = (*of, Submission.state.in_(ENTERED))
     return select(func.count()).select_from(Submission).where(*mine)
 

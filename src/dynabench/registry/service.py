@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import shows_model
 from dynabench.collection import statistics, target_figures
 from dynabench.db import now
 from dynabench.language import _, joined
@@ -129,7 +130,7 @@ class _Eyes:
     def sees(self, name: str, task: str) -> bool:
         listing, _ = self.listing(name)
         visibility = listing.visibility if listing else "public"
-        return visibility == "public" or self.keeps(name) or (visibility == "task" and task in self.roles)
+        return shows_model(visibility, self.keeps(name), task in self.roles)
 
 
 def models(session: Session, viewer: Person | None, states: Sequence[State], health: Healths) -> list[Model]:

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Select, Update, and_, func, or_, select, update
 
 from dynabench.accounts.tables import Person
+from dynabench.benchmark import disclosure
 from dynabench.datasets.tables import EVALUATED, Dataset, DatasetVersion
 from dynabench.jobs import Job
 from dynabench.registry.tables import Submission, SubmissionState
@@ -104,7 +105,7 @@ def wanted(task_id: str) -> Select[Dataset, DatasetVersion]:
     return (
         select(Dataset, DatasetVersion)
         .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
-        .where(Dataset.task_id == task_id, Dataset.visibility != "hidden", EVALUATED)
+        .where(Dataset.task_id == task_id, disclosure.datasets_with_counts(Dataset), EVALUATED)
         .order_by(Dataset.name)
     )
 
@@ -113,8 +114,7 @@ def others_private(models: Iterable[str], person_id: int | None) -> Select[str]:
     """Which of these models somebody else entered for few eyes: a probe for each."""
     return select(Submission.model).where(
         Submission.name.in_(list(models)),
-        Submission.visibility != "public",
-        or_(Submission.person_id != person_id, Submission.person_id.is_(None)),
+        ~disclosure.named_submissions(Submission, person_id),
     )
 
 

@@ -104,11 +104,10 @@ class SubmissionOut(SubmissionRow):
 def row(seen: Seen) -> dict[str, Any]:
     """What lists say of a submission."""
     made = seen.submission
-    known = bool(seen.who) or seen.mine or made.person_id is None
     told = {name: getattr(made, name) for name in ("id", "kind", "visibility", "state", "code", "attempt")}
     told |= {name: getattr(made, name) for name in ("inside", "created_at", "ready_at", "withdrawn_at")}
     told |= {"task": made.task_id, "by": seen.who, "mine": seen.mine, "name": seen.title}
-    told |= {name: getattr(made, name) if known else "" for name in ("model", "version")}
+    told |= {name: getattr(made, name) if seen.disclosure.name else "" for name in ("model", "version")}
     return told | {"reason": made.reason if seen.mine else ""}
 
 

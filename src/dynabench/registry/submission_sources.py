@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors, outgoing
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import library_queries
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.distributions import PLATFORM, TORCHSERVE, install_command
@@ -145,7 +146,7 @@ def pool_shown(session: Session, config: TaskConfig) -> tuple[Dataset, DatasetVe
     if config.training is None:
         return None
     found = session.scalar(library_queries.named(config.id, config.training.pool))
-    if found is None or found.version_id is None or found.visibility != "public" or found.retired_at:
+    if found is None or found.version_id is None or not Disclosure.of(None, found).rows or found.retired_at:
         return None
     return found, session.get_one(DatasetVersion, found.version_id)
 

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import Disclosure, model_visibility
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.models import catalog, check_words, fit
@@ -44,16 +45,21 @@ class Draft:
 
 @dataclass(frozen=True)
 class Seen:
-    """A submission as one viewer sees it; `who` is empty where nobody may know, `mine` where they may change it."""
+    """A submission as one viewer sees it; `who` is empty where the viewer may not know or the submitter left."""
 
     submission: Submission
     who: str
-    mine: bool
+    disclosure: Disclosure
+
+    @property
+    def mine(self) -> bool:
+        """True where the viewer may change it."""
+        return self.disclosure.own
 
     @property
     def title(self) -> str:
         """What lists call it."""
-        return self.submission.name if self.who or self.mine else f"#{self.submission.id}"
+        return self.submission.name if self.disclosure.name else f"#{self.submission.id}"
 
 
 def offered(config: TaskConfig) -> tuple[str, ...]:
@@ -163,14 +169,14 @@ def one(session: Session, viewer: Person, id: int, write: bool = False) -> Seen:
     found = session.get(Submission, id, with_for_update=write)
     if found is None:
         raise errors.NotFound(_("There is no such submission."))
-    mine = bool(may.may(viewer, Action.CHANGE_SUBMISSION, author=found.person_id))
-    owning = found.visibility == "public" and may.may_in(session, viewer, Action.LIST_SUBMISSIONS, found.task_id)
-    if not mine and (write or not owning):
+    disclosure = Disclosure.of(viewer, None, found)
+    owning = disclosure.name and may.may_in(session, viewer, Action.LIST_SUBMISSIONS, found.task_id)
+    if not disclosure.own and (write or not owning):
         if owning:
             raise errors.Forbidden(_("Only its submitter may do this."))
         raise errors.NotFound(_("There is no such submission."))
     sender = session.get(Person, found.person_id) if found.person_id else None
-    return Seen(found, sender.username if sender else "", mine)
+    return Seen(found, sender.username if sender else "", disclosure)
 
 
 def listed(session: Session, viewer: Person, task_id: str, before: int, limit: int) -> list[Seen]:
@@ -182,10 +188,9 @@ def listed(session: Session, viewer: Person, task_id: str, before: int, limit: i
     while len(found) < limit:
         rows = session.execute(submission_queries.listed(task_id, before, limit)).all()
         for made, username in rows:
-            mine = bool(may.may(viewer, Action.CHANGE_SUBMISSION, author=made.person_id))
-            if mine or (owner and made.visibility != "private"):
-                hidden = made.visibility == "anonymous" and not mine
-                found.append(Seen(made, "" if hidden else username or "", mine))
+            disclosure = Disclosure.of(viewer, None, made)
+            if disclosure.own or (owner and disclosure.scores):
+                found.append(Seen(made, username or "" if disclosure.name else "", disclosure))
         if len(rows) < limit:
             break
         before = rows[-1][0].id
@@ -308,5 +313,5 @@ def _list(session: Session, made: Submission, visibility: str = "") -> None:
     if listing is None:
         listing = ModelListing(name=made.name, keeper_id=made.person_id)
         session.add(listing)
-    listing.visibility = visibility or ("public" if made.visibility == "public" else "private")
+    listing.visibility = visibility or model_visibility(made)
     listing.changed_at = now()

@@ -9,6 +9,7 @@ from dbos import error as engine
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import stored
 from dynabench.db import now
 from dynabench.models import catalog
@@ -182,7 +183,7 @@ def _end(session: Session, job_id: str, evaluation: int, result: Result, log: st
     except Stopped as stopped:
         return {"state": stopped.code}
     _, submission, version, dataset = planning.whole(session, evaluation)
-    hidden = dataset.visibility == "hidden"
+    quotable = Disclosure.at_most(dataset.visibility).log
     if code := result.get("stopped", ""):
         found.state, found.code = EvaluationState.CANCELLED if code == "cancelled" else EvaluationState.FAILED, code
     else:
@@ -192,7 +193,7 @@ def _end(session: Session, job_id: str, evaluation: int, result: Result, log: st
             return {"state": found.state}
         found.state, found.code = EvaluationState.DONE, ""
     found.ended_at = now()
-    found.reason = "" if hidden else result.get("reason", "")  # of hidden rows nothing is kept that may quote them
-    found.log = "" if hidden else log
+    found.reason = result.get("reason", "") if quotable else ""  # of hidden rows nothing is kept that may quote them
+    found.log = log if quotable else ""
     service.announce(session, found)
     return {"state": found.state, "code": found.code}

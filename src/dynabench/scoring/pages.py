@@ -70,7 +70,7 @@ def _shown(
     scores = [score_out(each) for each in found]
     costs = [each for each in scores if not each["slice"] and _is_cost(each["metric"])]
     page, told = None, ""
-    if seen.shows:
+    if seen.shows_rows:
         try:
             page = results.page(session, settings, viewer, id, after, ROWS, wrong, tag)
         except (errors.Unavailable, errors.Forbidden) as problem:

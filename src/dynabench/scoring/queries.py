@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
-from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy import Select, func, select
 
+from dynabench.benchmark import disclosure
 from dynabench.datasets.tables import EVALUATED, Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.db import PACKED
 from dynabench.registry.tables import Submission, SubmissionState
@@ -20,7 +21,6 @@ def missing(submission: int | None = None, dataset: int | None = None) -> Select
 
     Hidden datasets are for models that run inside the platform alone, never for files of predictions.
     """
-    may_see = or_(Dataset.visibility != "hidden", and_(Submission.inside.is_(True), Submission.kind != "predictions"))
     exists = select(Evaluation.id).where(
         Evaluation.submission_id == Submission.id, Evaluation.version_id == DatasetVersion.id
     )
@@ -29,7 +29,7 @@ def missing(submission: int | None = None, dataset: int | None = None) -> Select
         .join(Dataset, Dataset.task_id == Submission.task_id)
         .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
         .where(Submission.state == SubmissionState.READY, Submission.withdrawn_at.is_(None), EVALUATED)
-        .where(DatasetVersion.state == DatasetState.READY, may_see, ~exists.exists())
+        .where(DatasetVersion.state == DatasetState.READY, disclosure.answerable(Dataset, Submission), ~exists.exists())
         .order_by(Submission.id, DatasetVersion.id)
     )
     if submission is not None:

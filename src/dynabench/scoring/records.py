@@ -19,6 +19,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import __version__
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import now
 from dynabench.errors import Conflict
@@ -142,7 +143,8 @@ def _public(key: Ed25519PrivateKey) -> str:
 
 def _document(session: Session, evaluation: int) -> dict[str, Any]:
     found, submission, of, dataset = planning.whole(session, evaluation)
-    told, hidden = of.told_digest(dataset.visibility), dataset.visibility == "hidden"
+    disclosure = Disclosure.at_most(dataset.visibility)
+    digest = disclosure.digest(of)
     shards = session.scalars(queries.shards(evaluation)).all()
     scores = session.scalars(queries.scores(evaluation)).all()
     return {
@@ -150,19 +152,19 @@ def _document(session: Session, evaluation: int) -> dict[str, Any]:
         "evaluation": evaluation,
         "task": dataset.task_id,
         "model": _model(submission),
-        "dataset": _dataset(dataset, of),
+        "dataset": _dataset(dataset, of, digest),
         "attempt": found.attempt,
         "answered_at": max(each.done_at for each in shards).isoformat(),
         "asked": any(found.started_at is None or each.done_at >= found.started_at for each in shards),
         "rows": found.rows_done,
-        "seeds": {"replicates": told, "sample": told},
+        "seeds": {"replicates": digest, "sample": digest},
         "batch_size": costs.BATCH,
         "repeats": costs.REPEATS,
         "machine": hardware(),
         "python": platform.python_version(),
         "libraries": {name: known for name in LIBRARIES if (known := _version(name))},
         "code": __version__,
-        "shards": [_shard(each, hidden) for each in shards],
+        "shards": [_shard(each, disclosure) for each in shards],
         "scores": [_score(each) for each in scores if not each.slice],
         "made_at": now().isoformat(),
     }
@@ -175,20 +177,20 @@ def _model(submission: Submission) -> dict[str, Any]:
     return found | ({"encoder": encoder} if encoder else {})
 
 
-def _dataset(dataset: Dataset, version: DatasetVersion) -> dict[str, Any]:
+def _dataset(dataset: Dataset, version: DatasetVersion, digest: str) -> dict[str, Any]:
     return {
         "name": dataset.name,
         "version": version.number,
-        "digest": version.told_digest(dataset.visibility),
+        "digest": digest,
         "rows": version.rows,
         "visibility": dataset.visibility,
     }
 
 
-def _shard(shard: Shard, hidden: bool) -> dict[str, Any]:
-    """Without the digest of what was answered to hidden rows: few answers can be guessed."""
-    told = ("part", "number", "first", "rows", *(() if hidden else ("digest",)))
-    return {name: getattr(shard, name) for name in told}
+def _shard(shard: Shard, disclosure: Disclosure) -> dict[str, Any]:
+    """Return a shard without the digest of what was answered to hidden rows: few answers can be guessed."""
+    names = ("part", "number", "first", "rows", *(("digest",) if disclosure.marks else ()))
+    return {name: getattr(shard, name) for name in names}
 
 
 def _score(score: Score) -> dict[str, Any]:

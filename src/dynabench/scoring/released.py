@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.disclosure import is_anonymous
 from dynabench.scoring import queries
 from dynabench.scoring.measures import REPLICATES, Measure, unpacked
 from dynabench.stats.ladder import free_ladder
@@ -45,12 +46,12 @@ def sources(
     for place, (person, visibility) in enumerate(zip(people, visibilities, strict=True)):
         if person is not None and np.isfinite(values[place]):
             ladders.setdefault((person, visibility), []).append(place)
-    for (_, visibility), own in ladders.items():
+    for (_person, visibility), own in ladders.items():
         if len(own) < 2:
             continue
         climbed = free_ladder(values[own].tolist(), replicates[own].T, max(rows, 2), direction, LEVEL)
         best = np.array([own[each.best or 0] for each in climbed])
-        found[own] = np.where(best == own, best, NOTHING) if visibility == "anonymous" else best
+        found[own] = np.where(best == own, best, NOTHING) if is_anonymous(visibility) else best
     return found
 
 

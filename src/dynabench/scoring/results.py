@@ -18,7 +18,7 @@ from dynabench.scoring.asking import Stopped
 from dynabench.scoring.gathering import answer_field
 from dynabench.scoring.planning import ROWS
 from dynabench.scoring.service import Seen
-from dynabench.scoring.tables import EvaluationState, Shard
+from dynabench.scoring.tables import Shard
 from dynabench.settings import Settings
 from dynabench.tasks.fields import Field
 
@@ -64,12 +64,11 @@ def page(
     Raises `Forbidden` where the dataset lets nobody know, and `Conflict` while there are none.
     """
     seen = service.one(session, viewer, id)
-    if seen.dataset.visibility == "hidden" or (seen.evaluation.state == EvaluationState.DONE and not seen.shows):
-        raise errors.Forbidden(_("Of this dataset nothing is shown but its scores as a whole."))
-    if not seen.shows:
+    seen.disclosure.require_marks()
+    if not seen.shows_rows:
         raise errors.Conflict(_("There are no results before the evaluation is done."))
-    if tag and seen.shows != "rows":
-        raise errors.Forbidden(_("The tags of this dataset's rows are not shown."))
+    if tag:
+        seen.disclosure.require_rows()
     shards = [each for each in session.scalars(queries.shards(id)) if each.part == ROWS]
     config = rounds.newest_config(session, seen.dataset.task_id)
     try:
@@ -110,7 +109,7 @@ def _answers(settings: Settings, shards: Sequence[Shard], first: int) -> Any:
 
 def _result(seen: Seen, field: Field, row: Stored, said: answers.Answer, number: int, right: bool) -> Result:
     answer = said.answer.get(field.name)
-    if seen.shows != "rows":
+    if not seen.disclosure.rows:
         return Result(number, row.uid, right, {}, (), None, None, ())
     accepted = tuple(each.get(field.name) for each in row.answers)
     return Result(number, row.uid, right, dict(row.inputs), accepted, answer, said.probabilities, row.tags)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from dynabench.datasets.tables import slice_told
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.db import Database, now
 from dynabench.evaluate.replicating import replicated
 from dynabench.rounds import service as rounds
@@ -63,7 +63,7 @@ def scores(database: Database, settings: Settings, evaluation: int) -> list[Made
     names = list(dict.fromkeys([work.config.metrics.primary, *work.config.metrics.report]))
     found = [made for name in names if (made := whole(name, rows, work.digest))]
     found += calibration(rows, work.digest)
-    found += slices(names, rows, work.visibility)
+    found += slices(names, rows, Disclosure.at_most(work.visibility))
     for axis in (part for part in work.parts if part != planning.ROWS):
         found += perturbed(axis, work.config.metrics.primary, rows, work.parts[axis], work.digest)
     if rows.costs:
@@ -128,7 +128,7 @@ def calibration(rows: Gathered, digest: str) -> list[Made]:
     return [_with_interval("calibration_error", value, replicated(module, columns, digest)[key], len(sure))]
 
 
-def slices(names: Sequence[str], rows: Gathered, visibility: str) -> Iterator[Made]:
+def slices(names: Sequence[str], rows: Gathered, disclosure: Disclosure) -> Iterator[Made]:
     """Of the rows with one tag: how many are right with Wilson's interval, and of marked or written texts the metrics.
 
     A slice with one label has no F1 over classes: what counts there is how often that label is found.
@@ -137,8 +137,8 @@ def slices(names: Sequence[str], rows: Gathered, visibility: str) -> Iterator[Ma
     by_size = sorted(rows.places.items(), key=lambda each: -len(each[1]))
     labels = isinstance(rows.answer, Choice)
     right = "accuracy" if labels else "exact_match"
-    told = [each for each in by_size if slice_told(visibility, len(each[1]), len(hits))]
-    for tag, places in told[:SLICES]:
+    shown = [each for each in by_size if disclosure.shows_slice(len(each[1]), len(hits))]
+    for tag, places in shown[:SLICES]:
         rate = wilson(int(hits[places].sum()), len(places))
         yield Made(right, float(rate.value or 0), rate.low, rate.high, len(places), slice=tag[:200])
         for name in names:

@@ -12,13 +12,12 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
+from dynabench.benchmark.disclosure import Disclosure
+from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
-from dynabench.people import may
-from dynabench.people.may import Action
 from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
 from dynabench.scoring import queries, queueing, released
@@ -54,23 +53,31 @@ class Seen:
     """An evaluation as one viewer sees it. `log` and `reason` are empty where they may not be read.
 
     `place` is how many are before it, `expected` when it should be done, both None where nobody can tell.
-    `shows` says what of its rows may be seen: `rows`, `right` (whether each answer is right) or nothing. `held`: the
-    ladder tells none of its scores (`released`).
+    `held`: the ladder tells none of its scores (`released`).
     """
 
     evaluation: Evaluation
     submission: Submission
     version: DatasetVersion
     dataset: Dataset
+    disclosure: Disclosure
     name: str
-    mine: bool
     place: int | None = None
     expected: datetime | None = None
     reason: str = ""
     log: str = ""
     advice: str = ""
-    shows: str = ""
     held: bool = False
+
+    @property
+    def mine(self) -> bool:
+        """True where the viewer may end it or have it run again."""
+        return self.disclosure.own
+
+    @property
+    def shows_rows(self) -> bool:
+        """True where there are results row by row that the viewer may see."""
+        return self.disclosure.marks and self.evaluation.state == EvaluationState.DONE
 
     @property
     def going(self) -> bool:
@@ -88,17 +95,12 @@ class Seen:
         return self.mine and self.evaluation.state in (EvaluationState.FAILED, EvaluationState.CANCELLED)
 
 
-def sees(session: Session, viewer: Person | None, submission: Submission) -> bool:
-    """Public and anonymous submissions are for all, private ones for their submitter and admins."""
-    return submission.visibility != "private" or _looks_after(viewer, submission)
-
-
 def one(session: Session, viewer: Person | None, id: int) -> Seen:
     """The evaluation as `viewer` sees it; `NotFound` where there is none for them."""
     row = session.execute(queries.whole(id)).one_or_none()
-    if row is None or not sees(session, viewer, row[1]):
+    seen = _seen(viewer, row[0], row[1], row[2], row[3]) if row else None
+    if seen is None or not seen.disclosure.scores:
         raise errors.NotFound(_("There is no such evaluation."))
-    seen = _seen(viewer, row[0], row[1], row[2], row[3])
     seen = replace(seen, held=_held(session, seen))
     if not seen.going:
         return seen
@@ -121,7 +123,7 @@ def listed(
     found: list[Seen] = []
     while len(found) <= limit:
         rows = session.execute(queries.of_task(task, after, limit + 1, state, submission, dataset)).all()
-        found += [_seen(viewer, *row) for row in rows if sees(session, viewer, row[1])]
+        found += [seen for row in rows if (seen := _seen(viewer, *row)).disclosure.scores]
         if len(rows) <= limit:
             break
         after = rows[-1][0].id
@@ -132,10 +134,9 @@ def scores(session: Session, viewer: Person | None, id: int) -> tuple[Seen, Sequ
     """The scores of an evaluation that `viewer` may see; small slices are left out where the dataset is hidden, also
     those that were scored before it was. Of one that the ladder holds back there are the costs alone."""
     seen, found = one(session, viewer, id), session.scalars(queries.scores(id)).all()
-    visibility, rows = seen.dataset.visibility, seen.version.rows
     if seen.held:
         return seen, [each for each in found if measure(each.metric).cost]
-    return seen, [each for each in found if not each.slice or slice_told(visibility, each.n, rows)]
+    return seen, [each for each in found if not each.slice or seen.disclosure.shows_slice(each.n, seen.version.rows)]
 
 
 def record(session: Session, viewer: Person | None, id: int) -> Record:
@@ -145,9 +146,9 @@ def record(session: Session, viewer: Person | None, id: int) -> Record:
     """
     seen = one(session, viewer, id)
     found = session.get(Record, id)
-    if found is None or (seen.submission.visibility == "anonymous" and not seen.mine):
+    if found is None or not seen.disclosure.name:
         raise errors.NotFound(_("There is no record of this evaluation to be shown."))
-    if seen.dataset.visibility == "hidden" and found.document["dataset"]["visibility"] != "hidden":
+    if seen.disclosure.hidden and not Disclosure.at_most(found.document["dataset"]["visibility"]).hidden:
         raise errors.Forbidden(
             _("This record was signed before the dataset was hidden, and says too much of its rows.")
         )
@@ -200,8 +201,9 @@ def announce(session: Session, evaluation: Evaluation, by: int | None = None) ->
     if submission.person_id not in (None, by):
         text = ended_text(evaluation, submission, dataset)
         notices.tell(session, submission.person_id, "evaluation", text, link=page)
-    if submission.visibility != "private":
-        name = submission.name if submission.visibility == "public" else ""
+    disclosure = Disclosure.of(None, dataset, submission)
+    if disclosure.scores:
+        name = submission.name if disclosure.name else ""
         told = {"evaluation": evaluation.id, "submission": submission.id, "name": name, "dataset": dataset.name}
         told |= {"state": evaluation.state, "code": evaluation.code, "version": version.number, "page": page}
         webhooks.emit(session, dataset.task_id, "evaluation.ended", {"task": dataset.task_id, **told})
@@ -214,32 +216,25 @@ def _own(session: Session, person: Person, id: int) -> Evaluation:
     return session.get_one(Evaluation, id, with_for_update=True, populate_existing=True)
 
 
-def _looks_after(viewer: Person | None, submission: Submission) -> bool:
-    return bool(may.may(viewer, Action.SEE_SUBMISSION, author=submission.person_id))
-
-
 def _seen(
     viewer: Person | None, evaluation: Evaluation, submission: Submission, version: DatasetVersion, dataset: Dataset
 ) -> Seen:
-    mine = _looks_after(viewer, submission)
-    told = mine and dataset.visibility != "hidden"
-    shows = {"public": "rows", "scoring": "right" if mine else ""}.get(dataset.visibility, "")
+    disclosure = Disclosure.of(viewer, dataset, submission)
     return Seen(
         evaluation,
         submission,
         version,
         dataset,
-        name=submission.name if mine or submission.visibility == "public" else "",
-        mine=mine,
-        reason=evaluation.reason if told else "",
-        log=evaluation.log if told else "",
+        disclosure,
+        name=submission.name if disclosure.name else "",
+        reason=evaluation.reason if disclosure.log else "",
+        log=evaluation.log if disclosure.log else "",
         advice=CODES.get(evaluation.code, "") if evaluation.code else "",
-        shows=shows if evaluation.state == EvaluationState.DONE else "",
     )
 
 
 def _held(session: Session, seen: Seen) -> bool:
-    if seen.dataset.visibility != "hidden":
+    if not seen.disclosure.hidden:
         return False
     if seen.evaluation.state not in queries.SCORED:  # scores of a run before the one that failed, which no ladder knows
         return True

@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+from dynabench.accounts.tables import Person
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.db import now
 from dynabench.registry import predictions
 from dynabench.registry import submission_queries as registry_queries
@@ -27,7 +29,7 @@ class Standing:
     id: int
     dataset: str
     number: int
-    hidden: bool
+    disclosure: Disclosure
     state: str
     share: float
     code: str
@@ -39,20 +41,20 @@ class Standing:
     spent: float | None
 
 
-def standing(session: Session, submission_id: int) -> list[Standing]:
-    """The submission's evaluations by dataset."""
-    pace, spent = _pace(session), dict(session.execute(submission_queries.spent(submission_id)).all())
+def standing(session: Session, viewer: Person, submission: Submission) -> list[Standing]:
+    """The submission's evaluations by dataset, as `viewer` sees them."""
+    pace, spent = _pace(session), dict(session.execute(submission_queries.spent(submission.id)).all())
     found = []
-    for each, version, dataset in session.execute(submission_queries.of(submission_id)):
-        hidden = dataset.visibility == "hidden"
+    for each, version, dataset in session.execute(submission_queries.of(submission.id)):
+        disclosure = Disclosure.of(viewer, dataset, submission)
         place, finish = _expected(session, each, pace)
         share = 1.0 if each.state == EvaluationState.DONE else each.rows_done / each.rows if each.rows else 0.0
-        said = ("", "") if hidden else (each.reason, each.log)
-        rows = None if hidden else each.rows or version.rows
+        texts = (each.reason, each.log) if disclosure.log else ("", "")
+        rows = each.rows or version.rows if disclosure.counts else None
         found.append(
             Standing(
-                each.id, dataset.title or dataset.name, version.number, hidden, each.state, share, each.code, *said,
-                rows, place, finish, spent.get(each.id),
+                each.id, dataset.title or dataset.name, version.number, disclosure, each.state, share, each.code,
+                *texts, rows, place, finish, spent.get(each.id),
             )
         )  # fmt: skip
     return found

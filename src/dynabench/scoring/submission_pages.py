@@ -38,7 +38,7 @@ async def show(request: Request, id: Id, person: Member, done: str = "") -> Resp
             "seen": seen,
             "made": seen.submission,
             "config": rounds.newest_config(session, seen.submission.task_id),
-            "evaluations": standing.standing(session, id),
+            "evaluations": standing.standing(session, person, seen.submission),
             "lacking": standing.lacking(session, request.app.state.settings, seen.submission),
         }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import stored
 from dynabench.db import Database
 from dynabench.errors import Invalid, NotFound
@@ -134,13 +135,13 @@ def _batches(settings: Settings, digest: str) -> Iterator[list[stored.Stored]]:
 def _rows(settings: Settings, task: str, of: dict[str, Any]) -> str:
     """The digest of a recorded dataset's rows, of which a record says a commitment where they are hidden."""
     digest = of["digest"]
-    if of["visibility"] == "hidden":
+    if Disclosure.at_most(of["visibility"]).hidden:
         database = Database(settings.url)
         try:
             version = database.read(lambda s: s.scalar(queries.version(task, of["name"], of["version"])))
         finally:
             database.close()
-        digest = version.digest if version and version.told_digest("hidden") == digest else ""
+        digest = version.digest if version and version.commitment == digest else ""
     if not digest or not stored.path(settings, digest).is_file():
         raise NotFound(_("The rows of %(name)s (%(value)s) are not here.", name=of["name"], value=of["digest"][:16]))
     return str(digest)

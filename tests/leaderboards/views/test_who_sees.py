@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import select
 from starlette.routing import compile_path
 
+from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.leaderboards import view_api, view_files, view_pages
 from dynabench.registry.tables import ModelListing, Submission
@@ -95,7 +96,7 @@ def test_no_slice_of_a_hidden_dataset_says_how_its_few_other_rows_were_answered(
 def test_the_digest_of_hidden_rows_is_told_nowhere_so_that_no_guess_can_be_confirmed(client, database, person):
     both = select(Dataset, DatasetVersion).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
     versions = database.read(
-        lambda session: {of.name: (v.digest, v.told_digest(of.visibility)) for of, v in session.execute(both)}
+        lambda session: {of.name: (v.digest, Disclosure.of(None, of).digest(v)) for of, v in session.execute(both)}
     )
     secret, told = versions["hushed"]
     first, second = ids(client)["model-0"], ids(client)["model-1"]
