@@ -14,8 +14,8 @@ from dynabench.models.client import Host, State
 from dynabench.models.host import wire
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
+from dynabench.models.host_connection import AT_ONCE, TRIPS
 from dynabench.models.protocol import Card, Output
-from dynabench.models.reach import AT_ONCE, TRIPS
 
 from .conftest import served
 
@@ -140,7 +140,7 @@ def test_where_the_only_host_with_the_model_is_gone_no_other_is_blamed(tmp_path)
     other.entry = {"name": "other"}
 
     async def run(host):
-        gone, _ = reversed(host._reaches)
+        gone, _ = reversed(host._connections)
         gone.states = {("m", "1"): State("m", "1", "READY", "", other.card)}
         for _ in range(2):
             with pytest.raises(Unavailable, match="cannot be reached"):
@@ -278,12 +278,12 @@ def test_calls_that_wait_for_their_turn_do_not_count_against_the_host():
     slow.delay = 1.0
 
     async def run(host):
-        [reach] = host._reaches
+        [connection] = host._connections
         loop = asyncio.get_running_loop()
         body = wire.request([INPUTS], ["statement"])
 
         async def call(seconds):
-            return await reach.call("m", "/v2/models/m/versions/1/infer", body, seconds, loop.time() + seconds)
+            return await connection.call("m", "/v2/models/m/versions/1/infer", body, seconds, loop.time() + seconds)
 
         first = [asyncio.create_task(call(30)) for _ in range(AT_ONCE)]
         await asyncio.sleep(0.1)
