@@ -94,6 +94,7 @@ class HostConnection:
         self.in_flight = 0
         self.states: dict[Key, State] = {}
         self.away = False
+        self._learnt = False
         self._targets: dict[str, Target] = {}
         self._liveness: asyncio.Task[bool] | None = None
         self._return: asyncio.Task[None] | None = None
@@ -190,7 +191,7 @@ class HostConnection:
         except (TimeoutError, httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
             self.leave_alone()
             raise Unreachable(f"The model host at {self.url} does not say which models it has.") from error
-        self.away = False
+        self.away, self._learnt = False, True
         self.states = {}
         for state in states:
             self.states.setdefault((state.name, state.version), state)
@@ -199,7 +200,7 @@ class HostConnection:
     @property
     def present(self) -> bool:
         """Whether the host answered when it was asked last."""
-        return not self.away and bool(self.states)
+        return self._learnt and not self.away
 
     async def load(self, model: str, seconds: float, beside: Collection[str] = ()) -> None:
         """Have the host load a model that its folders hold, unless its operator unloaded it; those in `beside` do not

@@ -43,7 +43,7 @@ class NotServed(errors.Unavailable):
 async def awaited(host: Host, targets: Iterable[Key], load: bool = True) -> list[AwaitedModel]:
     """Return what `targets` (names and versions) still wait for; with `load`, hosts that lack one are asked to load it.
 
-    A model is served by a host that has it loaded, in each of its processes. Where not all models of the round fit into
+    A model is served by a host that has it loaded. Where not all models of the round fit into
     the host's memory, those count as well that were loaded there and made room for the others.
 
     A host that has no folder of a model, or whose operator unloaded it, does not count for that model. Nor does a host
