@@ -1,8 +1,8 @@
 """The real platform under eight busy annotators while models are killed, stopped and made to answer nonsense.
 
-`dynabench serve` with two web processes asks two hosts: `dynabench host` with two workers, and somebody else's server
-with a switch. Counted are statuses on the annotator's page, examples in the database against those acknowledged, and
-the growth of every process. Exit status 1 when anything was wrong.
+`dynabench serve` with two web processes asks three hosts: the two of `dynabench host --workers 2`, and somebody else's
+server with a switch. Counted are statuses on the annotator's page, examples in the database against those acknowledged,
+and the growth of every process. Exit status 1 when anything was wrong.
 
     python scripts/soak.py --minutes 20 --report soak.md
 """
@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.running import operate, platform
 from dynabench.collection.tables import Example, Prediction
 from dynabench.db import Database
+from dynabench.settings import process_addresses
 from dynabench.supervisor import Watched, answers, end
 from scripts.soak_memory import FLAT, Growth, Sample, growth
 from scripts.soak_people import Annotator
@@ -64,7 +65,7 @@ class Soak:
                 continue
             if "dynabench" in line:
                 role = line[line.index("dynabench") + 1]
-                if role == "host" and "worker-" in " ".join(line):
+                if role == "host" and line[line.index("--workers") + 1] == "1":
                     role = "host worker"
                 found[role].append(process)
         return {role: sorted(some, key=psutil.Process.cmdline) for role, some in found.items()}
@@ -192,16 +193,17 @@ def verdict(wrong: list[str], memory: list[Growth]) -> str:
 def soak(home: Path, seconds: float) -> tuple[str, bool]:
     """Run everything in `home`; the report, and whether nothing was wrong."""
     address, switch, stop = f"unix:{home / 'models.sock'}", Switch(), threading.Event()
+    urls = ",".join([*process_addresses(address, 2), switch.url])
     command = [sys.executable, "-m", "dynabench", "host", "--url", address, "--workers", "2"]
     host = Watched("host", command, partial(answers, address, "/v2/health/ready"), env={"DYNABENCH_HOME": str(home)})
     host.start()
     people: list[Annotator] = []
     try:
         assert host.comes_up(180), "the host did not come up"
-        with platform(home, "--demo", "--web-workers", "2", host_url=f"{address},{switch.url}") as base:
+        with platform(home, "--demo", "--web-workers", "2", host_url=urls) as base:
             while "Dynabench is at" not in (home / "serve.log").read_text():
                 time.sleep(0.2)
-            os.environ["DYNABENCH_HOST_URL"] = f"{address},{switch.url}"
+            os.environ["DYNABENCH_HOST_URL"] = urls
             operate(home, "round", "close", "sentiment")
             operate(home, "round", "open", "sentiment", "--target", "switch")
             people += [Annotator(base, f"writer{number}", stop) for number in range(PEOPLE)]

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 
 from dynabench import errors
 from dynabench.models.client import Host, State
-from dynabench.models.reach import Key
+from dynabench.models.host_connection import Key
 from dynabench.rounds import asked
 from dynabench.rounds.demo_progress import RETRY_SECONDS, progress_of
 

@@ -6,6 +6,7 @@ import tempfile
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -27,7 +28,7 @@ class Settings(BaseSettings):
         "", description="Where model hosts answer, separated by commas; empty means one on a local socket."
     )
     host_token: str = Field("", description="Secret that model hosts demand over TCP and that is sent to them.")
-    host_workers: int = Field(1, ge=1, le=64, description="Processes of the model host that compute.")
+    host_workers: int = Field(1, ge=1, le=64, description="Processes of the model host, each at its own address.")
     host_memory: str = Field("", description="What a model host may use: 4GiB, none; empty: 3/4 of the machine's.")
     models: str = Field("", description="More folders that hold models, separated by colons.")
     encoder: str = Field(
@@ -113,7 +114,12 @@ class Settings(BaseSettings):
     @cached_property
     def host_address(self) -> str:
         """Where model hosts answer: `unix:/path/to/socket` or http URLs, separated by commas."""
-        return self.host_url or f"unix:{self.socket('host')}"
+        return self.host_url or ",".join(process_addresses(f"unix:{self.socket('host')}", self.host_processes))
+
+    @property
+    def host_processes(self) -> int:
+        """How many processes a host that is started here has; on Ray the models run in others."""
+        return 1 if self.ray else self.host_workers
 
     @property
     def own_host_address(self) -> str:
@@ -167,6 +173,17 @@ class Settings(BaseSettings):
                 "`openssl rand -hex 32` prints a good one"
             )
         return value
+
+
+def process_addresses(url: str, count: int) -> list[str]:
+    """The addresses of a host's processes: `url`, then sockets beside it with a number in their names, or the next
+    ports."""
+    if url.startswith("unix:"):
+        path = Path(url.removeprefix("unix:"))
+        return [url, *(f"unix:{path.with_stem(f'{path.stem}-{number}')}" for number in range(1, count))]
+    parts = urlsplit(url)
+    port, name = parts.port or 80, parts.netloc.removesuffix(f":{parts.port}")
+    return [url, *(parts._replace(netloc=f"{name}:{port + number}").geturl() for number in range(1, count))]
 
 
 @lru_cache

@@ -255,6 +255,7 @@ def watch(processes: Sequence[Watched]) -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, stop)
     while not stopping:
+        heartbeat.progress()
         for process in processes:
             process.check()
         time.sleep(0.1)

@@ -9,7 +9,7 @@ import pytest
 
 import dynabench
 from dynabench.cli import web
-from dynabench.models import reach
+from dynabench.models import host_connection
 from dynabench.resending import Resending
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
@@ -117,4 +117,4 @@ def test_an_answer_that_breaks_off_is_not_asked_for_again():
 
 
 def test_web_processes_keep_connections_longer_than_clients_do(settings):
-    assert web.config(settings).timeout_keep_alive > reach.IDLE
+    assert web.config(settings).timeout_keep_alive > host_connection.IDLE

@@ -15,8 +15,6 @@ from dynabench.models.backends import ngram
 from dynabench.models.client import Host
 from dynabench.models.host import watching
 from dynabench.models.host.app import create_app
-from dynabench.models.host.crew import Crew
-from dynabench.models.host.front import create_front
 from dynabench.models.host.repository import Repository
 from tests.models.conftest import served
 from tests.models.test_host import NLI, ask, ngrams, plain, until_ready  # noqa: F401 - a fixture
@@ -52,22 +50,21 @@ def test_a_model_that_is_installed_later_is_served_by_itself(serve_models, ngram
         ask(address, story)
 
 
-def test_several_hosts_and_all_processes_of_one_serve_it(copied, tmp_path):
+def test_each_of_several_hosts_serves_it(copied, tmp_path):
     copied("sentiment-ngram")
-    models = tmp_path / "models"
-    with served(create_front(Crew(2, places=[models])), f"unix:{tmp_path / 'front.sock'}") as address:
+    first, second = (create_app(Repository([tmp_path / "models"])) for _ in range(2))
+    with (
+        served(first, f"unix:{tmp_path / 'first.sock'}") as one,
+        served(second, f"unix:{tmp_path / 'second.sock'}") as two,
+    ):
 
         async def story():
-            host = Host(address, 5.0)
+            host = Host(f"{one},{two}", 5.0)
             await until_ready(host)
             copied("nli-ngram", "newcomer")
             await answered(host, "newcomer")
-            async with asyncio.timeout(SECONDS):  # each process has it, not only the one that answered
-                while True:
-                    with plain(address) as http:
-                        listed = http.post("/v2/repository/index", json={}).json()
-                    if any(each["name"] == "newcomer" and sorted(each["workers"]) == [0, 1] for each in listed):
-                        break
+            async with asyncio.timeout(SECONDS):  # each host has it, not only the one that answered
+                while {state.name: state.where for state in await host.states()}["newcomer"] != host.url:
                     await asyncio.sleep(0.1)
             await host.close()
 

@@ -17,8 +17,8 @@ from dynabench.models.backends import ngram
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.host import cache, memory
 from dynabench.models.host.engine import Engine
+from dynabench.models.host.memory import SHARED
 from dynabench.models.host.repository import ON_DEMAND, READY, UNAVAILABLE, Repository
-from dynabench.models.host.room import SHARED
 from dynabench.models.protocol import Attribution, Card, WordWeight
 
 STATEMENT = {"statement": "A good film, on the whole."}
@@ -58,7 +58,7 @@ def sizes_of(models):
         for _ in range(2):  # the first of all models pays for what the process loads once
             probe = Repository([models])
             await probe.start()
-            sizes = probe.room.sizes
+            sizes = probe.memory.sizes
             await probe.close()
         return dict.fromkeys(sizes, max(sizes.values()))
 
@@ -73,8 +73,8 @@ def story(places, run, models=3.0):
     async def told():
         memory.give_back()  # what earlier stories left is not given back in the middle of this one
         repository = Repository(places)
-        repository.room.limit = repository.held + int(models * max(sizes.values()))
-        repository.room.sizes = dict(sizes)
+        repository.memory.limit = repository.held + int(models * max(sizes.values()))
+        repository.memory.sizes = dict(sizes)
         engine = Engine(repository)
         await repository.start()
         try:
@@ -112,7 +112,7 @@ async def replace_the_longest_unused(repository, engine):
         assert await ask(engine, name) == "positive"
         assert name in loaded(repository)
         # not how many: the system may take pages of files back meanwhile, or give back late what was freed
-        assert max(memory.kept(), repository.held) <= repository.room.limit + SHARED
+        assert max(memory.kept(), repository.held) <= repository.memory.limit + SHARED
     assert change(engine, "loaded") == change(engine, "unloaded") + len(loaded(repository))
 
 
@@ -147,7 +147,7 @@ async def refuse_what_is_too_large(repository, engine):
         await ask(engine, "one")
     with pytest.raises(Unavailable, match="needs about"):
         await repository.load("one")
-    repository.room.limit = None
+    repository.memory.limit = None
     await repository.load("one")
     assert await ask(engine, "one") == "positive"
 

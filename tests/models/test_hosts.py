@@ -14,8 +14,8 @@ from dynabench.models.client import Host, State
 from dynabench.models.host import wire
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
+from dynabench.models.host_connection import AT_ONCE, SLOW, TRIPS
 from dynabench.models.protocol import Card, Output
-from dynabench.models.reach import AT_ONCE, TRIPS
 
 from .conftest import served
 
@@ -135,12 +135,71 @@ def test_a_host_that_is_not_there_is_left_alone_and_nobody_notices(tmp_path):
     assert here.calls == 10
 
 
+async def hang(request):
+    await asyncio.sleep(30)
+
+
+def test_a_host_that_hangs_is_passed_over_until_it_is_back():
+    hanging, well = Stand(), Stand()
+    stuck = Route("/v2/{path:path}", hang, methods=["GET", "POST"])
+
+    async def run(host):
+        await host.states()
+        hanging.app.routes.insert(0, stuck)
+        for _ in range(4):
+            assert (await host.answer("m", "1", INPUTS)).version == "1"
+        assert (hanging.calls, well.calls) == (0, 4)
+        hanging.app.routes.remove(stuck)
+        async with asyncio.timeout(60):
+            while not hanging.calls:
+                await host.answer("m", "1", INPUTS)
+
+    story(run, hanging.app, well.app, timeout=20.0)
+
+
+def test_a_host_that_is_slow_to_answer_but_lives_is_waited_for():
+    slow, other = Stand(), Stand(state="UNAVAILABLE")
+    slow.delay = 3 * SLOW
+
+    async def run(host):
+        await host.states()
+        await host.answer("m", "1", INPUTS)
+
+    story(run, slow.app, other.app, timeout=20.0)
+    assert (slow.calls, other.calls) == (1, 0)
+
+
+def test_hosts_that_are_equally_good_take_turns():
+    first, second = Stand(), Stand()
+
+    async def run(host):
+        await host.states()
+        for _ in range(6):
+            await host.answer("m", "1", INPUTS)
+
+    story(run, first.app, second.app)
+    assert (first.calls, second.calls) == (3, 3)
+
+
+def test_a_host_that_fails_to_say_what_it_has_takes_nothing_from_what_the_others_say():
+    well, failing = Stand(), Stand()
+    failing.entry = {"card": "no card"}
+
+    async def run(host):
+        assert [(state.name, state.where) for state in await host.states()] == [("m", host.url.split(",")[0])]
+        well.entry = failing.entry
+        with pytest.raises(Unavailable, match="does not say which models"):
+            await host.states()
+
+    story(run, well.app, failing.app)
+
+
 def test_where_the_only_host_with_the_model_is_gone_no_other_is_blamed(tmp_path):
     other = Stand()
     other.entry = {"name": "other"}
 
     async def run(host):
-        gone, _ = reversed(host._reaches)
+        gone, _ = reversed(host._connections)
         gone.states = {("m", "1"): State("m", "1", "READY", "", other.card)}
         for _ in range(2):
             with pytest.raises(Unavailable, match="cannot be reached"):
@@ -200,9 +259,6 @@ def test_a_model_whose_card_says_that_it_takes_long_is_waited_for():
 def test_a_host_that_does_not_say_what_it_has_costs_no_more_than_the_time_limit():
     stuck = Stand()
     stuck.delay = 30
-
-    async def hang(request):
-        await asyncio.sleep(30)
 
     stuck.app.routes[0].endpoint = hang
     stuck.app.routes.insert(0, Route("/v2/repository/index", hang, methods=["POST"]))
@@ -278,12 +334,12 @@ def test_calls_that_wait_for_their_turn_do_not_count_against_the_host():
     slow.delay = 1.0
 
     async def run(host):
-        [reach] = host._reaches
+        [connection] = host._connections
         loop = asyncio.get_running_loop()
         body = wire.request([INPUTS], ["statement"])
 
         async def call(seconds):
-            return await reach.call("m", "/v2/models/m/versions/1/infer", body, seconds, loop.time() + seconds)
+            return await connection.call("m", "/v2/models/m/versions/1/infer", body, seconds, loop.time() + seconds)
 
         first = [asyncio.create_task(call(30)) for _ in range(AT_ONCE)]
         await asyncio.sleep(0.1)

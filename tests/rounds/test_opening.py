@@ -20,7 +20,7 @@ from dynabench.jobs import Job
 from dynabench.models import catalog, serving
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
-from dynabench.models.host import merging, wire
+from dynabench.models.host import wire
 from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import planning, queries, schedule, service
@@ -192,20 +192,32 @@ def test_all_processes_of_a_host_have_a_model_before_a_round_opens_on_it(tmp_pat
     ready = {"name": "m", "version": "1", "state": "READY", "reason": "", "on_demand": False, "cold": False}
     ready["card"] = wire.card_json(catalog.entry("sentiment-ngram", places=[BUILTIN]).card)
     loading = ready | {"state": "LOADING", "cold": True}
-    workers = {0: [ready], 1: [loading]}
+    listed = {"first": [ready], "second": [loading]}
 
-    async def index(request):
-        return JSONResponse(merging.index(list(workers.items())))
+    def process(name):
+        async def index(request):
+            return JSONResponse(listed[name])
 
-    front = Starlette(routes=[Route("/v2/repository/index", index, methods=["POST"])])
-    with served(front, f"unix:{tmp_path / 'front.sock'}") as address:
-        assert [each.why for each in asyncio.run(_awaited(address, ("m", "1")))] == ["it is being loaded"]
-        workers[1] = []
-        assert asyncio.run(_awaited(address, ("m", "1"))), "a process that has just started has not seen it yet"
-        workers[1] = [loading | {"state": "UNAVAILABLE", "reason": wire.UNLOADED}]
-        assert asyncio.run(_awaited(address, ("m", "1"))) == []
-        workers[1] = [ready]
-        assert asyncio.run(_awaited(address, ("m", "1"))) == []
+        async def load(request):
+            listed[name] = listed[name] or [loading]
+            return JSONResponse({})
+
+        routes = [("/v2/repository/index", index), ("/v2/repository/models/{model}/load", load)]
+        app = Starlette(routes=[Route(path, answer, methods=["POST"]) for path, answer in routes])
+        return served(app, f"unix:{tmp_path / name}.sock")
+
+    with process("first") as first, process("second") as second:
+
+        def reasons():
+            return [each.why for each in asyncio.run(_awaited(f"{first},{second}", ("m", "1")))]
+
+        assert reasons() == ["it is being loaded"]
+        listed["second"] = []
+        assert reasons() == ["it is being loaded"], "a process that has just started has not seen it yet"
+        listed["second"] = [loading | {"state": "UNAVAILABLE", "reason": wire.UNLOADED}]
+        assert reasons() == []
+        listed["second"] = [ready]
+        assert reasons() == []
 
 
 def test_the_console_says_in_grey_what_is_awaited(owner, browser, models, tmp_path):

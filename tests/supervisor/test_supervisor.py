@@ -1,6 +1,5 @@
 """Processes that die, cannot be started or outlive their supervisor: real ones, as small as can be."""
 
-import asyncio
 import os
 import signal
 import socket
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from dynabench.models.host.crew import Crew
 from dynabench.supervisor import LONGEST_PAUSE, PAUSE, Watched, answers, can_listen, end, somebody_listens
 from tests.supervisor.processes import PYTHON, SLEEPER, STUBBORN, alive, until
 
@@ -78,30 +76,6 @@ def test_pauses_before_a_process_that_cannot_be_started_grow(tmp_path):
         PAUSE * times for times in (1, 2, 4)
     ]
     watched.close()
-
-
-def test_the_workers_of_a_host_are_watched_on_while_they_cannot_be_started(tmp_path):
-    program = tmp_path / "program"
-
-    async def story():
-        crew = Crew(1)
-        watched = crew.workers[0].watched
-        watched.command = [str(program)]
-        watching = asyncio.create_task(crew.watch())
-        try:
-            await asyncio.sleep(0.2)
-            assert not watching.done()
-            program.write_text(f"#!{sys.executable}\n{SLEEPER}\n")
-            program.chmod(0o755)
-            async with asyncio.timeout(30):
-                while watched.process is None:
-                    await asyncio.sleep(0.05)
-        finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
-            await crew.close()
-
-    asyncio.run(story())
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])

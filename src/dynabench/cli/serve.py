@@ -56,15 +56,13 @@ def serve(
     worker = Watched("worker", [sys.executable, "-m", "dynabench", "worker"], niceness=WORKER_NICENESS)
     own = f"unix:{settings.socket('web-0')}" if others else address
     worker.wait(WORKER_PATIENCE, partial(answers, own, "/readyz"))
-    models = Watched(
-        "host", [sys.executable, "-m", "dynabench", "host"], lambda: answers(settings.host_address, "/v2/health/live")
-    )
-    processes = [web, *others, *([] if settings.host_url else [models]), worker]
+    hosts = _hosts(settings)
+    processes = [web, *others, *hosts, worker]
     web.check()
-    if not settings.host_url:
-        models.check()
+    for model_host in hosts:
+        model_host.check()
     prepare = _preparation() if settings.demo else None  # loads its code while the web process loads its own
-    if not web.comes_up(beside=[] if settings.host_url else [models]):
+    if not web.comes_up(beside=hosts):
         end(processes)
         _refuse("The web process did not start. Its messages above tell why.")
     started = f"Dynabench is at http://{address} (state in {settings.folder}). Stop it with Ctrl+C."
@@ -120,6 +118,17 @@ def _webs(settings: Settings, count: int) -> "list[Watched]":
     return webs
 
 
+def _hosts(settings: Settings) -> "list[Watched]":
+    """The processes of the model host; none where hosts run elsewhere."""
+    from dynabench.models.host.serve import host_processes
+
+    return (
+        []
+        if settings.host_url
+        else host_processes(settings.own_host_address, settings.host_processes, settings.host_memory)
+    )
+
+
 def _check_demo(settings: Settings) -> None:
     """End the command, before anything is started, where the models that the demo's rounds are opened against, or the
     libraries that run them, are not installed."""
@@ -148,8 +157,8 @@ def _check_addresses(settings: Settings) -> None:
     except OSError as error:
         where = f"port {port} of {settings.host}"
         _refuse(f"Nothing can listen on {where}: {error.strerror}. Choose others with --host and --port.")
-    path = settings.host_address.removeprefix("unix:")
-    if not settings.host_url and somebody_listens(Path(path)):
+    paths = [Path(address.removeprefix("unix:")) for address in settings.host_address.split(",")]
+    if not settings.host_url and any(somebody_listens(path) for path in paths):
         _refuse(
             f"Another dynabench serve runs on {settings.folder}. Stop it, or give this one a folder of its own in "
             "DYNABENCH_HOME."

@@ -10,8 +10,8 @@ from dynabench.cycle import deciding, lineage, queries, service
 from dynabench.cycle.tables import CycleTurn, TurnState
 from dynabench.language import _
 from dynabench.models import catalog
+from dynabench.models.host_connection import Key
 from dynabench.models.protocol import Card
-from dynabench.models.reach import Key
 from dynabench.people.may import Action
 from dynabench.rounds import asked, resolving
 from dynabench.rounds import queries as round_queries

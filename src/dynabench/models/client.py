@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any, Self
 
 from dynabench.errors import NotFound, Unavailable
@@ -11,8 +12,8 @@ from dynabench.media.store import Store, refer
 from dynabench.models import conversing, validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
+from dynabench.models.host_connection import PAUSE, TRIPS, Elsewhere, HostConnection, Key, State
 from dynabench.models.protocol import Attribution, Card, Message, Output, as_text
-from dynabench.models.reach import PAUSE, TRIPS, Elsewhere, Key, Reach, State
 from dynabench.settings import Settings
 from dynabench.storable import unstorable
 
@@ -41,18 +42,19 @@ class Host:
     """The model hosts at `url`: `unix:PATH` or `http://...`, several separated by commas.
 
     A call goes to a host that has the model loaded, the one with the fewest calls under way first; where that one
-    cannot be reached, is busy or lacks the model, once to another. Use within one event loop, and close it.
+    cannot be reached, hangs, is busy or lacks the model, once to another. Use within one event loop, and close it.
     """
 
     def __init__(self, url: str, timeout: float = 2.0, token: str = "") -> None:
         self.url = url
         self.timeout = timeout
         self.media: Store | None = None
-        self._reaches = [Reach(part.strip(), token) for part in url.split(",") if part.strip()]
+        self._connections = [HostConnection(part.strip(), token) for part in url.split(",") if part.strip()]
         self._records = Records()
         self._cards: dict[Key, Card] = {}
         self._learnt_at = -FRESH
         self._learning: asyncio.Task[None] | None = None
+        self._calls = 0
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -114,9 +116,9 @@ class Host:
         body = {"messages": [dict(each) for each in messages], "max_tokens": max_tokens}
         failure: Elsewhere | None = None
         with self._records.failures(model, version):
-            for reach in self._best(model, version):
+            for connection in self._best(model, version):
                 try:
-                    async for piece in conversing.pieces(reach, model, path, body, max(own, conversing.WHOLE)):
+                    async for piece in conversing.pieces(connection, model, path, body, max(own, conversing.WHOLE)):
                         yield piece
                 except Elsewhere as problem:  # which comes before the first piece
                     failure = problem if failure is None or not failure.reached else failure
@@ -129,7 +131,9 @@ class Host:
 
         Raises `Unavailable` when no host says anything.
         """
-        found = await asyncio.gather(*(reach.learn(self.timeout) for reach in self._reaches), return_exceptions=True)
+        found = await asyncio.gather(
+            *(connection.learn(self.timeout) for connection in self._connections), return_exceptions=True
+        )
         told = [states for states in found if not isinstance(states, BaseException)]
         for failure in found:
             if isinstance(failure, BaseException) and (not told or not isinstance(failure, Unavailable)):
@@ -139,10 +143,10 @@ class Host:
         self._cards = {(state.name, state.version): state.card for state in merged if state.card}
         return merged
 
-    async def reachable(self) -> list[Reach]:
+    async def reachable(self) -> list[HostConnection]:
         """The hosts that say now what they serve; raises `Unavailable` when none does."""
         await self.states()
-        return [reach for reach in self._reaches if reach.present]
+        return [connection for connection in self._connections if connection.present]
 
     async def index(self) -> list[Card]:
         """Cards of the models that can be asked: those that are ready, and those that are loaded on demand."""
@@ -150,7 +154,7 @@ class Host:
 
     async def ready(self) -> bool:
         """Whether a host has loaded its models."""
-        return any(await asyncio.gather(*(reach.ready(self.timeout) for reach in self._reaches)))
+        return any(await asyncio.gather(*(connection.ready(self.timeout) for connection in self._connections)))
 
     async def readme(self, model: str, version: str) -> str:
         """What the model's folder says about it in Markdown; empty where it says nothing, or no host hands it out.
@@ -158,9 +162,9 @@ class Host:
         Raises `Unavailable` when no host can be reached.
         """
         failure, reached = None, False
-        for reach in sorted(self._reaches, key=lambda reach: reach.rank(model, version)):
+        for connection in sorted(self._connections, key=lambda connection: connection.rank(model, version)):
             try:
-                if text := await reach.readme(f"{_path(model, version)}/readme", self.timeout):
+                if text := await connection.readme(f"{_path(model, version)}/readme", self.timeout):
                     return text
                 reached = True
             except Unavailable as problem:
@@ -178,8 +182,8 @@ class Host:
         if self._learning is not None:
             self._learning.cancel()
             await asyncio.gather(self._learning, return_exceptions=True)
-        for reach in self._reaches:
-            await reach.close()
+        for connection in self._connections:
+            await connection.close()
 
     async def _call(
         self, model: str, version: str | None, what: str, body: Mapping[str, Any], seconds: float
@@ -188,9 +192,10 @@ class Host:
         seconds = max(seconds, await self._own_limit(model, version, begun + self.timeout / 2))
         path = f"{_path(model, version)}/{what}"
         failure: Elsewhere | None = None
-        for reach in self._best(model, version):
+        best = self._best(model, version)
+        for connection, other in zip_longest(best, best[1:]):
             try:
-                return await reach.call(model, path, body, seconds, begun + seconds)
+                return await connection.call(model, path, body, seconds, begun + seconds, other)
             except Elsewhere as problem:
                 failure = problem if failure is None or not failure.reached else failure
             except Unavailable:
@@ -207,10 +212,17 @@ class Host:
         except NotFound as problem:
             raise Unavailable(problem.detail) from problem
 
-    def _best(self, model: str, version: str | None) -> list[Reach]:
-        """The two hosts to ask, the better one first, among those that may have the model as far as they have said."""
-        serving = [reach for reach in self._reaches if reach.serves(model, version)] or self._reaches
-        return sorted(serving, key=lambda reach: reach.rank(model, version))[:2]
+    def _best(self, model: str, version: str | None) -> list[HostConnection]:
+        """The two hosts to ask, the better one first, among those that may have the model as far as they have said.
+
+        Hosts that are equally good take turns.
+        """
+        hosts = self._connections
+        serving = [connection for connection in hosts if connection.serves(model, version)] or hosts
+        self._calls += 1
+        first = self._calls % max(1, len(serving))
+        in_turn = serving[first:] + serving[:first]
+        return sorted(in_turn, key=lambda connection: connection.rank(model, version))[:2]
 
     def _check(self, version: str, model: str, inputs: Mapping[str, Any], output: Output) -> None:
         """Raise `Unavailable` for an output that is none by the model's card: hosts may be anybody's servers."""
@@ -226,7 +238,12 @@ class Host:
     async def _own_limit(self, model: str, version: str | None, deadline: float) -> float:
         """The seconds that the model's card asks for, 0 where it asks for none or nobody says so in time."""
         card = self._card(model, version)
-        if (card is None or len(self._reaches) > 1) and self._learn_again(FRESH) and card is None and self._learning:
+        if (
+            (card is None or len(self._connections) > 1)
+            and self._learn_again(FRESH)
+            and card is None
+            and self._learning
+        ):
             try:
                 async with asyncio.timeout_at(deadline):
                     await asyncio.shield(self._learning)

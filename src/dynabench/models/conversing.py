@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from dynabench.errors import Unavailable
-from dynabench.models.reach import Reach
+from dynabench.models.host_connection import HostConnection
 from dynabench.storable import UNSTORABLE
 
 QUIET = 30.0
@@ -18,13 +18,15 @@ LONGEST = 100_000
 """Characters of a reply: far more than the tokens that were allowed make."""
 
 
-async def pieces(reach: Reach, model: str, path: str, body: Mapping[str, Any], seconds: float) -> AsyncIterator[str]:
+async def pieces(
+    connection: HostConnection, model: str, path: str, body: Mapping[str, Any], seconds: float
+) -> AsyncIterator[str]:
     """What the model writes; raises `Unavailable`, also in the middle."""
     loop = asyncio.get_running_loop()
     until, size = loop.time() + seconds, 0
     async with AsyncExitStack() as stack:
         async with _in_time(model, until):
-            lines = await stack.enter_async_context(reach.stream(model, path, body, until))
+            lines = await stack.enter_async_context(connection.stream(model, path, body, until))
         while True:
             async with _in_time(model, until):
                 line = await anext(lines, None)

@@ -9,7 +9,7 @@ from dynabench import errors
 from dynabench.language import _, joined
 from dynabench.models.client import Host
 from dynabench.models.host.wire import UNLOADED
-from dynabench.models.reach import Key, Reach
+from dynabench.models.host_connection import HostConnection, Key
 from dynabench.settings import Settings
 
 RETRY_SECONDS = 3
@@ -43,7 +43,7 @@ class NotServed(errors.Unavailable):
 async def awaited(host: Host, targets: Iterable[Key], load: bool = True) -> list[AwaitedModel]:
     """Return what `targets` (names and versions) still wait for; with `load`, hosts that lack one are asked to load it.
 
-    A model is served by a host that has it loaded, in each of its processes. Where not all models of the round fit into
+    A model is served by a host that has it loaded. Where not all models of the round fit into
     the host's memory, those count as well that were loaded there and made room for the others.
 
     A host that has no folder of a model, or whose operator unloaded it, does not count for that model. Nor does a host
@@ -53,18 +53,24 @@ async def awaited(host: Host, targets: Iterable[Key], load: bool = True) -> list
     wanted = list(dict.fromkeys(targets))
     if not wanted:
         return []
-    reaches = await host.reachable()
+    connections = await host.reachable()
     if load:
         names = {name for name, _version in wanted}
-        loads = {(reach, key[0]): beside for reach in reaches for key in wanted
-                 if (beside := _to_load(reach, key, names)) is not None}  # fmt: skip
+        loads = {(connection, key[0]): beside for connection in connections for key in wanted
+                 if (beside := _to_load(connection, key, names)) is not None}  # fmt: skip
         if loads:
-            await asyncio.gather(*(reach.load(name, host.timeout, beside) for (reach, name), beside in loads.items()))
-            reaches = await host.reachable()
+            await asyncio.gather(
+                *(connection.load(name, host.timeout, beside) for (connection, name), beside in loads.items())
+            )
+            connections = await host.reachable()
     found = []
     for key in wanted:
-        having = [reach for reach in reaches if key in reach.states and reach.states[key].reason != UNLOADED]
-        whys = [(reach.url, why) for reach in having if (why := _why(reach, key))]
+        having = [
+            connection
+            for connection in connections
+            if key in connection.states and connection.states[key].reason != UNLOADED
+        ]
+        whys = [(connection.url, why) for connection in having if (why := _why(connection, key))]
         if not having:
             whys = [("", _("no model host has it"))]
         found += [AwaitedModel(*key, where, why) for where, why in whys]
@@ -94,21 +100,21 @@ def opening_refusal(settings: Settings, targets: Iterable[Key]) -> errors.Unavai
     return asyncio.run(ask())
 
 
-def _to_load(reach: Reach, key: Key, names: Collection[str]) -> Collection[str] | None:
+def _to_load(connection: HostConnection, key: Key, names: Collection[str]) -> Collection[str] | None:
     """The models beside which the host is to load one, None where it is not to load it.
 
     One that was never loaded may take the place of any other, so that each has been loaded once. After that those of
     one round do not drive each other out.
     """
-    state = reach.states.get(key)
+    state = connection.states.get(key)
     if state is not None and (state.reason == UNLOADED or (state.state == "READY" and not state.cold)):
         return None
     return () if state is None or state.cold else names
 
 
-def _why(reach: Reach, key: Key) -> str:
+def _why(connection: HostConnection, key: Key) -> str:
     """What the host says of a model that it does not serve; empty where it serves it."""
-    state = reach.states.get(key)
+    state = connection.states.get(key)
     if state is None:
         return _("it is not loaded")
     if state.available:

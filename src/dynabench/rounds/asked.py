@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
+from dynabench.models.host_connection import Key
 from dynabench.models.protocol import Card
-from dynabench.models.reach import Key
 from dynabench.people.may import Action
 from dynabench.rounds import arms as conditions
 from dynabench.rounds import queries, service

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models.cluster.repository import Remote
-from dynabench.models.host import first_call
+from dynabench.models.host.engine import make_first_call
 from dynabench.models.host.figures import Figures
 from dynabench.models.host.repository import Repository
 from dynabench.models.protocol import Attribution, Message, Output, explained
@@ -21,7 +21,7 @@ class ClusterEngine:
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self.figures = Figures()
-        repository.on_load = lambda model: first_call.make(self, model)
+        repository.on_load = lambda model: make_first_call(self, model)
 
     async def predict(
         self, model: Remote, batch: Sequence[Mapping[str, Any]], within: float | None = None

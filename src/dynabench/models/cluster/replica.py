@@ -9,7 +9,7 @@ from ray import serve
 
 from dynabench.errors import Invalid, Problem
 from dynabench.models import catalog, runtime
-from dynabench.models.host.lane import BATCH, LINGER
+from dynabench.models.host.batch_queue import BATCH, LINGER
 from dynabench.models.protocol import Attribution, Output
 
 Key = tuple[str, str]

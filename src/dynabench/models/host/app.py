@@ -12,15 +12,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from dynabench import heartbeat
+from dynabench import __version__, heartbeat
 from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models import spec
 from dynabench.models.host import streams, threads, wire
 from dynabench.models.host.calls import hung_up, json_object, refuse, unless_gone, within
 from dynabench.models.host.engine import Engine
-from dynabench.models.host.paths import routes
 from dynabench.models.host.repository import READY, Repository, Slot
 from dynabench.models.protocol import Message
+
+EXTENSIONS = ["model_repository", "attribution", "readme", "converse"]
 
 
 def create_app(repository: Repository | None = None, engine: Callable[[Repository], Any] = Engine) -> Starlette:
@@ -50,9 +51,34 @@ def create_app(repository: Repository | None = None, engine: Callable[[Repositor
 
 
 def _routes() -> list[Route]:
-    own = {"ready": _ready, "index": _index, "load": _load, "unload": _unload, "metrics": _metrics}
-    model = {"metadata": _metadata, "ready": _model_ready, "readme": _readme, "infer": _infer, "attribute": _attribute}
-    return routes(own, {**model, "converse": _converse})
+    model_routes = []
+    for base in ("/v2/models/{model}", "/v2/models/{model}/versions/{version}"):
+        model_routes += [  # those that are asked most stand first, since addresses are compared in turn
+            Route(f"{base}/infer", _infer, methods=["POST"]),
+            Route(f"{base}/attribute", _attribute, methods=["POST"]),
+            Route(f"{base}/converse", _converse, methods=["POST"]),
+            Route(base, _metadata),
+            Route(f"{base}/ready", _model_ready),
+            Route(f"{base}/readme", _readme),
+        ]
+    return [
+        *model_routes,
+        Route("/v2", _server),
+        Route("/v2/health/live", _live),
+        Route("/v2/health/ready", _ready),
+        Route("/v2/repository/index", _index, methods=["POST"]),
+        Route("/v2/repository/models/{model}/load", _load, methods=["POST"]),
+        Route("/v2/repository/models/{model}/unload", _unload, methods=["POST"]),
+        Route("/metrics", _metrics),
+    ]
+
+
+async def _server(request: Request) -> Response:
+    return JSONResponse({"name": "dynabench", "version": __version__, "extensions": EXTENSIONS})
+
+
+async def _live(request: Request) -> Response:
+    return JSONResponse({"live": True})
 
 
 async def _ready(request: Request) -> Response:
@@ -89,7 +115,7 @@ async def _index(request: Request) -> Response:
 
 
 def _listed(repository: Repository, slot: Slot) -> dict[str, Any]:
-    size = repository.room.sizes.get((slot.entry.name, slot.entry.version))
+    size = repository.memory.sizes.get((slot.entry.name, slot.entry.version))
     return {
         "name": slot.entry.name,
         "version": slot.entry.version,

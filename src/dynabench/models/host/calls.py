@@ -1,4 +1,4 @@
-"""What reads and refuses calls to a host, alike in a host that computes and in one that hands calls on."""
+"""Calls to a host: reading them, refusing them, and ending those whose client has left."""
 
 import asyncio
 import json

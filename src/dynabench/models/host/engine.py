@@ -2,23 +2,29 @@
 
 import asyncio
 import inspect
+import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
-from dynabench.errors import Invalid
+from dynabench.errors import Invalid, Problem
+from dynabench.models import kinds, samples
 from dynabench.models.backends.base import Backend
-from dynabench.models.host import cache, first_call
+from dynabench.models.host import cache
+from dynabench.models.host.batch_queue import BATCH, BatchQueue
 from dynabench.models.host.figures import Figures
-from dynabench.models.host.lane import BATCH, Lane
 from dynabench.models.host.repository import READY, Repository
 from dynabench.models.host.streams import Streams
 from dynabench.models.host.threads import PATIENCE
-from dynabench.models.protocol import Attribution, Message, Output, explained
+from dynabench.models.protocol import Attribution, Card, Message, Output, explained
+
+log = logging.getLogger("dynabench.host")
 
 EXPLANATIONS = 64
 """Explanations of one method that may wait."""
 KEPT_BACK = 0.8
 """Share of an explanation's time that a backend with a time limit may use; the rest is for the way and the queue."""
+FIRST_CALL_SECONDS = 30.0
+"""How long a model may take for its first call; one that takes longer is served without."""
 
 
 class Engine:
@@ -29,8 +35,8 @@ class Engine:
         self.figures = Figures()
         self.cache = cache.Cache()
         self._streams = Streams()
-        self._lanes: dict[str, Lane] = {}
-        repository.on_load = lambda model: first_call.make(self, model)
+        self._lanes: dict[str, BatchQueue] = {}
+        repository.on_load = lambda model: make_first_call(self, model)
         repository.on_unload = self._unloaded
         repository.on_change = lambda change: self.figures.changes.labels(change).inc()
         self.figures.memory.set_function(lambda: repository.held)
@@ -98,22 +104,49 @@ class Engine:
         gone = [name for name in self._lanes if name == model.lane or name.startswith(f"{model.lane}/")]
         await asyncio.gather(*(self._lanes.pop(name).close() for name in gone))
 
-    def _lane(self, model: Backend) -> Lane:
+    def _lane(self, model: Backend) -> BatchQueue:
         name = model.lane
         if name not in self._lanes:
             at_once = getattr(model, "at_once", 1)
             patience = _patience(model, 1 if model.room == 1 else BATCH)
-            self._lanes[name] = Lane(name, _predict, self.figures, room=model.room, at_once=at_once, patience=patience)
+            self._lanes[name] = BatchQueue(
+                name, _predict, self.figures, room=model.room, at_once=at_once, patience=patience
+            )
         return self._lanes[name]
 
-    def _explainer(self, model: Backend, method: str) -> Lane:
+    def _explainer(self, model: Backend, method: str) -> BatchQueue:
         name = f"{model.lane}/{method}"
         if name not in self._lanes:
             at_once = getattr(model, "at_once", 1)
-            self._lanes[name] = Lane(
+            self._lanes[name] = BatchQueue(
                 name, _explain, self.figures, 1, EXPLANATIONS, at_once=at_once, patience=_patience(model, BATCH)
             )
         return self._lanes[name]
+
+
+async def make_first_call(engine: Any, model: Any) -> None:
+    """Ask a model that has just been loaded once through `engine`, since the first call is slow and no person waits for
+    this one; a model that does not take the input is served all the same."""
+    row = _first_inputs(model.card)
+    if row is None:
+        return
+    try:
+        await engine.predict(model, [row], FIRST_CALL_SECONDS)
+    except Problem as problem:
+        log.info("first call to %s: %s", model.card.name, problem.detail)
+    except Exception:
+        log.exception("first call to %s", model.card.name)
+
+
+def _first_inputs(card: Card) -> dict[str, str] | None:
+    # Not those that cost money elsewhere, nor those that write long replies.
+    if not card.inside or kinds.kind(card.kind).converses:
+        return None
+    texts = samples.ORDINARY
+    return {
+        name: samples.picture() if name in card.images else texts[place % len(texts)]
+        for place, name in enumerate(card.inputs)
+    }
 
 
 def _patience(model: Backend, calls: int) -> float:

@@ -1,10 +1,6 @@
 """What the host counts, in Prometheus' text format."""
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
-
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 BATCH_SIZES = tuple(range(1, 33))
 
@@ -14,6 +10,7 @@ class Figures:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)  # its start tells when it was started again
         self.batch_size = Histogram(
             "dynabench_host_batch_size",
             "Calls answered by one forward pass.",
@@ -56,19 +53,3 @@ class Figures:
     def text(self) -> bytes:
         """The figures as text."""
         return generate_latest(self.registry)
-
-
-class CrewFigures:
-    """Counters of the front of a host with several workers; `workers` have `number` and `in_flight`."""
-
-    def __init__(self, workers: Sequence[Any]) -> None:
-        self.registry = CollectorRegistry()
-        self.retried = Counter(
-            "dynabench_host_retried", "Calls whose worker was lost meanwhile.", registry=self.registry
-        )
-        self.restarted = Counter(
-            "dynabench_host_restarted", "Workers that ended or hung.", ["worker"], registry=self.registry
-        )
-        running = Gauge("dynabench_host_in_flight", "Calls with a worker.", ["worker"], registry=self.registry)
-        for worker in workers:
-            running.labels(str(worker.number)).set_function(partial(getattr, worker, "in_flight"))

@@ -14,7 +14,7 @@ from typing import Any
 from dynabench.errors import NotFound, Problem, Unavailable
 from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
-from dynabench.models.host.room import Full, Key, Room
+from dynabench.models.host.memory import Full, Key, MemoryAccount
 from dynabench.models.host.watching import Watch
 from dynabench.models.host.wire import UNLOADED
 
@@ -61,7 +61,7 @@ class Repository:
         self._changing = asyncio.Lock()
         self._loads: dict[Key, asyncio.Task[None]] = {}
         self._watch = Watch(self, places)
-        self.room = Room(memory)
+        self.memory = MemoryAccount(memory)
         self.ready = False
         self.on_load: Callable[[Any], Awaitable[None]] | None = None
         self.on_unload: Callable[[Any], Awaitable[None]] | None = None
@@ -197,7 +197,7 @@ class Repository:
     @property
     def held(self) -> int:
         """Bytes that models and host take."""
-        return self.room.held(key for key, slot in self._slots.items() if slot.model is not None)
+        return self.memory.held(key for key, slot in self._slots.items() if slot.model is not None)
 
     async def close(self) -> None:
         """Free everything."""
@@ -275,12 +275,12 @@ class Repository:
     async def _make_room(self, key: Key, evict: bool, beside: Collection[str]) -> None:
         """Unload others, but none of the names in `beside`, until the model fits; raises `Full` when that takes those
         in use, or does not help."""
-        size = self.room.expected(key, self._slots[key].entry)
+        size = self.memory.expected(key, self._slots[key].entry)
         until = time.monotonic() + ROOM_SECONDS
-        while not self.room.fits(self.held, size):
+        while not self.memory.fits(self.held, size):
             loaded = [other for other, slot in self._slots.items() if slot.model is not None]
-            if not loaded or not self.room.fits(self.room.held(()), size):
-                raise Full(self.room.refusal(size), for_now=False)
+            if not loaded or not self.memory.fits(self.memory.held(()), size):
+                raise Full(self.memory.refusal(size), for_now=False)
             idle = [other for other in loaded if not self._users[other] and other[0] not in beside]
             if idle and evict:
                 await self._free(min(idle, key=lambda other: self._used.get(other, 0.0)), ON_DEMAND)
@@ -303,14 +303,14 @@ class Repository:
         closing = [slot.model]
         del slot  # so that the list has the last reference
         others = [other for other, each in self._slots.items() if each.model is not None]
-        await asyncio.to_thread(self.room.freed, key, closing, others)
+        await asyncio.to_thread(self.memory.freed, key, closing, others)
 
     def _opened(self, entry: Entry) -> Slot:
         assert entry.card is not None
         try:
-            with self.room.importing():
+            with self.memory.importing():
                 kinds.kind(entry.card.kind).opener()
-            with self.room.loading(_key(entry), entry):
+            with self.memory.loading(_key(entry), entry):
                 model: Any = catalog.open_model(entry.folder)
             if model.card.version != entry.version:
                 model.close()

@@ -1,6 +1,8 @@
-"""The model host as a process, or as a front with several."""
+"""The model host: a process that answers at an address, or several, each at its own."""
 
+import os
 import socket
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,7 +12,8 @@ from starlette.types import ASGIApp
 from dynabench import heartbeat
 from dynabench.errors import Conflict, Invalid
 from dynabench.models.host import guard, memory
-from dynabench.settings import Settings, get_settings
+from dynabench.settings import Settings, get_settings, process_addresses
+from dynabench.supervisor import Watched, watch
 
 BACKLOG = 512
 
@@ -19,17 +22,15 @@ def serve(
     url: str,
     log_level: str = "warning",
     *,
-    workers: int = 1,
     places: Sequence[Path] | None = None,
     memory_limit: str = "",
     token: str = "",
     without_token: bool = False,
 ) -> None:
-    """Serve all models at `unix:PATH` or `http://HOST:PORT` until told to stop, in this process or in `workers`.
+    """Serve all models at `unix:PATH` or `http://HOST:PORT` in this process, until it is ended.
 
-    They are looked for in the folders `places`, by default in those of the settings.
-    `memory_limit` is for all of them together, as `memory.limit` reads it. Raises `Conflict` when another host answers
-    there, `Invalid` for what cannot be served.
+    They are looked for in the folders `places`, by default in those of the settings; `memory_limit` is read by
+    `memory.limit`. Raises `Conflict` when another host answers there, `Invalid` for what cannot be served.
     """
     import uvicorn
 
@@ -37,7 +38,7 @@ def serve(
     guard.check(url, token, without_token)
     limit = memory.limit(memory_limit)
     bound = bind(url)
-    app = application(workers, places, limit)
+    app = application(places, limit)
     if token and not url.startswith("unix:"):
         app = guard.Guard(app, token)
     config = uvicorn.Config(
@@ -55,21 +56,54 @@ def serve(
         bound.close()
 
 
-def application(workers: int, places: Sequence[Path] | None, limit: int | None) -> ASGIApp:
-    """A host that computes in this process, or the front of several; `limit` is in bytes for all together."""
+def serve_processes(
+    url: str,
+    workers: int,
+    *,
+    memory_limit: str = "",
+    token: str = "",
+    without_token: bool = False,
+    options: Sequence[str] = (),
+) -> None:
+    """Run the processes of a host at `url` and the addresses after it until this one is ended, and start those again
+    that end or hang. Raises as `serve` does."""
+    heartbeat.start()
+    guard.check(url, token, without_token)
+    processes = host_processes(url, workers, memory_limit, options)
+    for address in process_addresses(url, workers):
+        bind(address).close()
+    watch(processes)
+
+
+def host_processes(url: str, workers: int, memory_limit: str = "", options: Sequence[str] = ()) -> list[Watched]:
+    """The processes of a host at `url` and the addresses after it, to be watched: each is a host of its own, with the
+    same part of the memory and of the processors. Raises `Invalid` for a limit that cannot be read."""
+    from dynabench.models import runtime
+
+    if workers == 1:
+        names, share, env = ["host"], memory_limit, {}
+    else:
+        limit = memory.limit(memory_limit)
+        names = [f"host {number}" for number in range(workers)]
+        share = "none" if limit is None else f"{limit // workers}B"
+        env = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS") or str(max(1, runtime.cores() // workers))}
+    command = [sys.executable, "-m", "dynabench", "host", "--workers", "1", *(["--memory", share] if share else [])]
+    addresses = process_addresses(url, workers)
+    return [
+        Watched(name, [*command, "--url", address, *options], env=env)
+        for name, address in zip(names, addresses, strict=True)
+    ]
+
+
+def application(places: Sequence[Path] | None, limit: int | None) -> ASGIApp:
+    """A host that computes in this process, with `limit` bytes of memory."""
     settings = get_settings()
     if settings.ray:
         return _on_cluster(settings, list(places) if places else None)
-    if workers == 1:
-        from dynabench.models.host.app import create_app
-        from dynabench.models.host.repository import Repository
+    from dynabench.models.host.app import create_app
+    from dynabench.models.host.repository import Repository
 
-        return create_app(Repository(list(places) if places else None, limit))
-    from dynabench.models.host.crew import Crew
-    from dynabench.models.host.front import create_front
-
-    share = "none" if limit is None else f"{limit // workers}B"
-    return create_front(Crew(workers, share, places or ()))
+    return create_app(Repository(list(places) if places else None, limit))
 
 
 def _on_cluster(settings: Settings, places: list[Path] | None) -> ASGIApp:
@@ -93,10 +127,14 @@ def bind(address: str) -> socket.socket:
         if parts.scheme != "http" or not parts.hostname:
             raise Invalid({"url": f"{address!r} is neither unix:PATH nor http://HOST:PORT; TLS is a proxy's part."})
         family = socket.AF_INET6 if ":" in (parts.hostname or "") else socket.AF_INET
+        try:
+            port = 80 if parts.port is None else parts.port
+        except ValueError as error:
+            raise Invalid({"url": f"{address!r}: {error}."}) from error
         bound = socket.socket(family)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            bound.bind((parts.hostname, 80 if parts.port is None else parts.port))
+            bound.bind((parts.hostname, port))
         except OSError as error:
             bound.close()
             raise Conflict(f"Nothing can listen on {address}: {error.strerror}.") from error

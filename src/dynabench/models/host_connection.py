@@ -1,8 +1,7 @@
-"""One model host's address: calls to it, what it was last known to serve, whether it is left alone for a moment."""
+"""The connection to one model host: calls, what it was last known to serve, whether others are preferred to it."""
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +21,12 @@ TRIPS = 3
 IDLE = 60.0
 """Seconds that an idle connection is kept, fewer than the host keeps it."""
 PAUSE = 2.0
-"""Seconds that such a model, or a host that cannot be reached, is left alone before one call tries it again."""
+"""Seconds that such a model is left alone before one call tries it again, and between two questions to a host that has
+gone away whether it is back."""
+SLOW = 0.5
+"""Seconds after which a host that has not answered a call is asked whether it lives."""
+PATIENCE = 1.0
+"""Seconds that a host has to say that it lives, however much it computes."""
 MARGIN = 0.15
 """Seconds before the caller's time is over by which the host has to refuse what it cannot answer."""
 
@@ -82,15 +86,18 @@ class Target:
             raise Elsewhere(told)
 
 
-class Reach:
+class HostConnection:
     """The way to the host at `url`: `unix:PATH`, or `http://...`, where `token` is sent."""
 
     def __init__(self, url: str, token: str = "") -> None:
         self.url = url
         self.in_flight = 0
         self.states: dict[Key, State] = {}
+        self.away = False
+        self._learnt = False
         self._targets: dict[str, Target] = {}
-        self._away_until = 0.0
+        self._liveness: asyncio.Task[bool] | None = None
+        self._return: asyncio.Task[None] | None = None
         limits = httpx.Limits(max_connections=512, max_keepalive_connections=128, keepalive_expiry=IDLE)
         uds = url.removeprefix("unix:") if url.startswith("unix:") else None
         self._http = httpx.AsyncClient(
@@ -109,17 +116,24 @@ class Reach:
     def rank(self, model: str, version: str | None) -> tuple[bool, bool, int]:
         """Smaller is better: reachable, has the model loaded, has little to do."""
         ready = any(state.state == "READY" for state in self._known(model, version))
-        return time.monotonic() < self._away_until, not ready, self.in_flight
+        return self.away, not ready, self.in_flight
 
     def _known(self, model: str, version: str | None) -> list[State]:
         return [state for key, state in self.states.items() if key[0] == model and version in (None, key[1])]
 
     async def call(
-        self, model: str, path: str, body: Mapping[str, Any], seconds: float, deadline: float
+        self,
+        model: str,
+        path: str,
+        body: Mapping[str, Any],
+        seconds: float,
+        deadline: float,
+        other: "HostConnection | None" = None,
     ) -> dict[str, Any]:
         """What the host answers; `seconds` were given, and are over at `deadline` of the event loop's clock.
 
-        Raises `Elsewhere` where another host may have an answer, else `Unavailable`.
+        Raises `Elsewhere` where another host may have an answer, else `Unavailable`. Where there is an `other` host to
+        ask, one that does not even say that it lives is not waited for.
         """
         target = self._targets.setdefault(model, Target())
         target.admit(model)
@@ -128,7 +142,8 @@ class Reach:
         try:
             async with asyncio.timeout_at(deadline), target.places:
                 asked = True
-                response = await self._post(path, body, deadline)
+                posting = self._post(path, body, deadline)
+                response = await (posting if other is None else self._unless_silent(posting, model, other))
         except TimeoutError as error:
             if not asked:  # the host is not to blame for calls that wait here
                 raise Unavailable(f"{model} has {AT_ONCE} calls under way. Try again in a moment.") from error
@@ -176,7 +191,7 @@ class Reach:
         except (TimeoutError, httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
             self.leave_alone()
             raise Unreachable(f"The model host at {self.url} does not say which models it has.") from error
-        self._away_until = 0.0
+        self.away, self._learnt = False, True
         self.states = {}
         for state in states:
             self.states.setdefault((state.name, state.version), state)
@@ -185,7 +200,7 @@ class Reach:
     @property
     def present(self) -> bool:
         """Whether the host answered when it was asked last."""
-        return time.monotonic() >= self._away_until and bool(self.states)
+        return self._learnt and not self.away
 
     async def load(self, model: str, seconds: float, beside: Collection[str] = ()) -> None:
         """Have the host load a model that its folders hold, unless its operator unloaded it; those in `beside` do not
@@ -216,12 +231,53 @@ class Reach:
             return False
 
     def leave_alone(self) -> None:
-        """Prefer others for a moment."""
-        self._away_until = time.monotonic() + PAUSE
+        """Prefer others until the host says that it lives."""
+        self.away = True
+        if self._return is None or self._return.done():
+            self._return = asyncio.create_task(self._await_return())
+
+    async def lives(self) -> bool:
+        """Whether the host says anything in time; callers that ask at the same time share one question."""
+        if self._liveness is None or self._liveness.done():
+            self._liveness = asyncio.create_task(self._ask_liveness())
+        return await asyncio.shield(self._liveness)
 
     async def close(self) -> None:
         """Close all connections."""
+        tasks = [task for task in (self._liveness, self._return) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._http.aclose()
+
+    async def _ask_liveness(self) -> bool:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._http.get("/v2/health/live")
+        except (TimeoutError, httpx.HTTPError):
+            return False
+        return True
+
+    async def _await_return(self) -> None:
+        while self.away:
+            await asyncio.sleep(PAUSE)
+            if await self.lives():
+                self.away = False
+
+    async def _unless_silent(
+        self, posting: Coroutine[Any, Any, httpx.Response], model: str, other: "HostConnection"
+    ) -> httpx.Response:
+        task = asyncio.ensure_future(posting)
+        try:
+            while not (await asyncio.wait({task}, timeout=SLOW))[0]:
+                if await self.lives() or task.done():
+                    continue
+                self.leave_alone()
+                if not other.away:
+                    raise Unreachable(f"{model} gave no answer: the model host says nothing.")
+            return task.result()
+        finally:
+            task.cancel()
 
     def _state(self, entry: Mapping[str, Any]) -> State:
         state = str(entry.get("state", ""))

@@ -1,4 +1,4 @@
-"""A lane: threads that compute, and the queue before them, from which calls of like size are taken together."""
+"""The queue before the threads that compute for a model, from which calls of like size are taken together."""
 
 import asyncio
 import logging
@@ -52,7 +52,7 @@ Run = Callable[[list[Any]], Sequence[Any]]
 """Payloads in, results in the same order out."""
 
 
-class Lane:
+class BatchQueue:
     """Runs calls in threads of its own, oldest first, together with calls of the same size class.
 
     A batch has at most `batch` calls, and with `room` calls of that summed size; `at_once` batches are computed at the
