@@ -13,6 +13,7 @@ import httpx2 as httpx
 from dynabench.errors import Unavailable
 from dynabench.models.breaker import Breaker
 from dynabench.models.host import wire
+from dynabench.models.http_calls import Connections, HostReply
 from dynabench.models.protocol import Card
 
 AT_ONCE = 128
@@ -101,6 +102,8 @@ class Reach:
             timeout=None,
             trust_env=False,
         )
+        encrypted = url.startswith("https:")
+        self._calls = None if encrypted else Connections("" if uds else url, uds, "" if uds else token, IDLE)
 
     def serves(self, model: str, version: str | None) -> bool:
         """Whether the host may have the model, as far as it has said what it has."""
@@ -221,6 +224,8 @@ class Reach:
 
     async def close(self) -> None:
         """Close all connections."""
+        if self._calls is not None:
+            self._calls.close()
         await self._http.aclose()
 
     def _state(self, entry: Mapping[str, Any]) -> State:
@@ -238,12 +243,17 @@ class Reach:
             bool(entry.get("cold")),
         )
 
-    async def _post(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response:
+    async def _post(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response | HostReply:
         """Post, once more if a kept-alive connection turns out to be gone: asking a model twice changes nothing."""
         try:
-            return await self._http.post(path, json=body, headers=_within(deadline))
+            return await self._post_once(path, body, deadline)
         except _BROKEN:
+            return await self._post_once(path, body, deadline)
+
+    async def _post_once(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response | HostReply:
+        if self._calls is None:
             return await self._http.post(path, json=body, headers=_within(deadline))
+        return await self._calls.post(path, body, _within(deadline))
 
 
 def _within(deadline: float) -> dict[str, str]:
@@ -251,7 +261,7 @@ def _within(deadline: float) -> dict[str, str]:
     return {"Answer-Within": f"{max(left - MARGIN, left / 2, 0.001):.3f}"}
 
 
-def _document(model: str, response: httpx.Response) -> dict[str, Any]:
+def _document(model: str, response: httpx.Response | HostReply) -> dict[str, Any]:
     try:
         document = response.json()
     except (ValueError, RecursionError):
