@@ -20,7 +20,8 @@ from benchmarks.bulk import load
 from benchmarks.validation_items import SOURCE
 from dynabench.accounts.tables import Person
 from dynabench.collection import projections
-from dynabench.collection.breakdowns import ROW, SOURCES
+from dynabench.collection.breakdowns import ROW
+from dynabench.collection.changes import SOURCES
 from dynabench.collection.search_index import SIZE
 from dynabench.collection.terms import day_facets, facet
 from dynabench.db import Database, now

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from dynabench.jobs import KEEPERS, WORKFLOWS
+from dynabench.jobs import FOLDER, KEEPERS, WORKFLOWS
 
 _forking = multiprocessing.get_context("forkserver")
 _forking.set_forkserver_preload(
-    ["dbos", "dynabench.cli.worker", *{where.partition(":")[0] for where in (*WORKFLOWS.values(), *KEEPERS)}]
+    ["dbos", "dynabench.cli.worker", *{where.partition(":")[0] for where in (*WORKFLOWS.values(), *KEEPERS, FOLDER)}]
 )
 
 

@@ -51,6 +51,8 @@ FEATURES = (
     "cards",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages")
+FIRST = "dynabench.collection.api"
+"""Routes are tried one after the other, and examples are what comes most."""
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {
@@ -163,8 +165,9 @@ class App(FastAPI):
 
 
 def routers() -> list[APIRouter]:
-    """Each feature's JSON API and pages, in the features' order."""
+    """Each feature's JSON API and pages, in the features' order but for the first."""
     names = [f"dynabench.{feature}.{part}" for feature in FEATURES for part in PARTS]
+    names = [FIRST, *(name for name in names if name != FIRST)]
     return [importlib.import_module(name).router for name in names if importlib.util.find_spec(name)]
 
 

@@ -65,6 +65,8 @@ _KEEPING = ("rounds", "notices", "media", "datasets", "archives", "registry", "s
             "releases", "cycle")  # fmt: skip
 KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in _KEEPING)
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
+FOLDER = "dynabench.collection.folding:fold_until"
+"""A function of a database and an event that a worker calls in a thread of its own, until the event is set."""
 KEEP = 60.0
 LONGEST_ROUND = 900.0
 """Seconds that the worker's loop may spend on one keeper, or on sending jobs, before it counts as hung. Long, since
@@ -293,6 +295,7 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
             queues[QUEUES.get(job.kind, QUEUE)].enqueue(workflows[job.kind], job.payload)
 
     keepers = [_loaded(where) for where in KEEPERS]
+    threading.Thread(target=_loaded(FOLDER), args=(_database, stop), daemon=True).start()
     kept = -KEEP
     try:
         while not stop.wait(poll):

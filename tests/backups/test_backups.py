@@ -19,8 +19,7 @@ from dynabench.backups.backup import cause_of, make_backup
 from dynabench.backups.database_copy import is_empty
 from dynabench.backups.file_check import check_files
 from dynabench.backups.restore import restore_backup
-from dynabench.collection.breakdown_tables import Breakdown
-from dynabench.collection.search_tables import SearchPosting
+from dynabench.collection.fold_tables import Breakdown, SearchPosting
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.db import Database, now
 from dynabench.errors import Conflict

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 import dynabench.collection.tables  # noqa: F401 - the index points to its examples
-from dynabench.collection import search_index
-from dynabench.collection.search_tables import SearchNews, SearchPosting
-from dynabench.collection.terms import facet
+from dynabench.collection import changes, folding, search_index
+from dynabench.collection.fold_tables import ExampleChange, SearchPosting
+from dynabench.collection.terms import WRITTEN, facet
 from dynabench.db import Database
 
 WORDS = ["cat", "dog", "u_1", facet("task", "nli")]
@@ -18,6 +18,7 @@ ids = st.sampled_from([1, 2, 3, 400, 65535, 65536, 65537, 300_000])
 tellings = st.lists(
     st.tuples(ids, st.lists(st.sampled_from([*WORDS, *VERDICTS, *FLAGS]), min_size=1, max_size=5)), max_size=25
 )
+COLUMNS = (*WRITTEN, "round_id", "context_id")
 questions = st.lists(
     st.lists(st.sampled_from([*WORDS, *VERDICTS, *FLAGS, "nobody"]), min_size=1, max_size=2), min_size=1, max_size=3
 )
@@ -28,13 +29,15 @@ def world(request, tmp_path_factory):
     """A database with the tables of the index alone, whose rows point to no examples."""
     db = Database(f"sqlite:///{tmp_path_factory.mktemp('index') / 'index.sqlite'}")
     with db.engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE examples (id INTEGER PRIMARY KEY)")
+        connection.exec_driver_sql(f"CREATE TABLE examples (id INTEGER PRIMARY KEY, {', '.join(COLUMNS)})")
+        connection.exec_driver_sql("CREATE TABLE rounds (id INTEGER PRIMARY KEY, task_id, number)")
+        connection.exec_driver_sql('CREATE TABLE contexts (id INTEGER PRIMARY KEY, "values", tag)')
         connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
-    for table in (SearchNews.__table__, SearchPosting.__table__):
+    for table in (ExampleChange.__table__, SearchPosting.__table__):
         table.create(db.engine)
     with db.engine.begin() as connection:
         for number in (1, 2, 3, 400, 65535, 65536, 65537, 300_000):
-            connection.exec_driver_sql(f"INSERT INTO examples VALUES ({number})")
+            connection.exec_driver_sql(f"INSERT INTO examples (id) VALUES ({number})")
     yield db
     db.close()
 
@@ -70,20 +73,21 @@ def test_it_finds_what_a_look_through_everything_finds(world, told, question, be
         search_index.clear(session)
         for number, (example, terms) in enumerate(told):
             if number == folded:
-                search_index.fold(session)
-            search_index.tell(session, example, terms)
+                folding.fold(session)
+            changes.note_change(session, example, terms)
 
     world.write(tell)
     found = world.read(lambda session: list(search_index.matching(session, question, before)))
     assert found == looked_through(told, question, before)
 
 
-def test_news_go_into_the_sets_every_so_many_rows(world):
+def test_each_batch_is_folded_until_nothing_is_left(world, monkeypatch):
+    monkeypatch.setattr(folding, "BATCH", 5)
     world.write(search_index.clear)
-    for number in range(search_index.FOLD + 3):
-        world.write(search_index.tell, 400, [f"word{number}"])
-    left = world.read(lambda session: len(session.scalars(select(SearchNews.id)).all()))
-    assert left < search_index.FOLD
-    assert world.read(
-        lambda s: list(search_index.matching(s, [["word0"], [f"word{search_index.FOLD + 2}"]], None))
-    ) == [400]
+    folding.fold_all(world)
+    for number in range(13):
+        world.write(changes.note_change, 400, [f"word{number}"])
+    assert folding.fold_all(world) == 13
+    assert world.read(lambda session: session.scalars(select(ExampleChange.id)).all()) == []
+    matches = world.read(lambda session: list(search_index.matching(session, [["word0"], ["word12"]], None)))
+    assert matches == [400]

@@ -11,6 +11,8 @@ from sqlalchemy import func, make_url, select, update
 
 from dynabench import app as application
 from dynabench.accounts.tables import Act
+from dynabench.collection import changes
+from dynabench.collection.fold_tables import ExampleChange
 from dynabench.jobs import Job
 from dynabench.rounds.tables import Context
 from tests.conftest import KINDS
@@ -236,3 +238,14 @@ def test_a_gigabyte_is_the_limit(owner):
     answer = owner.post(FILES, params={"name": "a.jsonl"}, content=b"{}", headers={"content-length": str(1024**3 + 1)})
     assert answer.status_code == 413
     assert "1048576 KiB" in answer.json()["detail"]
+
+
+def test_a_worker_folds_what_was_recorded_while_none_ran(worker, database):
+    worker.start()
+    database.write(changes.note_change, None)
+    until(lambda: count(database, ExampleChange) == 0)
+    worker.end()
+    database.write(changes.note_change, None)
+    assert count(database, ExampleChange) == 1
+    worker.start()
+    until(lambda: count(database, ExampleChange) == 0)

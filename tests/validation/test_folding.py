@@ -1,4 +1,4 @@
-"""News go into the index and the breakdowns while others write and read, twice at once, and across a crash."""
+"""Changes go into the index and the breakdowns while others write and read, twice at once, and across a crash."""
 
 import itertools
 import os
@@ -9,9 +9,8 @@ import pytest
 from sqlalchemy import func, select
 
 from dynabench import errors
-from dynabench.collection import breakdowns, search_index
-from dynabench.collection.breakdown_tables import Breakdown, TallyNews
-from dynabench.collection.search_tables import SearchNews, SearchPosting
+from dynabench.collection import breakdowns, folding, search_index
+from dynabench.collection.fold_tables import Breakdown, ExampleChange, SearchPosting
 from dynabench.collection.terms import facet
 from dynabench.db import Database
 from dynabench.validation.rebuild import rebuild
@@ -20,7 +19,6 @@ from dynabench.validation.reindex import reindex
 from .world import World
 
 EVERYTHING = [[facet("task", "checks")]]
-KINDS = {"index": (search_index, SearchNews, SearchPosting), "breakdowns": (breakdowns, TallyNews, Breakdown)}
 
 
 @pytest.fixture
@@ -29,16 +27,16 @@ def world(database) -> World:
 
 
 @pytest.fixture
-def often(monkeypatch):
-    """Each few rows of news are folded."""
-    monkeypatch.setattr(search_index, "FOLD", 7)
-    monkeypatch.setattr(breakdowns, "FOLD", 5)
-
-
-@pytest.fixture(params=KINDS)
-def kind(request):
-    """What is folded: its module, its news, its sets."""
-    return KINDS[request.param]
+def folder(world, monkeypatch):
+    """A worker's thread that folds a few changes at a time."""
+    monkeypatch.setattr(folding, "BATCH", 7)
+    monkeypatch.setattr(folding, "PAUSE", 0.001)
+    stop = threading.Event()
+    thread = threading.Thread(target=folding.fold_until, args=(world.db, stop))
+    thread.start()
+    yield thread
+    stop.set()
+    thread.join()
 
 
 def found(world: World) -> list[int]:
@@ -54,7 +52,7 @@ def rows_of(world: World, table) -> int:
     return world.db.read(lambda session: session.scalar(select(func.count()).select_from(table)))
 
 
-def test_readers_see_all_that_was_written_before_while_writers_fold(world, often):
+def test_readers_see_all_that_was_written_before_while_a_worker_folds(world, folder):
     writers, written, done = 4, [], threading.Event()
     people = [world.person() for _ in range(writers)]
 
@@ -84,11 +82,13 @@ def test_readers_see_all_that_was_written_before_while_writers_fold(world, often
         assert all(reader.result() for reader in readers)
     assert found(world) == sorted(written, reverse=True)
     assert counted(world) == len(written)
-    assert rows_of(world, SearchNews) < len(written)
+    folding.fold_all(world.db)
+    assert rows_of(world, ExampleChange) == 0
+    assert rows_of(world, SearchPosting)
     assert world.projections() == world.rebuilt()
 
 
-def test_counting_anew_while_others_write_and_vote_loses_nothing(world, often):
+def test_counting_anew_while_others_write_and_vote_loses_nothing(world, folder):
     people = [world.person() for _ in range(4)]
 
     def work(number: int) -> None:
@@ -112,8 +112,7 @@ def test_counting_anew_while_others_write_and_vote_loses_nothing(world, often):
     assert world.projections() == world.rebuilt()
 
 
-def test_two_at_once_fold_everything_once(world, kind):
-    module, news, _ = kind
+def test_two_at_once_fold_everything_once(world):
     author = world.person()
     for _ in range(20):
         world.example(author)
@@ -121,37 +120,36 @@ def test_two_at_once_fold_everything_once(world, kind):
 
     def fold() -> int:
         start.wait()
-        return world.db.write(module.fold)
+        return world.db.write(folding.fold)
 
     with ThreadPoolExecutor(4) as pool:
         folded = [one.result() for one in [pool.submit(fold) for _ in range(4)]]
-    assert (sum(folded), rows_of(world, news)) == (20, 0)
+    assert (sum(folded), rows_of(world, ExampleChange)) == (20, 0)
     assert world.projections() == before == world.rebuilt()
 
 
 @pytest.mark.parametrize("database_kind", ["postgres"], indirect=True)
-def test_who_comes_while_another_folds_does_not_wait_and_their_news_are_seen(world, kind):
+def test_who_comes_while_another_folds_does_not_wait_and_their_changes_are_seen(world):
     """On SQLite there is one writer at a time."""
-    module, news, _ = kind
     author = world.person()
     world.example(author)
-    with world.db._writes() as folding:
-        assert module.fold(folding) == 1
+    with world.db._writes() as session:
+        assert folding.fold(session) == 1
         later = world.example(author)
-        assert world.db.write(module.fold) == 0
+        assert world.db.write(folding.fold) == 0
         assert (counted(world), later in found(world)) == (2, True)
-        folding.commit()
-    assert rows_of(world, news) == 1
+        session.commit()
+    assert rows_of(world, ExampleChange) == 1
     assert (counted(world), len(found(world))) == (2, 2)
-    assert world.db.write(module.fold) == 1
+    assert world.db.write(folding.fold) == 1
     assert world.projections() == world.rebuilt()
 
 
-def die_while_folding(url: str, module) -> int:
+def die_while_folding(url: str) -> int:
     """Let a process die in the middle of a transaction that folded five rows; its exit status."""
 
     def work(session) -> None:
-        assert module.fold(session) == 5
+        assert folding.fold(session) == 5
         session.flush()
         os._exit(9)
 
@@ -164,28 +162,50 @@ def die_while_folding(url: str, module) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-def test_a_process_that_dies_while_it_folds_changes_nothing(world, kind):
-    module, news, sets = kind
+def test_a_process_that_dies_while_it_folds_changes_nothing(world):
     author = world.person()
     for _ in range(5):
         world.example(author)
     before = world.projections()
-    assert die_while_folding(world.db.url, module) == 9
-    assert (rows_of(world, news), rows_of(world, sets)) == (5, 0)
+    assert die_while_folding(world.db.url) == 9
+    assert [rows_of(world, table) for table in (ExampleChange, SearchPosting, Breakdown)] == [5, 0, 0]
     assert world.projections() == before
-    assert world.db.write(module.fold) == 5
+    assert world.db.write(folding.fold) == 5
     assert world.projections() == before == world.rebuilt()
 
 
-def test_news_of_a_transaction_that_fails_are_never_seen(world, kind):
+def test_changes_of_a_transaction_that_fails_are_never_seen(world):
     author = world.person()
     world.example(author)
 
     def fail(session) -> None:
         world.write_example(session, author)
-        kind[0].fold(session)
+        folding.fold(session)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
         world.db.write(fail)
     assert (counted(world), len(found(world))) == (1, 1)
+
+
+def record_and_die(world: World, author: int) -> int:
+    """Let a process record an example and die before anything is folded; its exit status."""
+    process = os.fork()
+    if process == 0:
+        try:
+            database = Database(world.db.url)
+            database.write(world.write_example, author)
+            os._exit(9)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def test_an_example_of_a_process_that_died_before_the_fold_is_folded_by_the_next_worker(world):
+    author = world.person()
+    assert record_and_die(world, author) == 9
+    assert [rows_of(world, table) for table in (ExampleChange, SearchPosting, Breakdown)] == [1, 0, 0]
+    before = world.projections()
+    assert folding.fold_all(world.db) == 1
+    assert (counted(world), len(found(world))) == (1, 1)
+    assert world.projections() == before == world.rebuilt()

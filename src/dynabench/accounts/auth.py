@@ -9,7 +9,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPBearer
 
 from dynabench import language, security
-from dynabench.accounts import notices, service
+from dynabench.accounts import notices, queries, service
 from dynabench.accounts.tables import SCOPES, Person
 from dynabench.db import Database, now
 from dynabench.errors import Forbidden, Unauthenticated
@@ -31,7 +31,8 @@ async def identify(request: Request) -> Person | None:
     person: Person | None = None
     request.state.scopes, request.state.notices = None, ()
     if token is not None and request.url.path.startswith("/api/"):
-        found = await db.aread(service.person_of_token, security.digest(token))
+        digest = security.digest(token)
+        found = await db.aread(lambda session: session.execute(queries.BY_TOKEN, {"digest": digest}).first())
         if found is None:
             raise Unauthenticated(_("This token is unknown or revoked. Make a new one with POST /api/v1/tokens."))
         person, token_id, scopes, used_at = found

@@ -2,10 +2,10 @@
 
 import secrets
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, delete, update
+from sqlalchemy import delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -116,11 +116,6 @@ def create_token(
         session.execute(update(Person).where(Person.id == person_id).values(password_hash=rehashed))
     session.flush()
     return token, secret
-
-
-def person_of_token(session: Session, token_digest: str) -> Row[Person, int, list[Any], datetime | None] | None:
-    """Whose token has this digest; the token's id, its scopes, and when it was last used."""
-    return session.execute(queries.BY_TOKEN, {"digest": token_digest}).first()
 
 
 def mark_used(session: Session, token_id: int) -> None:

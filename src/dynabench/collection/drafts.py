@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import live, partaking, statements
+from dynabench.collection import partaking, participants, statements
 from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drawing.sending import Drawn
 from dynabench.collection.place import Place
@@ -47,7 +47,8 @@ class Draft:
 
     `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the
     example that the same request made before. In the sandbox there is neither author nor handout. Where the author has
-    `conversed` with the targets, or had them draw, these have answered already. `suggestion` is one that they used.
+    `conversed` with the targets, or had them draw, these have answered already. `suggestion` is one that
+    they used, `features` are those that take part in recording it.
     """
 
     task_id: str
@@ -75,6 +76,7 @@ class Draft:
     conversed: Conversed | None = None
     drawn: Drawn | None = None
     suggestion: int | None = None
+    features: frozenset[str] = frozenset()
 
 
 def source_of(role: str | None) -> str:
@@ -109,8 +111,9 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     collects = given is not None and given.id is not None
     if collects:
         people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
-        partaking.admit_to(session, person, task_id, given.id, given.plan, given.role)
-        partaking.admit_program(given.plan, body.program)
+        if given.plan:
+            partaking.admit_to(session, person, task_id, given.id, given.plan, given.role)
+            partaking.admit_program(given.plan, body.program)
     else:
         people.require_seat(session, person, task_id)
     request = body.digest(task_id)
@@ -119,7 +122,8 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         return _again(session, again)
     if not collects or given.context_id is None or given.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
-    partaking.refuse_spent(session, person.id, given.id, given.plan)
+    if given.plan:
+        partaking.refuse_spent(session, person.id, given.id, given.plan)
     new = replace(_written(session, person, task_id, body, given), key=key, request=request)
     refuse_repetition(known, new)
     return new
@@ -128,11 +132,12 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
 def _written(session: Session, person: Person, task_id: str, body: ExampleIn, given: Any) -> Draft:
     """What was written on a handout, cleaned; `given` is a row of `statements.GIVEN`."""
     config = rounds.config_of(session, given.version_id)
-    body = filled(session, person, task_id, config, body, {"context": given.context, "initial": given.handout_initial})
-    body, done = live.taken(session, person, config, body, given)
+    features = participants.features_of(config, body, given)
+    body, members = participants.before_record(features, session, person, config, body, given)
     written, claimed = _cleaned(config, given.context, body, goal=given.handout_goal)
     if body.made_from is not None and body.made_from != given.handout_made_from:
         _check_origin(session, person, task_id, body.made_from)
+    targets = rounds.targets_of(session, given.id)
     return Draft(
         task_id=task_id,
         round_id=given.id,
@@ -140,7 +145,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         config=config,
         version_id=given.version_id,
         fooled_when=given.fooled_when,
-        targets=arms.targets_in(given.arms, given.handout_arm, rounds.targets_of(session, given.id)),
+        targets=arms.targets_in(given.arms, given.handout_arm, targets) if given.arms else targets,
         judge=rounds.judge_of(session, given.id) if config.fooled.judged_by == "model" else None,
         context_id=body.context_id,
         input=written,
@@ -153,7 +158,8 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         program=body.program,
         made_from=body.made_from or given.handout_made_from,
         edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),
-        **done,
+        features=features,
+        **members,
     )
 
 

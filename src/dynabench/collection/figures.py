@@ -17,7 +17,8 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import breakdowns, statistics, target_figures
-from dynabench.collection.breakdowns import CONTROL, COUNTS, SOURCES, Rows
+from dynabench.collection.breakdowns import Rows
+from dynabench.collection.changes import CONTROL, COUNTS, SOURCES
 from dynabench.language import _
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import Counts, ErrorRates, error_rates

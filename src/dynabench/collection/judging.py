@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,6 +12,9 @@ from dynabench.collection.drafts import Draft
 from dynabench.collection.tables import Judgement, Prediction
 from dynabench.models.client import Answer, Host
 from dynabench.tasks.rules import JudgedByModel
+
+if TYPE_CHECKING:
+    from dynabench.collection.targets import Verdict
 
 
 @dataclass(frozen=True)
@@ -50,3 +54,9 @@ def keep(session: Session, example_id: int, said: Sequence[Said]) -> None:
         )
         for prediction, each in zip(session.scalars(wanted).all(), said, strict=True)
     )
+
+
+def recorded(session: Session, draft: Draft, verdict: "Verdict", example_id: int) -> None:
+    """Record what the judge model said of an example's answers."""
+    if verdict.said:
+        keep(session, example_id, verdict.said)

@@ -2,15 +2,23 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
+from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
 
 from dynabench import errors, security
 from dynabench.accounts.tables import Person
-from dynabench.collection import media_api
+from dynabench.collection import drafts, media_api
+from dynabench.collection.schemas import ExampleIn
 from dynabench.language import _
+from dynabench.media import service as media
+from dynabench.tasks import TaskConfig
+
+if TYPE_CHECKING:
+    from dynabench.collection.drafts import Draft
+    from dynabench.collection.targets import Verdict
 
 FILE = ".file"
 
@@ -57,3 +65,17 @@ async def _stored(request: Request, viewer: Person | None, task: str, place: str
     if field.kind != "file":
         return made.media
     return json.dumps({"media": made.media, "name": "".join(filter(str.isprintable, sent.filename or ""))[-120:]})
+
+
+def before_record(
+    session: Session, person: Person, config: TaskConfig, body: ExampleIn, handout: Any
+) -> tuple[ExampleIn, dict[str, Any]]:
+    """Put what is known of its files into a draft: those that its author sent, and those among what they are shown."""
+    visible = {"context": handout.context, "initial": handout.handout_initial}
+    return drafts.filled(session, person, handout.task_id, config, body, visible), {}
+
+
+def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> None:
+    """Record that an example shows its files, and a picture that was drawn for it."""
+    values = [draft.input, draft.answer, *(answer.answer for answer in verdict.answers if draft.drawn)]
+    media.bind(session, draft.task_id, values, example_id=example_id)

@@ -77,27 +77,25 @@ def text_of(values: Mapping[str, Any], config: TaskConfig) -> str:
     return "\n".join(each if isinstance(each, str) else orjson.dumps(each).decode() for each in parts if each)
 
 
-def note(session: Session, draft: Draft, example_id: int) -> float | None:
-    """Put an example that was just written into the index, if its task wants that; how similar it is to the nearest of
-    others, if that is near.
+def recorded(session: Session, draft: Draft, verdict: object, example_id: int) -> dict[str, float]:
+    """Put an example that was just written into the index; returns how similar it is to the nearest of others as
+    `near`, if that is near.
 
     Where the task says so it is labelled for owners and moderators, and its author is told nothing.
     """
     rule = draft.config.near_duplicates
-    if rule.do == "nothing":
-        return None
     mine = groups(text_of(draft.input, draft.config))
     keys = bands(mine).tolist()
     known = {"task": draft.task_id} | {key.key: value for key, value in zip(_KEYS, keys, strict=True)}
     nearest = _nearest(session, draft, mine, known)
     session.connection().execute(ENTRIES, known | {"example": example_id})
     if nearest < rule.similarity:
-        return None
+        return {}
     if rule.do == "tell":
-        return nearest
+        return {"near": nearest}
     session.add(Label(example_id=example_id, name=LABEL))
     search.label(session, example_id, LABEL, True)
-    return None
+    return {}
 
 
 def _nearest(session: Session, draft: Draft, mine: Hashes, known: dict[str, Any]) -> float:

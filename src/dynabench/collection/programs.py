@@ -3,7 +3,7 @@
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Select, case, func, select
@@ -19,6 +19,10 @@ from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import Counts, ErrorRates, error_rates
 from dynabench.stats.rates import UNKNOWN, Rate, difference
 from dynabench.stats.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dynabench.collection import targets
+    from dynabench.collection.drafts import Draft
 
 COUNTS = ("examples", "fooled", "validated", "resolved", "unknown")
 LARGE, FRESH = 5_000, 5.0  # examples from which on figures are kept, and for how many seconds
@@ -171,3 +175,9 @@ def _sums(round_id: int, controls: Collection[str]) -> Select[Any]:
         .order_by(validated.desc(), fooled.desc(), func.count(), Proposed.name, Proposed.version)
         .limit(MOST)
     )
+
+
+def recorded(session: Session, draft: "Draft", verdict: "targets.Verdict", example_id: int) -> None:
+    """Record which program wrote an example."""
+    if draft.program is not None:
+        session.add(Proposed(example_id=example_id, round_id=draft.round_id, **draft.program.model_dump()))

@@ -1,4 +1,4 @@
-"""Counting what the ledger says, as it is written: one `Standing` per example, sums of them in `Tally` and `Breakdown`.
+"""Counting what the ledger says, as it is written: one `Standing` per example, sums of them in `Tally`.
 
 Every function runs in the transaction that writes the ledger, so that counts and ledger never part. Sums are
 added to in the database itself: two people counting at once lose nothing. `dynabench.validation.rebuild` counts
@@ -16,7 +16,8 @@ from sqlalchemy import Executable, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection import breakdowns, search, statements
+from dynabench.collection import changes, search, statements, terms
+from dynabench.collection.changes import COUNTS
 from dynabench.collection.place import Place, place_of
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.rounds.tables import Context
@@ -24,9 +25,9 @@ from dynabench.stats.verdict import Verdict, errs
 from dynabench.tasks import TaskConfig
 
 KEY = ("round_id", "person_id", "day", "start", "arm", "source")
-COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
 
-Counted = tuple[Example, Place, dict[str, int]]  # an example, where it belongs, what it adds
+Counted = tuple[Example, Place, dict[str, int], list[str]]
+"""An example, where it belongs, what is added to counts, and the terms that came to it."""
 
 
 def draw(example_id: int) -> int:
@@ -83,13 +84,15 @@ def count_example(
     targets_right: int,
     config: TaskConfig,
     place: Place | None = None,
+    doubt: int | None = None,
 ) -> None:
     """Count an example that was just written.
 
     `targets` predictions were made on it, and of `targets_right` of them it is known that they were right. `place` is
-    where it belongs; it is looked up where it is not given.
+    where it belongs; it is looked up where it is not given. `doubt` is that of the targets.
     """
     session.flush()
+    connection, place = session.connection(), place or place_of(session, example)
     state: dict[str, Any] = {
         "fooled": example.fooled,
         "verdict": str(Verdict.PENDING),
@@ -108,23 +111,29 @@ def count_example(
         "targets": targets,
         "targets_right": targets_right,
     }
-    session.connection().execute(statements.NEW_STANDING, standing | state)
-    where = place or place_of(session, example)
-    search.add(session, example, where)
-    _add(session, [(example, where, tally_counts(**state))])
+    used = {"context": example.context_id, "and_fooled": int(example.fooled is True), "doubt": doubt}
+    # Standings, contexts, tallies, changes: in the order of voters and of `rebuild`, so that nobody waits in a circle.
+    connection.execute(statements.NEW_STANDING, standing | state)
+    connection.execute(statements.CONTEXT_USED, used)
+    row = tally_key(example) | tally_counts(**state)
+    connection.execute(_upsert(connection.dialect.name), row)
+    line = changes.describe_counts(row | {"tag": place.tag}, place.arms)
+    changes.note_change(session, example.id, None, example.round_id, line)
+    if example.made_from is not None:
+        search.change(session, example.made_from, perturbed=True)
 
 
 def count_retraction(session: Session, *examples: Example) -> None:
     """Count examples out. Takes the locks that voters take, so that a vote comes either before or not at all."""
     # All standings first, in order, and sums after them, as voters do: nobody waits in a circle.
     standings = [locked(session, example.id) for example in sorted(examples, key=lambda example: example.id)]
-    changes = []
+    counted = []
     for standing in standings:
         if standing is not None and not standing.retracted:
             before = _counts(standing)
             standing.retracted, standing.open = True, False
-            changes.append(_change(session, standing, before))
-    _add(session, changes)
+            counted.append(_change(session, standing, before))
+    _add(session, counted)
 
 
 def count_hiding(session: Session, standing: Standing, hidden: bool, config: TaskConfig) -> None:
@@ -190,19 +199,21 @@ def _counts(standing: Standing) -> dict[str, int]:
 def _change(session: Session, standing: Standing, before: dict[str, int]) -> Counted:
     """What a changed standing adds to the sums, beyond what it added `before`."""
     example, after = session.get_one(Example, standing.example_id), _counts(standing)
-    names = ("fooled", "verdict", "retracted", "hidden")
-    state = {name: getattr(standing, name) for name in names}
-    search.change(session, standing.example_id, **state)
-    change = {name: after[name] - before[name] for name in COUNTS}
-    return example, place_of(session, example), change
+    state = {name: getattr(standing, name) for name in ("fooled", "verdict", "retracted", "hidden")}
+    facets = [terms.facet(name, value) for name, value in state.items()]
+    return example, place_of(session, example), {name: after[name] - before[name] for name in COUNTS}, facets
 
 
-def _add(session: Session, changes: Iterable[Counted]) -> None:
-    some = [change for change in changes if any(change[2].values())]
-    judge_contexts(session, [(example.context_id, counts) for example, _, counts in some])
-    add_to_tallies(session, [tally_key(example) | counts for example, _, counts in some])
-    for example, place, counts in some:
-        breakdowns.tell(session, tally_key(example) | {"tag": place.tag} | counts, place.arms)
+def _add(session: Session, counted: Iterable[Counted]) -> None:
+    rows = list(counted)
+    some = [row for row in rows if any(row[2].values())]
+    judge_contexts(session, [(example.context_id, counts) for example, _, counts, _ in some])
+    add_to_tallies(session, [tally_key(example) | counts for example, _, counts, _ in some])
+    for example, place, counts, new_terms in rows:
+        line = ""
+        if any(counts.values()):
+            line = changes.describe_counts(tally_key(example) | {"tag": place.tag} | counts, place.arms)
+        changes.note_change(session, example.id, new_terms, example.round_id, line)
 
 
 def judge_contexts(session: Session, changes: Iterable[tuple[int, dict[str, int]]]) -> None:

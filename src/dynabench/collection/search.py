@@ -4,15 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
-from types import SimpleNamespace
 from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import queries, search_index, terms
-from dynabench.collection.place import Place
+from dynabench.collection import changes, queries, search_index, terms
 from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Explanation, Standing
 from dynabench.language import _
@@ -20,7 +18,6 @@ from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
 
 LONGEST = 1000  # characters of a question
@@ -59,7 +56,6 @@ class Filters:
     label: str = ""
 
 
-WRITTEN = ("author_id", "input", "answer", "fooled", "source", "start", "arm", "made_from", "at")
 PLAIN = (
     "round",
     "verdict",
@@ -148,50 +144,15 @@ def public(session: Session, ids: Sequence[int]) -> list[Seen]:
     return [each for each in seen(session, ids) if not each.standing.withheld]
 
 
-def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changing: object) -> list[str]:
-    """All terms of an example.
-
-    `row` has `task_id`, `round` (the number), `context` (values), `tag` and the columns of `Example`; `changing` are
-    the values of facets that may change (`search_index.CHANGING`) where they have changed.
-    """
-    facets = {
-        "task": row.task_id,
-        "author": row.author_id,
-        **{name: getattr(row, name) for name in ("round", "fooled", "source", "start", "arm", "tag")},
-        "made": row.made_from is not None,
-        "verdict": Verdict.PENDING,
-        "retracted": False,
-        "hidden": False,
-        "flagged": False,
-        "perturbed": False,
-        "review": "none",
-        "noted": False,
-        **changing,
-    }
-    texts = terms.strings([row.context, row.input, row.answer, *explanations])
-    found = [term for string in texts for term in terms.words(string)]
-    day = terms.day_facets(row.at.astimezone(UTC).date())
-    return [*found, *(terms.facet(name, value) for name, value in facets.items()), *day]
-
-
-def add(session: Session, example: Example, place: Place) -> None:
-    """Let a new example be found; what it was made from is found as such."""
-    known = {name: getattr(example, name) for name in WRITTEN}
-    row = SimpleNamespace(**known, task_id=place.task_id, round=place.round, context=place.context, tag=place.tag)
-    search_index.tell(session, example.id, describe(row))
-    if example.made_from is not None:
-        change(session, example.made_from, perturbed=True)
-
-
 def change(session: Session, example_id: int, **facets: object) -> None:
     """Say that facets of an example have other values now; those of `search_index.CHANGING`."""
-    search_index.tell(session, example_id, [terms.facet(name, value) for name, value in facets.items()])
+    changes.note_change(session, example_id, [terms.facet(name, value) for name, value in facets.items()])
 
 
 def label(session: Session, example_id: int, name: str, on: bool) -> None:
     """Let an example be found under a label, or no more."""
     facet = search_index.LABELLED if on else search_index.UNLABELLED
-    search_index.tell(session, example_id, [terms.facet(facet, name)])
+    changes.note_change(session, example_id, [terms.facet(facet, name)])
 
 
 def link(session: Session, pairs: Iterable[tuple[int, int]]) -> None:
@@ -205,7 +166,7 @@ def say(session: Session, explanation: Explanation) -> None:
     """Let an example be found by what its author says of it."""
     said = [term for text in terms.strings(explanation.values) for term in terms.words(text)]
     if said:
-        search_index.tell(session, explanation.example_id, said)
+        changes.note_change(session, explanation.example_id, said)
 
 
 def _question(session: Session, task_id: str, filters: Filters, *, usernames: bool) -> list[list[str]] | None:

@@ -4,31 +4,28 @@ Each of an index's usual ways fails on some of the owners' questions: a walk ove
 list of all that match where many do. Sets as Roaring bitmaps answer every combination alike: a million ids are 16
 blocks, and each term of a question costs at most 8 KiB in each of them. See docs/decisions/example-search.md.
 
-What is written stands in `SearchNews` first, one row for an example or a change of one, in the transaction that
-writes the ledger; every `FOLD` rows the writer puts them into the sets. Readers look at both.
+What is written is a row of `ExampleChange` first, and `collection.folding` puts it into the sets. Readers look at both.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, reduce
 from operator import and_
-from typing import cast
 
 from pyroaring import BitMap
-from sqlalchemy import Executable, Table, delete, func, insert, select
+from sqlalchemy import Executable, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection.search_tables import SearchNews, SearchPosting
-from dynabench.collection.terms import facet, joined
+from dynabench.collection import changes
+from dynabench.collection.fold_tables import SearchPosting
+from dynabench.collection.terms import facet
 from dynabench.db import PACKED
 from dynabench.stats.verdict import Verdict
 
 SIZE = 2**16  # ids of a block
-FOLD = 512  # rows of news that are put into the sets at once: 0.1 s of work, every so many examples
 BLOCKS = 4  # read at once: most questions end with the first
 MANY = 500  # terms named in one statement
-LOCK = 7267419  # on PostgreSQL one transaction at a time puts news into the sets
 
 # Facets that change: with one value of these an example loses the others.
 CHANGING: dict[str, tuple[str, ...]] = {
@@ -53,40 +50,8 @@ def _rivals(term: str) -> list[str]:
     return _RIVALS.get(term, [])
 
 
-_TABLE = cast(Table, SearchNews.__table__)
-_NEWS = insert(_TABLE).returning(_TABLE.c.id)  # built once: putting it together takes longer than running it
-
 News = tuple[int, Iterable[str]]
 Question = Sequence[Sequence[str]]  # every group must be met by one of its terms
-
-
-def tell(session: Session, example_id: int, terms: Iterable[str]) -> None:
-    """Let an example be found under more terms from now on; a changing facet takes the place of its old value."""
-    row = {"example_id": example_id, "terms": joined(terms)}
-    if session.connection().execute(_NEWS, row).scalar_one() % FOLD == 0:
-        fold(session)
-
-
-def tell_all(session: Session, news: Iterable[News]) -> None:
-    """As `tell`, of many at once."""
-    if rows := [{"example_id": example_id, "terms": joined(terms)} for example_id, terms in news]:
-        session.connection().execute(insert(_TABLE), rows)
-        if (session.scalar(select(func.count()).select_from(_TABLE)) or 0) >= FOLD:
-            fold(session)
-
-
-def fold(session: Session) -> int:
-    """Put the news into the sets; how many rows there were. Does nothing while another transaction does it."""
-    alone = select(func.pg_try_advisory_xact_lock(LOCK))
-    if session.get_bind().dialect.name == "postgresql" and not session.scalar(alone):
-        return 0
-    rows = session.execute(select(SearchNews.id, SearchNews.example_id, SearchNews.terms).order_by(SearchNews.id)).all()
-    put(session, ((row.example_id, row.terms.split()) for row in rows))
-    ids = [row.id for row in rows]
-    for start in range(0, len(ids), MANY):
-        gone = delete(SearchNews).where(SearchNews.id.in_(ids[start : start + MANY]))
-        session.execute(gone.execution_options(synchronize_session=False))
-    return len(rows)
 
 
 def put(session: Session, news: Iterable[News]) -> None:
@@ -133,8 +98,8 @@ def _upsert(dialect: str) -> Executable:
 
 
 def clear(session: Session) -> None:
-    """Forget everything; `put` or `tell` it again."""
-    session.execute(delete(SearchNews))
+    """Forget everything; `put` it again."""
+    changes.drop_terms(session)
     session.execute(delete(SearchPosting))
 
 
@@ -163,13 +128,13 @@ def _fresh(session: Session, named: Sequence[str]) -> dict[int, dict[str, bool]]
     """What the news say about the terms asked for, by example."""
     fresh: dict[int, dict[str, bool]] = defaultdict(dict)
     rivals = {term: _rivals(term) for term in named}
-    for row in session.execute(select(SearchNews.example_id, SearchNews.terms).order_by(SearchNews.id)):
-        text = f" {row.terms} "
+    for example_id, changed_terms in changes.read_terms(session):
+        new_terms = set(changed_terms)
         for term in named:
-            if f" {term} " in text:
-                fresh[row.example_id][term] = True
-            elif any(f" {rival} " in text for rival in rivals[term]):
-                fresh[row.example_id][term] = False
+            if term in new_terms:
+                fresh[example_id][term] = True
+            elif any(rival in new_terms for rival in rivals[term]):
+                fresh[example_id][term] = False
     return fresh
 
 

@@ -4,14 +4,14 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import seed_queries
+from dynabench.collection import seed_queries, statements
 from dynabench.collection.schemas import SeedIn
 from dynabench.collection.tables import Example, Seed
 from dynabench.db import Database
@@ -25,6 +25,10 @@ from dynabench.rounds.contexts import Row, Upload
 from dynabench.rounds.tables import Context, Task
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
+
+if TYPE_CHECKING:
+    from dynabench.collection import targets
+    from dynabench.collection.drafts import Draft
 
 PAGE = 500
 
@@ -183,3 +187,9 @@ def pick(session: Session, task_id: str, rng: random.Random, but: int = 0) -> Se
         if seed := session.scalar(probe):
             return seed
     return session.scalar(seed_queries.seed(task_id, but)) if but else None
+
+
+def recorded(session: Session, draft: "Draft", verdict: "targets.Verdict", example_id: int) -> None:
+    """Count that an example was made from the seed of its handout."""
+    if draft.handout is not None:
+        session.connection().execute(statements.SEED_USED, {"seed": draft.handout.seed_id})

@@ -1,6 +1,7 @@
 """The ledger of examples: recording what targets said, explaining, taking back."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -8,12 +9,9 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, judging, near, partaking, projections, queries, search, statements
-from dynabench.collection.assisting import fates
-from dynabench.collection.chat import sending
+from dynabench.collection import drafts, partaking, participants, projections, queries, search, statements
 from dynabench.collection.drafts import Draft, Given
 from dynabench.collection.program_schemas import ProgramIn
-from dynabench.collection.program_tables import Proposed
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
 from dynabench.collection.search import Seen
 from dynabench.collection.tables import Example, Explanation, Retraction, Standing
@@ -41,7 +39,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
     if again := drafts.earlier(known, draft.request):
         return recorded(session, again)
-    if state != RoundState.OPEN or partaking.over(plan):
+    if state != RoundState.OPEN or (plan and partaking.over(plan)):
         raise errors.Conflict(
             _(
                 "Round %(round_number)s closed while the models were thinking. Nothing was recorded.",
@@ -49,39 +47,29 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
             )
         )
     drafts.refuse_repetition(known, draft)
-    partaking.take(session, draft.author_id, draft.round_id, plan)
+    if plan:
+        partaking.take(session, draft.author_id, draft.round_id, plan)
     row = _row(draft, verdict, given, attempt=1 + sum(old.handout_id == given.id for old in known))
     made = connection.execute(statements.new_example(connection.dialect.name), row).scalar_one_or_none()
     if made is None:  # PostgreSQL: the key was used a moment ago, on another handout
         known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
         return recorded(session, drafts.earlier(known, draft.request) or 0)
-    fates.note(session, draft, made)
-    if draft.conversed is not None:
-        sending.finish(session, draft.conversed.id, made)
-    if draft.program is not None:
-        session.add(Proposed(example_id=made, round_id=draft.round_id, **draft.program.model_dump()))
-    if verdict.answers:
-        connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
-    shown = [draft.input, draft.answer, *(answer.answer for answer in verdict.answers if draft.drawn)]
-    media.bind(session, draft.task_id, shown, example_id=made)
-    connection.execute(statements.CONTEXT_USED, _use(draft, verdict))
-    if verdict.said:
-        judging.keep(session, made, verdict.said)
-    if given.seed_id:
-        connection.execute(statements.SEED_USED, {"seed": given.seed_id})
-    right = verdict.flags.count(False)
-    example = Example(id=made, **row)
-    targets = len(verdict.flags)
+    predictions = _said(verdict)
+    if predictions:
+        connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **row} for row in predictions])
+    example: Any = SimpleNamespace(id=made, **row)  # not of the session, which need not know it
     projections.count_example(
-        session, example, targets=targets, targets_right=right, config=draft.config, place=given.place
+        session,
+        example,
+        targets=len(verdict.flags),
+        targets_right=verdict.flags.count(False),
+        config=draft.config,
+        place=given.place,
+        doubt=verdict.doubt,
     )
-    told = _told(example, verdict.fooled, _shown(_said(verdict)))
-    return told.model_copy(update={"near": near.note(session, draft, made)})
-
-
-def _use(draft: Draft, verdict: Verdict) -> dict[str, Any]:
-    """What an example does to its context."""
-    return {"context": draft.context_id, "and_fooled": int(verdict.fooled is True), "doubt": verdict.doubt}
+    outcome = _told(example, verdict.fooled, _shown(predictions))
+    members = participants.recorded(session, draft, verdict, made)
+    return outcome.model_copy(update=members) if members else outcome
 
 
 def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str, Any]:

@@ -46,7 +46,15 @@ def _given() -> Executable:
     context = bindparam("context", type_=BigInteger)
     role = select(Role.role).where(Role.task_id == Task.id, Role.person_id == _PERSON).scalar_subquery()
     banned = select(Ban.reason).where(Ban.task_id == Task.id, Ban.person_id == _PERSON).scalar_subquery()
-    columns: list[Any] = [Round.id, Round.number, Round.version_id, Round.fooled_when, Round.arms, Round.plan]
+    columns: list[Any] = [
+        Task.id.label("task_id"),
+        Round.id,
+        Round.number,
+        Round.version_id,
+        Round.fooled_when,
+        Round.arms,
+        Round.plan,
+    ]
     names = ("id", "goal", "start", "initial", "arm", "seed_id", "made_from", "at")
     columns += [getattr(Handout, name).label(f"handout_{name}") for name in names]
     columns += [Context.id.label("context_id"), Context.values.label("context"), Context.tag]
@@ -107,6 +115,7 @@ def _context_used() -> Executable:
     columns: dict[str, Any] = {
         "used": Context.used + 1,
         "fooled": Context.fooled + bindparam("and_fooled", type_=BigInteger),
+        "good": Context.good + bindparam("and_fooled", type_=BigInteger),
         "doubt": ((FADES - 1) * Context.doubt + doubt) // FADES,
     }
     return update(_table(Context)).where(Context.id == bindparam("context")).values(columns)

@@ -53,10 +53,11 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     answers = await gather(host, draft.targets, draft.inputs)
     latency = (time.perf_counter() - begun) * 1000
     computed = tuple(_fooled(draft, answer) for answer in answers)  # also says whether these are answers at all
-    said = await judging.ask(host, draft, answers)
+    said = await judging.ask(host, draft, answers) if draft.judge else ()
     judged = tuple(each.fooled for each in said) or _unjudged(draft, computed)
     flags = computed if draft.config.fooled.judged_by is None else judged
-    return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency, said)
+    fooled = flags[0] if len(flags) == 1 else ensemble_fooled(draft.fooled_when, flags)
+    return Verdict(answers, flags, fooled, latency, said)
 
 
 def _fooled(draft: Draft, answer: Answer) -> bool:

@@ -10,11 +10,13 @@ own term, any other is a digest. Terms that begin with an underscore are no word
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from datetime import date, timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, timedelta
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
+
+from dynabench.stats.verdict import Verdict
 
 MOST_WORDS = 32  # of a query: more would only make it slow
 LONGEST = 40  # characters of a word that is its own term
@@ -123,6 +125,36 @@ def days_between(first: date, last: date) -> list[str]:
 
 def _month_end(day: date) -> date:
     return date(day.year + day.month // 12, day.month % 12 + 1, 1) - timedelta(days=1) if day.year < 9999 else date.max
+
+
+WRITTEN = ("author_id", "input", "answer", "fooled", "source", "start", "arm", "made_from", "at")
+"""Columns of `Example` that `describe` reads."""
+
+
+def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changing: object) -> list[str]:
+    """All terms of an example.
+
+    `row` has `task_id`, `round` (the number), `context` (values), `tag` and the columns of `Example`; `changing` are
+    the values of facets that may change (`search_index.CHANGING`) where they have changed.
+    """
+    facets = {
+        "task": row.task_id,
+        "author": row.author_id,
+        **{name: getattr(row, name) for name in ("round", "fooled", "source", "start", "arm", "tag")},
+        "made": row.made_from is not None,
+        "verdict": Verdict.PENDING,
+        "retracted": False,
+        "hidden": False,
+        "flagged": False,
+        "perturbed": False,
+        "review": "none",
+        "noted": False,
+        **changing,
+    }
+    texts = strings([row.context, row.input, row.answer, *explanations])
+    text_terms = [term for string in texts for term in words(string)]
+    day = day_facets(row.at.astimezone(UTC).date())
+    return [*text_terms, *(facet(name, value) for name, value in facets.items()), *day]
 
 
 def joined(terms: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns
 from dynabench.collection.attributions import marked_words_overlap
-from dynabench.collection.breakdowns import SOURCES
+from dynabench.collection.changes import SOURCES
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.data_measurements import queries
 from dynabench.data_measurements.sample import (

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from dynabench import jobs
 from dynabench.accounts.tables import Person
 from dynabench.collection import breakdowns, overview
-from dynabench.collection.breakdowns import COUNTS
+from dynabench.collection.changes import COUNTS
 from dynabench.data_measurements import queries, results
 from dynabench.data_measurements.measures import NAMES
 from dynabench.data_measurements.results import MeasureResult

@@ -38,14 +38,13 @@ def metadata() -> MetaData:
     """All tables of the platform, whichever of their modules are imported by now."""
     import dynabench.accounts.tables
     import dynabench.collection.assisting.tables
-    import dynabench.collection.breakdown_tables
     import dynabench.collection.chat.tables
     import dynabench.collection.drawing.tables
+    import dynabench.collection.fold_tables
     import dynabench.collection.near
     import dynabench.collection.note_tables
     import dynabench.collection.program_tables
     import dynabench.collection.released_tables
-    import dynabench.collection.search_tables
     import dynabench.collection.tables
     import dynabench.cycle.tables
     import dynabench.data_measurements.tables

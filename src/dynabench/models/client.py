@@ -71,7 +71,9 @@ class Host:
         """
         started = time.perf_counter()
         inputs = await self._unfolded(inputs)
-        body = wire.request([{name: as_text(value) for name, value in inputs.items()}], list(inputs))
+        body = wire.request(
+            [{name: value if type(value) is str else as_text(value) for name, value in inputs.items()}], list(inputs)
+        )
         with self._records.failures(model, version):
             document = await self._call(model, version, "infer", body, self.timeout)
             try:

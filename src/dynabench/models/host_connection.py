@@ -12,6 +12,7 @@ import httpx2 as httpx
 from dynabench.errors import Unavailable
 from dynabench.models.breaker import Breaker
 from dynabench.models.host import wire
+from dynabench.models.http_calls import Connections, HostReply
 from dynabench.models.protocol import Card
 
 AT_ONCE = 128
@@ -108,6 +109,8 @@ class HostConnection:
             timeout=None,
             trust_env=False,
         )
+        encrypted = url.startswith("https:")
+        self._calls = None if encrypted else Connections("" if uds else url, uds, "" if uds else token, IDLE)
 
     def serves(self, model: str, version: str | None) -> bool:
         """Whether the host may have the model, as far as it has said what it has."""
@@ -248,6 +251,8 @@ class HostConnection:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._calls is not None:
+            self._calls.close()
         await self._http.aclose()
 
     async def _ask_liveness(self) -> bool:
@@ -265,8 +270,8 @@ class HostConnection:
                 self.away = False
 
     async def _unless_silent(
-        self, posting: Coroutine[Any, Any, httpx.Response], model: str, other: "HostConnection"
-    ) -> httpx.Response:
+        self, posting: Coroutine[Any, Any, httpx.Response | HostReply], model: str, other: "HostConnection"
+    ) -> httpx.Response | HostReply:
         task = asyncio.ensure_future(posting)
         try:
             while not (await asyncio.wait({task}, timeout=SLOW))[0]:
@@ -294,12 +299,17 @@ class HostConnection:
             bool(entry.get("cold")),
         )
 
-    async def _post(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response:
+    async def _post(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response | HostReply:
         """Post, once more if a kept-alive connection turns out to be gone: asking a model twice changes nothing."""
         try:
-            return await self._http.post(path, json=body, headers=_within(deadline))
+            return await self._post_once(path, body, deadline)
         except _BROKEN:
+            return await self._post_once(path, body, deadline)
+
+    async def _post_once(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response | HostReply:
+        if self._calls is None:
             return await self._http.post(path, json=body, headers=_within(deadline))
+        return await self._calls.post(path, body, _within(deadline))
 
 
 def _within(deadline: float) -> dict[str, str]:
@@ -307,7 +317,7 @@ def _within(deadline: float) -> dict[str, str]:
     return {"Answer-Within": f"{max(left - MARGIN, left / 2, 0.001):.3f}"}
 
 
-def _document(model: str, response: httpx.Response) -> dict[str, Any]:
+def _document(model: str, response: httpx.Response | HostReply) -> dict[str, Any]:
     try:
         document = response.json()
     except (ValueError, RecursionError):

@@ -1,6 +1,7 @@
 """A task's config: what people see and write, what models get, when one is fooled, how people check it."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from random import Random
 from typing import Annotated, Any, cast
 
@@ -16,7 +17,7 @@ from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.harms import Harms
 from dynabench.tasks.rules import AnyRule, Differs
-from dynabench.tasks.rules.answered import require_answers
+from dynabench.tasks.rules.base import require_answers
 from dynabench.tasks.section import Line, Markdown, Section, Setting
 from dynabench.tasks.sections import (
     Annotators,
@@ -204,6 +205,18 @@ class TaskConfig(Section):
         """The context's fields that models get: all but a text that is only a prompt, and pictures to choose from."""
         left_out = self._prompts() | self.offered
         return [field for field in self.fields("context") if field.name not in left_out]
+
+    @cached_property
+    def features(self) -> frozenset[str]:
+        """Names of the features that take part when an example is recorded; see `collection.participants`."""
+        conditions = {
+            "media": self.media or self.drawing is not None,
+            "conversation": self.chat is not None,
+            "drawing": self.drawing is not None,
+            "judge": self.fooled.judged_by == "model",
+            "near_duplicates": self.near_duplicates.do != "nothing",
+        }
+        return frozenset(name for name, value in conditions.items() if value)
 
     @property
     def media(self) -> bool:

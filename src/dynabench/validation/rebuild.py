@@ -7,7 +7,7 @@ from typing import Any, cast
 from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
-from dynabench.collection import breakdowns, projections
+from dynabench.collection import breakdowns, changes, projections
 from dynabench.collection.released_tables import WITHHELD, ReleasedExample
 from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
 from dynabench.db import Database
@@ -28,7 +28,7 @@ class Sums:
 
     def __init__(self) -> None:
         self._by: dict[tuple[tuple[str, Any], ...], dict[str, int]] = defaultdict(
-            lambda: dict.fromkeys(projections.COUNTS, 0)
+            lambda: dict.fromkeys(changes.COUNTS, 0)
         )
 
     def add(self, key: dict[str, Any], counts: dict[str, int]) -> None:
@@ -49,7 +49,7 @@ def rebuild(session: Session, round_id: int) -> int:
     examples there are.
     """
     if session.get_bind().dialect.name == "postgresql":  # voters lock rows before they write any: they wait outside
-        session.execute(text("LOCK TABLE standings, tallies, breakdowns, tally_news IN EXCLUSIVE MODE"))
+        session.execute(text("LOCK TABLE standings, tallies, breakdowns, example_changes IN EXCLUSIVE MODE"))
     config = rounds.config_of(session, session.get_one(Round, round_id).version_id)
     session.flush()
     session.execute(delete(Standing).where(Standing.round_id == round_id))
@@ -118,7 +118,9 @@ def count_written(session: Session, config: TaskConfig, examples: Sequence[Examp
     )
     projections.add_to_tallies(session, sums.rows())
     if examples:
-        breakdowns.tell_all(session, sums.rows(), session.get_one(Round, examples[0].round_id).arms)
+        arms = session.get_one(Round, examples[0].round_id).arms
+        lines = ((row["round_id"], changes.describe_counts(row, arms)) for row in sums.rows())
+        changes.note_changes(session, ((None, (), round_id, line) for round_id, line in lines))
     index_written(session, [example.id for example in examples])
     return {row["example_id"]: row["verdict"] for row in rows}
 

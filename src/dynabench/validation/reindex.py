@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select, text
 from sqlalchemy.orm import Session
 
-from dynabench.collection import notes, search, search_index
+from dynabench.collection import changes, notes, search_index, terms
 from dynabench.collection.tables import Example, Explanation, Standing
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict
@@ -27,7 +27,7 @@ def reindex(session: Session, progress: Callable[[int, int], None] = lambda done
     `progress` is told the last id that is done and the last that there is.
     """
     if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("LOCK TABLE search_news, search_postings IN SHARE ROW EXCLUSIVE MODE"))
+        session.execute(text("LOCK TABLE example_changes, search_postings IN SHARE ROW EXCLUSIVE MODE"))
     search_index.clear(session)
     last = session.scalar(select(func.max(Example.id))) or 0
     done = 0
@@ -41,7 +41,8 @@ def reindex(session: Session, progress: Callable[[int, int], None] = lambda done
 
 def index_written(session: Session, ids: Collection[int]) -> None:
     """Let examples be found that were just written with all that belongs to them, as imports do."""
-    search_index.tell_all(session, _news(session, lambda column: column.in_(ids)))
+    rows = _news(session, lambda column: column.in_(ids))
+    changes.note_changes(session, ((example_id, new_terms, None, "") for example_id, new_terms in rows))
 
 
 def _news(session: Session, some: Some) -> list[search_index.News]:
@@ -63,7 +64,7 @@ def _news(session: Session, some: Some) -> list[search_index.News]:
         review = moderation.review(session, row.id, flagged[row.id]) if at_all else "none"
         told = {name: getattr(row, name) for name in ("verdict", "retracted", "hidden")}
         told |= {"flagged": review != "none", "perturbed": row.id in origins, "review": review}
-        found = search.describe(row, explanations=said[row.id], noted=row.id in marks.noted, **told)
+        found = terms.describe(row, explanations=said[row.id], noted=row.id in marks.noted, **told)
         news.append((row.id, [*found, *marks.labels[row.id]]))
     return news
 
@@ -72,7 +73,7 @@ def _rows(some: Some) -> Select[Any]:
     """Only the columns that the index describes."""
     return (
         select(
-            *(getattr(Example, name) for name in ("id", *search.WRITTEN) if name != "fooled"),
+            *(getattr(Example, name) for name in ("id", *terms.WRITTEN) if name != "fooled"),
             *(Standing.fooled, Standing.verdict, Standing.retracted, Standing.hidden),
             *(Round.task_id, Round.number.label("round")),
             *(Context.values.label("context"), Context.tag),

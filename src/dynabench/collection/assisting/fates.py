@@ -1,37 +1,40 @@
 """What became of suggestions: told when an example is recorded, by the server alone."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rapidfuzz.distance import Levenshtein
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.accounts.tables import Person
 from dynabench.collection.assisting.tables import Assistance, Suggestion
+from dynabench.collection.schemas import ExampleIn
 from dynabench.language import _
-from dynabench.rounds import arms
+from dynabench.tasks import TaskConfig
 
 if TYPE_CHECKING:
     from dynabench.collection.drafts import Draft
+    from dynabench.collection.targets import Verdict
 
 OUTCOMES = ("accepted", "edited", "ignored")
 
 
-def used(session: Session, handout_id: int, suggestion_id: int | None) -> int | None:
-    """The suggestion that a text was made from; `Invalid` where none such was shown on this handout."""
-    if suggestion_id is None:
-        return None
-    found = session.get(Suggestion, suggestion_id)
-    if found is None or found.handout_id != handout_id:
+def before_record(
+    session: Session, person: Person, config: TaskConfig, body: ExampleIn, handout: Any
+) -> tuple[ExampleIn, dict[str, Any]]:
+    """Check the suggestion that a text was made from; `Invalid` where none such was shown on this handout."""
+    suggestion = session.get(Suggestion, body.suggestion)
+    if suggestion is None or suggestion.handout_id != handout.handout_id:
         raise errors.Invalid({"suggestion": _("Nothing was suggested to you here under this number. Leave it out.")})
-    return suggestion_id
+    return body, {"suggestion": body.suggestion}
 
 
-def note(session: Session, draft: "Draft", example_id: int) -> None:
+def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> None:
     """Write down what became of what was suggested on the draft's handout; nothing where nothing was."""
     given = draft.handout
-    if given is None or not arms.assisted(given.place.arms, given.arm):
+    if given is None:
         return
     shown = session.scalars(select(Suggestion).where(Suggestion.handout_id == given.id).order_by(Suggestion.id)).all()
     if shown:

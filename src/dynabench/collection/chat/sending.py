@@ -2,18 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.accounts.tables import Person
 from dynabench.collection.chat import views
 from dynabench.collection.chat.tables import Conversation
+from dynabench.collection.schemas import ExampleIn
 from dynabench.language import _
 from dynabench.models.client import Answer
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields.chat import SIDES, Chat
+
+if TYPE_CHECKING:
+    from dynabench.collection.drafts import Draft
+    from dynabench.collection.targets import Verdict
 
 
 @dataclass(frozen=True)
@@ -72,3 +78,17 @@ def finish(session: Session, conversation_id: int, example_id: int) -> None:
     )
     if made.scalar_one_or_none() is None:
         raise errors.Conflict(_("This conversation was sent in already. Begin a new one."))
+
+
+def before_record(
+    session: Session, person: Person, config: TaskConfig, body: ExampleIn, handout: Any
+) -> tuple[ExampleIn, dict[str, Any]]:
+    """Put the transcript in the place of the conversation's number."""
+    input, conversed = taken(session, person.id, config, handout.handout_id, body.input)
+    return body.model_copy(update={"input": input}), {"conversed": conversed}
+
+
+def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> None:
+    """Write down that a conversation became this example."""
+    if draft.conversed is not None:
+        finish(session, draft.conversed.id, example_id)

@@ -7,8 +7,10 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.accounts.tables import Person
 from dynabench.collection.drawing import service
 from dynabench.collection.drawing.tables import Sheet
+from dynabench.collection.schemas import ExampleIn
 from dynabench.language import _
 from dynabench.models.client import Answer
 from dynabench.tasks import TaskConfig
@@ -65,3 +67,11 @@ def _side(sheet: Sheet, digest: str) -> int | None:
         number for number, side in enumerate(sheet.sides) if any(each["media"] == digest for each in side["pictures"])
     )
     return next(drew, None)
+
+
+def before_record(
+    session: Session, person: Person, config: TaskConfig, body: ExampleIn, handout: Any
+) -> tuple[ExampleIn, dict[str, Any]]:
+    """Put the stored picture in the place of its digest."""
+    input, drawn = taken(session, person.id, config, handout.handout_id, body.input, handout.context)
+    return body.model_copy(update={"input": input}), {"drawn": drawn}

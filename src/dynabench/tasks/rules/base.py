@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from dynabench.errors import Unavailable
 from dynabench.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.section import Name, Section, Setting, did_you_mean
@@ -107,3 +108,24 @@ class Unclaimed(Rule):
 def same(first: Any, second: Any, field: Field) -> bool:
     """Whether two answers of a field mean the same; an answer that is missing is the same as none."""
     return first is second if first is None or second is None else field.same(first, second)
+
+
+def require_answers(prediction: Values, fields: Sequence[Field]) -> None:
+    """Raise `Unavailable` where the prediction lacks one of these fields or holds what it cannot."""
+    for field in fields:
+        if not isinstance(prediction, Mapping) or field.name not in prediction:
+            raise _without(field)
+        if not field.is_answer(prediction[field.name]):
+            raise Unavailable(
+                _(
+                    "The model's “%(name)s” %(no_answer)s. Tell the owner of the task.",
+                    name=field.name,
+                    no_answer=field.no_answer,
+                )
+            )
+        if prediction[field.name] is None and field.required:
+            raise _without(field)
+
+
+def _without(field: Field) -> Unavailable:
+    return Unavailable(_("The model's answer has no “%(name)s”. Tell the owner of the task.", name=field.name))
