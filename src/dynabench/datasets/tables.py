@@ -9,20 +9,13 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, and_
 from sqlalchemy.orm import Mapped, mapped_column
 
+from dynabench.benchmark.visibilities import DatasetVisibility
 from dynabench.db import Base, Key, now
 from dynabench.stats.rates import FEW
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,60}[a-z0-9]$"
 SMALLEST_SLICE = FEW
 """Rows from which on a slice says something: smaller ones are marked, and of hidden datasets told to nobody."""
-
-
-class DatasetVisibility(StrEnum):
-    """Audience of a dataset: no row leaves, in no form; results may be shown, the file may not; or everybody."""
-
-    HIDDEN = "hidden"
-    SCORING = "scoring"
-    PUBLIC = "public"
 
 
 class DatasetState(StrEnum):

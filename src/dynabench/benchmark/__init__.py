@@ -1,0 +1,1 @@
+"""Rules that boards, evaluations, datasets and submissions share."""
