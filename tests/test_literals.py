@@ -37,7 +37,7 @@ class Colour(StrEnum):
     ],
 )
 def test_a_literal_is_refused(planted):
-    assert len({message for _, message in literals.literal_faults(planted, WORDS)} - {""}) >= 1
+    assert list(literals.literal_faults(planted, WORDS))
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def task_of(session: Session, person: Person | None, example_id: int) -> str:
     """The example's task, for its owners and moderators; others are not told whether there is such an example."""
     statement = select(Round.task_id).join(Example, Example.round_id == Round.id).where(Example.id == example_id)
     found = session.scalar(statement)
-    if found is None or not (person is None or may.may_in(session, person, Action.LEARN_OF_EXAMPLE, found)):
+    if found is None or not may.actor_may(session, person, Action.LEARN_OF_EXAMPLE, found):
         raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
     rounds.require(session, person, Action.MODERATE, found)
     return found

@@ -109,7 +109,7 @@ def find(
     What a release withholds is passed over. Raises `Invalid` where a filter makes no sense.
     """
     rounds.require(session, person, Action.SEARCH_EXAMPLES, task_id)
-    known = person is None or bool(may.may_in(session, person, Action.READ_USERNAMES, task_id))
+    known = may.actor_may(session, person, Action.READ_USERNAMES, task_id)
     question = _question(session, task_id, filters, usernames=known)
     if question is None:
         return Page([], None)
@@ -122,7 +122,7 @@ def ids(
 ) -> list[int]:
     """The newest ids that `find` would go through, up to `most` of them."""
     rounds.require(session, person, Action.SEARCH_EXAMPLES, task_id)
-    known = person is None or bool(may.may_in(session, person, Action.READ_USERNAMES, task_id))
+    known = may.actor_may(session, person, Action.READ_USERNAMES, task_id)
     question = _question(session, task_id, filters, usernames=known)
     return [] if question is None else list(islice(search_index.matching(session, question, before), most))
 

@@ -58,7 +58,7 @@ def scope(
     (a visitor) go through `visitor_scope`.
     """
     rounds.task(session, task_id)
-    owner = person is None or bool(may.may_in(session, person, Action.EXPORT_UNRELEASED, task_id))
+    owner = may.actor_may(session, person, Action.EXPORT_UNRELEASED, task_id)
     return _scope(session, task_id, number, owner=owner, attributions=attributions)
 
 

@@ -9,17 +9,10 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, and_
 from sqlalchemy.orm import Mapped, mapped_column
 
+from dynabench.benchmark.visibilities import DatasetVisibility
 from dynabench.db import Base, Key, now
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,60}[a-z0-9]$"
-
-
-class DatasetVisibility(StrEnum):
-    """Audience of a dataset: no row leaves, in no form; results may be shown, the file may not; or everybody."""
-
-    HIDDEN = "hidden"
-    SCORING = "scoring"
-    PUBLIC = "public"
 
 
 class DatasetState(StrEnum):

@@ -232,6 +232,11 @@ def require(session: Session, actor: Person | None, action: Action, task_id: str
         refuse_unless(may_in(session, actor, action, task_id))
 
 
+def actor_may(session: Session, actor: Person | None, action: Action, task_id: str) -> bool:
+    """Return whether an actor may do something in a task; None is the operator at the command line."""
+    return actor is None or bool(may_in(session, actor, action, task_id))
+
+
 def refuse_unless(permission: Permission) -> None:
     """Raise `Forbidden` with the reason of a permission that is refused."""
     if not permission:

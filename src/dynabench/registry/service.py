@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.benchmark.disclosure import shows_model
+from dynabench.benchmark.visibilities import ModelVisibility
 from dynabench.collection import statistics, target_figures
 from dynabench.db import now
 from dynabench.language import _, joined
@@ -27,7 +28,7 @@ from dynabench.rounds import queries as round_queries
 from dynabench.rounds.service import act
 from dynabench.stats.rates import Rate
 
-VISIBILITIES = ("public", "task", "private")
+VISIBILITIES = tuple(ModelVisibility)
 NOTE = 500  # characters of a note
 ROUNDS = 30  # rounds of a model that are listed
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.benchmark.disclosure import Disclosure, model_visibility
+from dynabench.benchmark.visibilities import SubmissionVisibility
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.models import catalog, check_words, fit
@@ -26,7 +27,7 @@ from dynabench.tasks import TaskConfig
 
 MODELS = ("hub", "endpoint", "archive", "adapter", "predictions")
 KINDS = (*MODELS, "training_set", "installed")
-VISIBILITIES = ("public", "anonymous", "private")
+VISIBILITIES = tuple(SubmissionVisibility)
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 README = 64 * 1024
 

@@ -7,23 +7,8 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from dynabench.benchmark.visibilities import ModelVisibility, SubmissionVisibility
 from dynabench.db import Base, Key, now
-
-
-class ModelVisibility(StrEnum):
-    """Audience of a model: everybody, people with a role in its task, or its keeper and admins."""
-
-    PUBLIC = "public"
-    TASK = "task"
-    PRIVATE = "private"
-
-
-class SubmissionVisibility(StrEnum):
-    """Audience of a submission: everybody, everybody but without its name and submitter, or its submitter."""
-
-    PUBLIC = "public"
-    ANONYMOUS = "anonymous"
-    PRIVATE = "private"
 
 
 class SubmissionState(StrEnum):

@@ -171,7 +171,7 @@ def seats(session: Session, actor: Person | None, task_id: str, after: int = 0, 
     Usernames are for owners; moderators know people as boards do.
     """
     service.require(session, actor, Action.LIST_PEOPLE, task_id)
-    full = actor is None or may.may_in(session, actor, Action.READ_USERNAMES, task_id)
+    full = may.actor_may(session, actor, Action.READ_USERNAMES, task_id)
     return [
         Seat(
             person_id=person.id,

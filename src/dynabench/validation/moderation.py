@@ -132,11 +132,7 @@ def reopen(session: Session, actor: Person | None, example_id: int, reason: str 
 def _set(session: Session, actor: Person | None, example_id: int, reason: str, *, dismissed: bool) -> None:
     found = session.get(Example, example_id)
     of = session.get_one(Round, found.round_id) if found else None
-    if (
-        found is None
-        or of is None
-        or not (actor is None or may.may_in(session, actor, Action.LEARN_OF_EXAMPLE, of.task_id))
-    ):
+    if found is None or of is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, of.task_id):
         raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
     rounds.require(session, actor, Action.MODERATE, of.task_id)
     said = people.clean_reason(reason)
