@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import literal, select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.benchmark import disclosure
 from dynabench.benchmark.disclosure import Disclosure
+from dynabench.collection.tables import Standing
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import Database, now
 from dynabench.registry.tables import Submission
@@ -199,3 +201,14 @@ def test_a_submission_is_queued_on_the_datasets_that_it_may_answer(stored):
     pairs = list(product(stored.scalars(select(Submission)), stored.scalars(select(Dataset))))
     assert queued == {(row.id, data.id) for row, data in pairs if disclosure.may_answer(data, row)}
     assert 0 < len(queued) < len(pairs)
+
+
+@pytest.mark.parametrize("flags", list(product((False, True), repeat=3)))
+def test_others_see_an_example_that_is_neither_taken_back_nor_hidden_nor_withheld(database, flags):
+    standing = Standing(**dict(zip(("retracted", "hidden", "withheld"), flags, strict=True)))
+    assert disclosure.shows_example(standing) is not any(flags)
+    columns = SimpleNamespace(
+        **{name: literal(getattr(standing, name)) for name in ("retracted", "hidden", "withheld")}
+    )
+    clause = select(literal(1)).where(disclosure.shown_examples(columns))
+    assert database.read(lambda session: session.scalar(clause) == 1) is disclosure.shows_example(standing)

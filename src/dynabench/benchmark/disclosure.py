@@ -1,4 +1,4 @@
-"""Rules on what may be shown of a hidden dataset, of an anonymous submission and of a model that few may see.
+"""Rules on what may be shown of hidden datasets and examples, anonymous submissions and models that few may see.
 
 This is the only place that reads a visibility: `scripts/disclosure_lint.py` holds that. Pages, the API, exports,
 boards, logs, records and releases ask `Disclosure.of`; where something is kept or signed for all readers, they ask
@@ -72,6 +72,22 @@ class RunSubmission(Protocol):
     @property
     def kind(self) -> str:
         """The kind of submission."""
+
+
+class ExampleStanding(Protocol):
+    """The part of an example's standing that decides who sees it."""
+
+    @property
+    def retracted(self) -> bool:
+        """True where its author took it back."""
+
+    @property
+    def hidden(self) -> bool:
+        """True where a moderator hid it."""
+
+    @property
+    def withheld(self) -> bool:
+        """True where it is in the hidden part of a release, or too much like an example there."""
 
 
 class DigestedVersion(Protocol):
@@ -265,3 +281,13 @@ def model_visibility(submission: SubmissionFacts) -> str:
 def shows_model(visibility: str, keeps: bool, has_role: bool) -> bool:
     """Tell whether a viewer sees a model: one who `keeps` it, or `has_role` in its task where that is asked for."""
     return keeps or visibility == "public" or (visibility == "task" and has_role)
+
+
+def shows_example(standing: ExampleStanding) -> bool:
+    """Tell whether others than its author see an example: neither taken back, nor hidden, nor withheld by a release."""
+    return not (standing.retracted or standing.hidden or standing.withheld)
+
+
+def shown_examples(standing: Any) -> ColumnElement[bool]:
+    """Return the where-clause of `shows_example`; `standing` is the mapped class or the columns of its table."""
+    return and_(~standing.retracted, ~standing.hidden, ~standing.withheld)

@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, Select, case, func, select, text, true, tu
 from sqlalchemy.orm import selectinload
 
 from dynabench.accounts.tables import Person
+from dynabench.benchmark import disclosure
 from dynabench.collection.tables import (
     Example,
     Standing,
@@ -112,8 +113,8 @@ def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Roun
         select(Example, Standing, Round)
         .join(Standing, Standing.example_id == Example.id)
         .join(Round, Round.id == Example.round_id)
-        .where(Standing.fooled.is_(True), Standing.verdict == "correct", ~Standing.retracted, ~Standing.hidden)
-        .where(~Standing.withheld, Round.task_id.in_(tasks), Example.source != "program")
+        .where(Standing.fooled.is_(True), Standing.verdict == "correct", disclosure.shown_examples(Standing))
+        .where(Round.task_id.in_(tasks), Example.source != "program")
         .order_by(Standing.example_id.desc())
         .limit(limit)
         .options(selectinload(Example.predictions))

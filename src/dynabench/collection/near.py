@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, Executable, ForeignKey, String, bindparam, func, insert, select, true, union
+from sqlalchemy import BigInteger, Executable, ForeignKey, String, and_, bindparam, func, insert, select, union
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from dynabench.benchmark import disclosure
 from dynabench.collection import search
 from dynabench.collection.drafts import Draft
 from dynabench.collection.note_tables import Label
@@ -55,7 +56,7 @@ def _likely(*, withheld: bool) -> Executable:
         .select_from(found)
         .join(Example.__table__, example.id == found.c.example_id)
         .join(Standing.__table__, standing.example_id == found.c.example_id)
-        .where(~standing.retracted, ~standing.hidden, true() if withheld else ~standing.withheld)
+        .where(and_(~standing.retracted, ~standing.hidden) if withheld else disclosure.shown_examples(standing))
     )
 
 

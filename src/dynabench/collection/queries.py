@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, ColumnElement, Select, and_, bindparam, exist
 from sqlalchemy.orm import aliased, lazyload, selectinload
 
 from dynabench.accounts.tables import Person
+from dynabench.benchmark import disclosure
 from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import (
     Example,
@@ -44,8 +45,7 @@ def withdrawn(example_id: ColumnElement[Any]) -> ColumnElement[bool]:
 
 def concealed(example_id: ColumnElement[Any]) -> ColumnElement[bool]:
     """Tell whether only the author may see the example: withdrawn, or withheld by a release. One index probe."""
-    gone = or_(Standing.retracted, Standing.hidden, Standing.withheld)
-    return exists().where(Standing.example_id == example_id, gone)
+    return exists().where(Standing.example_id == example_id, ~disclosure.shown_examples(Standing))
 
 
 def _on(person_id: int, round_id: int, context_id: int) -> ColumnElement[bool]:

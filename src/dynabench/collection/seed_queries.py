@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Select, select
 
+from dynabench.benchmark import disclosure
 from dynabench.collection.queries import concealed
 from dynabench.collection.tables import (
     Example,
@@ -57,7 +58,7 @@ def seedlings(round_id: int, verdict: str, after: int, limit: int) -> Select[Exa
         .join(Standing, Standing.example_id == Example.id)
         .join(Context, Context.id == Example.context_id)
         .where(Example.round_id == round_id, Example.id > after)
-        .where(Standing.verdict == verdict, ~Standing.retracted, ~Standing.hidden, ~Standing.withheld)
+        .where(Standing.verdict == verdict, disclosure.shown_examples(Standing))
         .order_by(Example.id)
         .limit(limit)
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Select, select
 
+from dynabench.benchmark import disclosure
 from dynabench.collection import queries as collected
 from dynabench.collection.tables import Example, Explanation, Prediction, Standing, StoredAttribution
 from dynabench.data_measurements.tables import StoredMeasurement
@@ -13,8 +14,6 @@ from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
 
 STARTED = (RoundState.OPEN, RoundState.CLOSED, RoundState.RELEASED)
-SHOWN = (~Standing.retracted, ~Standing.hidden, ~Standing.withheld)
-"""Of what everybody may see."""
 
 
 def measurable_examples(round_id: int) -> Select[int]:
@@ -26,7 +25,12 @@ def measurable_examples(round_id: int) -> Select[int]:
     return (
         select(Example.id)
         .join(Standing, Standing.example_id == Example.id)
-        .where(Example.round_id == round_id, Example.source != "program", *SHOWN, Standing.verdict.not_in(wrong))
+        .where(
+            Example.round_id == round_id,
+            Example.source != "program",
+            disclosure.shown_examples(Standing),
+            Standing.verdict.not_in(wrong),
+        )
         .order_by(Example.id)
     )
 

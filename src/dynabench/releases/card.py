@@ -4,6 +4,7 @@ from typing import Any
 
 import yaml
 
+from dynabench.collection.released_tables import WITHHELD
 from dynabench.releases.describing import HUB_SPLITS, Described
 from dynabench.releases.splitting import SPLITS
 
@@ -98,7 +99,7 @@ def _labels(of: Described) -> str:
         return "The answers are not chosen from a list."
     lines = ["| part | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
     for part, found in sorted(of.report.labels.items()):
-        if part not in ("hidden", "withheld"):
+        if part not in WITHHELD:
             lines.append(f"| {part} | " + " | ".join(str(found.get(name, 0)) for name in names) + " |")
     return "\n".join(lines)
 

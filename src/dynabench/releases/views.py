@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.collection.released_tables import WITHHELD
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.language import _
 from dynabench.releases import gaps, service
@@ -17,8 +18,6 @@ from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
-
-SECRET = ("hidden", "withheld")
 
 
 def one(
@@ -67,7 +66,7 @@ def told(report: ReleaseReport | None) -> ReleaseReport | None:
     """A report without what it says of the answers and writers of hidden parts."""
     if report is None:
         return None
-    kept = {name: {part: each for part, each in getattr(report, name).items() if part not in SECRET}
+    kept = {name: {part: each for part, each in getattr(report, name).items() if part not in WITHHELD}
             for name in ("labels", "writers")}  # fmt: skip
     return report.model_copy(update=kept)
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.benchmark import disclosure
 from dynabench.collection import attributions, projections
 from dynabench.collection.tables import Example, Judgement, Prediction, Standing, VerdictEvent
 from dynabench.db import now
@@ -135,7 +136,7 @@ def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | N
     example, standing = session.get(Example, example_id), session.get(Standing, example_id)
     if not mine or example is None or standing is None:
         return None
-    if standing.retracted or standing.hidden or standing.withheld:
+    if not disclosure.shows_example(standing):
         return None
     config = rounds.config_of(session, session.get_one(Round, example.round_id).version_id)
     predictions = session.scalars(queries.predictions(example_id)).all()

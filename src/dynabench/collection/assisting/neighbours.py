@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark import disclosure
 from dynabench.collection.assisting.providers import Asked, Suggested, World
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds.tables import Context, Round, RoundState
@@ -33,7 +34,7 @@ def _successes(task_id: str) -> Select[Example, Context]:
             Standing.verdict == "correct",
             Standing.fooled.is_(True),
         )
-        .where(~Standing.retracted, ~Standing.hidden, ~Standing.withheld)
+        .where(disclosure.shown_examples(Standing))
         .order_by(Example.id.desc())
         .limit(POOL)
     )
