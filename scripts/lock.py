@@ -7,7 +7,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from dynabench.distributions import LIBRARY, PLATFORM, WEIGHTS
+from dynabench.distributions import LIBRARY, PLATFORM, PLUGINS, WEIGHTS
 
 ROOT = Path(__file__).parent.parent
 LOCKS = {
@@ -47,6 +47,9 @@ def main() -> None:
     projects = [library["project"], platform["project"]]
     always = [text for project in projects for text in project["dependencies"]] + library["build-system"]["requires"]
     extras = {name: texts for project in projects for name, texts in project["optional-dependencies"].items()}
+    for name in PLUGINS:
+        plugin = tomllib.loads((ROOT / "plugins" / name / "pyproject.toml").read_text())
+        extras[name] = plugin["project"]["dependencies"]
     seen: dict[str, str] = {}
     for lock, names in LOCKS.items():
         wanted = always + [text for name in names for text in extras[name]]

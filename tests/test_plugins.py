@@ -69,7 +69,7 @@ def dynabench_evaluation_modules():
 def dynabench_perturbations():
     return [PerText("nothing", "Nothing", lambda text, rng: [])]
 '''
-PLUGGED_IN = {"dynabench_config_dialects", "dynabench_report_readers"}
+PLUGGED_IN = {"dynabench_clusters", "dynabench_config_dialects", "dynabench_report_readers"}
 """Hooks for what the platform has by plug-ins alone."""
 HOOK = "from dynabench.hooks import hookimpl\n@hookimpl\ndef {}():\n    return {}\n"
 

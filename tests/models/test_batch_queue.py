@@ -284,7 +284,7 @@ def test_the_expected_wait_grows_with_the_queue_and_stays_within_what_was_observ
 
 
 class Panic(BaseException):
-    """What a library in Rust raises instead of an exception: no `Exception`."""
+    """The error that a library in Rust raises: no `Exception`."""
 
 
 def answered_after(failures):

@@ -53,10 +53,10 @@ def test_the_ray_service_names_an_application_that_is_there():
     config = yaml.safe_load((DEPLOY / "kuberay.yaml").read_text())
     application = yaml.safe_load(config["spec"]["serveConfigV2"])["applications"][0]
     module, _, name = application["import_path"].partition(":")
-    source = Path(__file__).parents[2] / "src" / Path(*module.split("."))
+    source = Path(__file__).parents[2] / "plugins" / "ray" / "src" / Path(*module.split("."))
     assert f"def {name}(" in source.with_suffix(".py").read_text()
 
-    from dynabench.models.cluster.scale import Scale
+    from dynabench_ray.scale import Scale
 
     scale = Scale.read(application["args"]["replicas"], float(application["args"]["processors"]))
     assert (scale.least, scale.most) == (1, 8)
@@ -91,7 +91,7 @@ def test_the_image_installs_torch_with_what_it_needs():
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_the_image_s_own_lines_make_an_environment_that_imports(image):
-    modules = "torch, dynabench.app, dynabench.models.cluster.application, ray.serve"
+    modules = "torch, dynabench.app, dynabench_ray.application, ray.serve"
     subprocess.run([image.programs / "python", "-I", "-c", f"import {modules}"], check=True, timeout=300)
 
 

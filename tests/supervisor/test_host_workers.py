@@ -56,7 +56,7 @@ class Running:
         return sorted((child for child in found if "--url" in child.cmdline()), key=lambda child: child.cmdline())
 
     def states(self):
-        """What the client knows of the models, by name."""
+        """Return the states that a client sees, by the model's name."""
 
         async def ask():
             host = Host(",".join(self.urls), 5.0, TOKEN)

@@ -47,13 +47,14 @@ def _brought() -> dict[str, dict[str, list[str]]]:
     from dynabench.adversaries import perturbations, reports
     from dynabench.adversaries import registry as adversary_registry
     from dynabench.evaluate import registry
-    from dynabench.models import endpoint_protocols, kinds
+    from dynabench.models import clusters, endpoint_protocols, kinds
     from dynabench.tasks import dialects, fields, rules
 
     for ask in (
         fields.types,
         rules.rules,
         kinds.kinds,
+        clusters.clusters,
         endpoint_protocols.protocols,
         perturbations.transformations,
         registry.plugins,

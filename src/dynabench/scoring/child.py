@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from dynabench.distributions import RAY
 from dynabench.errors import Invalid, Unavailable
 from dynabench.kit import process_memory
 from dynabench.kit.child_process import ParentChannel
@@ -36,14 +37,13 @@ def main(folder: str, memory: int) -> None:
 def _opened(folder: Path, memory: int) -> Any:
     from dynabench import heap
     from dynabench.models import catalog, spec
+    from dynabench.models.clusters import chosen_cluster
     from dynabench.settings import get_settings
 
     settings = get_settings()
-    if settings.ray and spec.card(folder).inside:  # what others serve has its limits and its cache here
-        from dynabench.models.cluster import connection
-        from dynabench.models.cluster.everywhere import Everywhere
-
-        return Everywhere(folder, connection.connect(settings), processors=settings.ray_processors)
+    cluster = chosen_cluster(settings)
+    if cluster and spec.card(folder).inside:  # what others serve has its limits and its cache here
+        return cluster.open_model(settings, folder)
     process_memory.limit_memory(memory)
     heap.keep_freed()
     return catalog.open_model(folder, bulk=True)
@@ -58,8 +58,8 @@ def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
 
     files = Store.of(get_settings())
     rows = [files.unfolded(row) for row in request["rows"]]
-    size, elsewhere = request["batch"], hasattr(model, "one")
-    ask = model.one if elsewhere and request.get("single") else model.predict
+    size, elsewhere = request["batch"], hasattr(model, "predict_single")
+    ask = model.predict_single if elsewhere and request.get("single") else model.predict
     if request.get("forget"):
         (model if elsewhere else process_memory).reset_peak()
     outputs, seconds = [], []
@@ -94,7 +94,7 @@ def _told(error: Exception, inside: bool = True) -> dict[str, Any]:
         or type(error).__name__ == "OutOfMemoryError"
     ):
         code = "out_of_memory"
-    if isinstance(error, Invalid) and "ray" in error.fields:
+    if isinstance(error, Invalid) and RAY in error.fields:
         code = "cluster"
     return {"code": code, "reason": f"{error}"[:2000] or type(error).__name__}
 

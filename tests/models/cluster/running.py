@@ -20,7 +20,7 @@ class Ray:
     def start(self) -> Any:
         """The module `ray`, connected."""
         if self._module is None:
-            from dynabench.models.cluster.connection import connect
+            from dynabench_ray.cluster import connect
 
             with socket.socket() as probe:
                 probe.bind(("127.0.0.1", 0))

@@ -17,10 +17,11 @@ from dynabench.errors import Invalid, Unavailable
 from dynabench.models import catalog
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
-from dynabench.models.cluster.scale import Scale
 from tests.models.conftest import served
 
-ray = pytest.importorskip("ray", reason="Ray is an extra")
+Scale = pytest.importorskip("dynabench_ray.scale", reason="Ray is a plug-in").Scale
+ray = pytest.importorskip("ray", reason="Ray is a plug-in")
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("ray_here"),  # a machine has one Ray
@@ -53,8 +54,9 @@ def places(tmp_path_factory):
 @pytest.fixture(scope="module")
 def host(cluster, places, tmp_path_factory):
     """Address of the host's own front over replicas: two of each application."""
-    from dynabench.models.cluster.engine import ClusterEngine
-    from dynabench.models.cluster.repository import Applications
+    from dynabench_ray.engine import ClusterEngine
+    from dynabench_ray.repository import Applications
+
     from dynabench.models.host.app import create_app
 
     app = create_app(Applications([places], Scale(2, 2, processors=0.1)), ClusterEngine)
@@ -199,7 +201,7 @@ def test_what_the_cluster_lost_is_deployed_again(host):
 
 
 def test_a_function_of_serve_that_hangs_keeps_nobody_waiting_for_ever(tmp_path, monkeypatch):
-    from dynabench.models.cluster import repository
+    from dynabench_ray import repository
 
     monkeypatch.setattr(repository, "SERVE_SECONDS", 0.3, raising=False)
     stuck = threading.Event()
@@ -219,10 +221,10 @@ def test_a_function_of_serve_that_hangs_keeps_nobody_waiting_for_ever(tmp_path, 
 
 
 def test_evaluation_is_shared_out_and_comes_back_in_order(cluster):
-    from dynabench.models.cluster.everywhere import Everywhere
+    from dynabench_ray.evaluation import DistributedModel
 
     texts = [{"statement": f"{'A joy' if i % 3 else 'A bore'} of a film, {i} times over."} for i in range(300)]
-    model = Everywhere(BUILTIN / "sentiment-ngram", cluster, workers=2, processors=0.2)
+    model = DistributedModel(BUILTIN / "sentiment-ngram", cluster, workers=2, processors=0.2)
     try:
         assert model.predict(texts) == catalog.open_model(BUILTIN / "sentiment-ngram").predict(texts)
         cluster.kill(model._actors[0], no_restart=False)
@@ -236,8 +238,9 @@ def test_evaluation_is_shared_out_and_comes_back_in_order(cluster):
 
 def test_models_that_find_no_room_say_so_and_come_once_there_is_some(host, alone, tmp_path, monkeypatch):
     """A cluster without room must neither hold up the host's start nor leave the model loading without a reason."""
-    from dynabench.models.cluster import repository
-    from dynabench.models.cluster.engine import ClusterEngine
+    from dynabench_ray import repository
+    from dynabench_ray.engine import ClusterEngine
+
     from dynabench.models.host.app import create_app
 
     monkeypatch.setattr(repository, "PATIENCE", 3.0)
@@ -273,9 +276,8 @@ def alone(tmp_path):
 
 
 def test_the_application_for_clusters_speaks_the_protocol_over_http(cluster, ray_here, alone):
+    from dynabench_ray.application import build
     from ray import serve
-
-    from dynabench.models.cluster.application import build
 
     args = {"replicas": "1", "processors": "0.1", "models": str(alone)}
     serve.run(build(args), name="front", route_prefix="/")

@@ -16,9 +16,10 @@ def replicas(place: Path, ray: Any) -> Iterator[Path]:
     """A model in two replicas of Ray Serve, behind the host's own front; Ray ends here, for nobody asks it later."""
     needs("oip")
     ray.start()
-    from dynabench.models.cluster.engine import ClusterEngine
-    from dynabench.models.cluster.repository import Applications
-    from dynabench.models.cluster.scale import Scale
+    from dynabench_ray.engine import ClusterEngine
+    from dynabench_ray.repository import Applications
+    from dynabench_ray.scale import Scale
+
     from dynabench.models.host.app import create_app
 
     (place / "elsewhere").mkdir()

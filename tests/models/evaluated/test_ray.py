@@ -11,7 +11,7 @@ from tests.scoring.conftest import owner_of, place, statements
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray_here")]
 
-pytest.importorskip("ray", reason="Ray is an extra")
+pytest.importorskip("dynabench_ray.cluster", reason="Ray is a plug-in")
 __all__ = ["owner_of", "place"]
 
 

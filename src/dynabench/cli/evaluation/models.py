@@ -128,12 +128,9 @@ def found(name: str, task: str) -> tuple[Any, str]:
 def _opened(folder: Path) -> Any:
     """The model in this process, or on the cluster that the settings name."""
     from dynabench.models import catalog
+    from dynabench.models.clusters import chosen_cluster
     from dynabench.settings import get_settings
 
     settings = get_settings()
-    if not settings.ray:
-        return catalog.open_model(folder, bulk=True)
-    from dynabench.models.cluster.connection import connect
-    from dynabench.models.cluster.everywhere import Everywhere
-
-    return Everywhere(folder, connect(settings))
+    cluster = chosen_cluster(settings)
+    return cluster.open_model(settings, folder) if cluster else catalog.open_model(folder, bulk=True)

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from dynabench import heartbeat
 from dynabench.errors import Conflict, Invalid
 from dynabench.models.host import guard, memory
-from dynabench.settings import Settings, get_settings, process_addresses
+from dynabench.settings import get_settings, process_addresses
 from dynabench.supervisor import Watched, watch
 
 BACKLOG = 512
@@ -38,19 +38,19 @@ def serve(
     guard.check(url, token, without_token)
     limit = memory.limit(memory_limit)
     bound = bind(url)
-    app = application(places, limit)
-    if token and not url.startswith("unix:"):
-        app = guard.Guard(app, token)
-    config = uvicorn.Config(
-        app,
-        log_level=log_level,
-        access_log=False,
-        proxy_headers=False,
-        lifespan="on",
-        backlog=BACKLOG,
-        timeout_keep_alive=75,
-    )
     try:
+        app = application(places, limit)
+        if token and not url.startswith("unix:"):
+            app = guard.Guard(app, token)
+        config = uvicorn.Config(
+            app,
+            log_level=log_level,
+            access_log=False,
+            proxy_headers=False,
+            lifespan="on",
+            backlog=BACKLOG,
+            timeout_keep_alive=75,
+        )
         uvicorn.Server(config).run(sockets=[bound])
     finally:
         bound.close()
@@ -96,28 +96,15 @@ def host_processes(url: str, workers: int, memory_limit: str = "", options: Sequ
 
 
 def application(places: Sequence[Path] | None, limit: int | None) -> ASGIApp:
-    """A host that computes in this process, with `limit` bytes of memory."""
-    settings = get_settings()
-    if settings.ray:
-        return _on_cluster(settings, list(places) if places else None)
+    """A host that computes in this process, with `limit` bytes of memory, or on the cluster that the settings name."""
+    from dynabench.models.clusters import chosen_cluster
     from dynabench.models.host.app import create_app
     from dynabench.models.host.repository import Repository
 
-    return create_app(Repository(list(places) if places else None, limit))
-
-
-def _on_cluster(settings: Settings, places: list[Path] | None) -> ASGIApp:
-    """A host that asks the replicas of the cluster that the settings name; the cluster has its own limits."""
-    from dynabench.models.cluster.connection import connect
-
-    connect(settings)
-    from dynabench.models.cluster.engine import ClusterEngine
-    from dynabench.models.cluster.repository import Applications
-    from dynabench.models.cluster.scale import Scale
-    from dynabench.models.host.app import create_app
-
-    scale = Scale.read(settings.ray_replicas, settings.ray_processors)
-    return create_app(Applications(places, scale), ClusterEngine)
+    settings, folders = get_settings(), list(places) if places else None
+    if cluster := chosen_cluster(settings):
+        return cluster.application(settings, folders)
+    return create_app(Repository(folders, limit))
 
 
 def bind(address: str) -> socket.socket:

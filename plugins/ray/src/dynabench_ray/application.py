@@ -1,7 +1,7 @@
 """The whole model host as one Ray Serve application, for clusters that are told what to run, such as KubeRay's.
 
-`serve run dynabench.models.cluster.application:build` or, in a RayService, `import_path:
-dynabench.models.cluster.application:build` with `args: {replicas: "1-8"}`. It speaks the Open Inference Protocol v2
+`serve run dynabench_ray.application:build` or, in a RayService, `import_path:
+dynabench_ray.application:build` with `args: {replicas: "1-8"}`. It speaks the Open Inference Protocol v2
 like any other host: point `DYNABENCH_HOST_URL` at it.
 """
 
@@ -11,10 +11,10 @@ from typing import Any
 from ray import serve
 from ray.serve import Application
 
-from dynabench.models.cluster.engine import ClusterEngine
-from dynabench.models.cluster.repository import Applications
-from dynabench.models.cluster.scale import Scale
 from dynabench.models.host.app import create_app
+from dynabench_ray.engine import ClusterEngine
+from dynabench_ray.repository import Applications
+from dynabench_ray.scale import Scale
 
 
 def build(args: dict[str, str] | None = None) -> Application:

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from dynabench.errors import Invalid, Problem, Unavailable
-from dynabench.models.cluster.repository import Remote
 from dynabench.models.host.engine import make_first_call
 from dynabench.models.host.figures import Figures
 from dynabench.models.host.repository import Repository
 from dynabench.models.protocol import Attribution, Message, Output, explained
+from dynabench_ray.repository import Remote
 
 T = TypeVar("T")
 

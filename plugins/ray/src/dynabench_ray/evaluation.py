@@ -31,7 +31,7 @@ class Asker:
         process_memory.reset_peak()
 
 
-class Everywhere:
+class DistributedModel:
     """A model whose `predict` is shared out among actors; the folder must be on each machine at the same path.
 
     A shard whose actor dies is given to another one, since asking twice changes nothing.
@@ -58,7 +58,7 @@ class Everywhere:
         said = pool.map(lambda actor, shard: actor.predict.remote(shard), shards)
         return [output for part in said for output in part]
 
-    def one(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict_single(self, batch: Sequence[Inputs]) -> list[Output]:
         """The outputs of a single actor: what one process can do."""
         found: list[Output] = self._ray.get(self._actors[0].predict.remote(list(batch)))
         return found

@@ -1,15 +1,39 @@
-"""This process's connection to a Ray cluster."""
+"""A Ray cluster that models run on, and this process's connection to it."""
 
 import logging
 import os
 import socket
+from pathlib import Path
 from typing import Any
 
-from dynabench.distributions import PLATFORM, install_command
+from starlette.types import ASGIApp
+
+from dynabench.distributions import PLATFORM, RAY, install_command
 from dynabench.errors import Invalid
 from dynabench.settings import Settings
 
 LOCAL = "local"
+
+
+class RayCluster:
+    """Ray, as `dynabench.models.clusters.Cluster` describes it."""
+
+    def application(self, settings: Settings, places: list[Path] | None) -> ASGIApp:
+        """Return a host that deploys the models with Ray Serve; the cluster has limits of its own."""
+        connect(settings)
+        from dynabench.models.host.app import create_app
+        from dynabench_ray.engine import ClusterEngine
+        from dynabench_ray.repository import Applications
+        from dynabench_ray.scale import Scale
+
+        scale = Scale.read(settings.ray_replicas, settings.ray_processors)
+        return create_app(Applications(places, scale), ClusterEngine)
+
+    def open_model(self, settings: Settings, folder: Path) -> Any:
+        """Return the model in as many actors as the cluster has room for."""
+        from dynabench_ray.evaluation import DistributedModel
+
+        return DistributedModel(folder, connect(settings), processors=settings.ray_processors)
 
 
 def connect(settings: Settings) -> Any:
@@ -25,7 +49,7 @@ def connect(settings: Settings) -> Any:
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise Invalid({"ray": f"Ray is not installed here: {install_command(PLATFORM, 'ray')}."}) from error
+        raise Invalid({"ray": f"Ray is not installed here: {install_command(PLATFORM, RAY)}."}) from error
     if ray.is_initialized():
         return ray
     if not _answers(settings.ray):
