@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from dynabench import errors
-from dynabench.datasets.imports import reading
+from dynabench.intake import reader
 from dynabench.language import _
 
 CARD = "README.md"
@@ -35,7 +35,7 @@ def choose(names: Sequence[str], card: str = "", config: str = "", split: str = 
         scripts = any(name.endswith(".py") for name in names)
         why = _("Its rows come from a script, which is never run here.") if scripts else _("It has no data files.")
         raise errors.Invalid(
-            {"dataset": _("%(why)s Files that are read: %(kinds)s.", why=why, kinds=", ".join(reading.KINDS))}
+            {"dataset": _("%(why)s Files that are read: %(kinds)s.", why=why, kinds=", ".join(reader.KINDS))}
         )
     by_split = _from_card(data, card, config)
     if by_split is None:
@@ -61,7 +61,7 @@ def _is_data(name: str) -> bool:
     if path.is_absolute() or ".." in path.parts or path.name in NOT_ROWS or path.name.startswith("."):
         return False
     try:
-        return bool(reading.kind(path.name))
+        return bool(reader.kind_of_file(path.name))
     except errors.Invalid:
         return False
 

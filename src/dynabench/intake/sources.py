@@ -1,4 +1,7 @@
-"""A dataset's folder as a zip file: only its data files are unpacked, under names of ours, and never without limits."""
+"""The files of rows in a source: a file itself, a dataset's folder, or such a folder as a zip file.
+
+Only the data files of a zip file are unpacked, under names of ours, and never without limits.
+"""
 
 import shutil
 import tempfile
@@ -9,43 +12,65 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from dynabench import errors
-from dynabench.datasets.imports import folder
+from dynabench.intake import folders, reader
 from dynabench.language import _
 
+ZIP = ".zip"
 MOST_ENTRIES = 10_000
-MOST = 4 * 1024**3  # bytes unpacked, of all data files
-SUSPECT, TIMES = 64 * 1024**2, 200  # beyond so many bytes, no text packs 200 times smaller
+UNPACKED_BYTES = 4 * 1024**3
+"""Of all data files."""
 PIECE = 1024**2
-CARD = 1_000_000  # bytes
+CARD_BYTES = 1_000_000
+RowFiles = list[tuple[Path, str]]
+"""Paths of files with the names that tell their kinds."""
+
+
+def kind_of_source(name: str) -> str:
+    """Return the kind of a file from its name: one of `reader.KINDS` or `.zip`. Raises `Invalid` under `file`."""
+    return ZIP if name.lower().endswith(ZIP) else reader.kind_of_file(name)
 
 
 @contextmanager
-def unpacked(path: Path, split: str = "", first: bool = False) -> Iterator[list[Path]]:
-    """The data files of a split (see `folder.choose`), in a folder that is removed afterwards.
+def open_source(path: Path, name: str, split: str = "", first: bool = False) -> Iterator[RowFiles]:
+    """Give the files of rows in a file: itself, or those of a split of a zipped folder (see `folders.choose`).
 
-    Raises `Invalid` or `TooLarge` for what is no honest archive: paths that lead out of it, links, passwords, bombs.
+    What is unpacked lies in a folder that is removed afterwards; `first` unpacks only one file. Raises `Invalid` or
+    `TooLarge` for what is no honest archive: paths that lead out of it, links, passwords, bombs.
     """
+    if kind_of_source(name) != ZIP:
+        yield [(path, name)]
+        return
     place = Path(tempfile.mkdtemp(prefix=".unzipped-", dir=path.parent))
     try:
-        yield _unpacked(path, place, split, first)
+        yield [(file, file.name) for file in _unpack(path, place, split, first)]
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _unpacked(path: Path, place: Path, split: str, first: bool) -> list[Path]:
+@contextmanager
+def open_path(path: Path) -> Iterator[RowFiles]:
+    """Give the files of rows of a folder, or those in a file."""
+    if path.is_dir():
+        yield [(file, file.name) for file in folders.local(path)]
+        return
+    with open_source(path, path.name) as files:
+        yield files
+
+
+def _unpack(path: Path, place: Path, split: str, first: bool) -> list[Path]:
     try:
         with zipfile.ZipFile(path) as archive:
             known = {entry.filename: entry for entry in _entries(archive)}
             names = _without_top(list(known))
             card = ""
-            if folder.CARD in names:
-                with archive.open(names[folder.CARD]) as stream:
-                    card = stream.read(CARD).decode("utf-8", errors="replace")
-            chosen = folder.choose(list(names), card, "", split)
-            left, found = MOST, []
+            if folders.CARD in names:
+                with archive.open(names[folders.CARD]) as stream:
+                    card = stream.read(CARD_BYTES).decode("utf-8", errors="replace")
+            chosen = folders.choose(list(names), card, "", split)
+            left, found = UNPACKED_BYTES, []
             for number, name in enumerate(chosen[:1] if first else chosen):
                 target = place / f"{number:04d}-{PurePosixPath(name).name[-80:]}"
-                left -= _one(archive, known[names[name]], target, left)
+                left -= _unpack_file(archive, known[names[name]], target, left)
                 found.append(target)
             return found
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as problem:
@@ -85,13 +110,15 @@ def _without_top(names: list[str]) -> dict[str, str]:
     return {name.partition("/")[2] if below else name: name for name in kept}
 
 
-def _one(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int) -> int:
+def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int) -> int:
     """Unpack a file; how many bytes it has, whatever the archive says."""
     size = 0
     with archive.open(entry) as stream, target.open("xb") as out:
         while piece := stream.read(PIECE):
             size += len(piece)
-            if size > left or (size > SUSPECT and size > TIMES * max(entry.compress_size, 1)):
+            if size > left or (
+                size > reader.SUSPECT_BYTES and size > reader.SUSPECT_RATIO * max(entry.compress_size, 1)
+            ):
                 raise errors.TooLarge(_("This zip file is too large unpacked. Split it."))
             out.write(piece)
     return size

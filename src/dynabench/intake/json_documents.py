@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from dynabench import errors
+from dynabench.intake.text_rows import FileRow
 from dynabench.language import _
 
 PIECE = 1024**2  # characters
@@ -70,13 +71,26 @@ class _Text:
             return found
 
 
-def members(stream: BinaryIO) -> Iterator[Any]:
-    """The rows of a document. Raises `ValueError` or `RecursionError` where it is no JSON any more."""
+def read_json_document(stream: BinaryIO) -> Iterator[FileRow]:
+    """Yield the rows of a document, numbered from 1; the last one tells where it is no JSON any more."""
+    number = 0
+    try:
+        for member in read_members(stream):
+            number += 1
+            is_object = isinstance(member, dict)
+            yield FileRow(number, member) if is_object else FileRow(number, None, _("This is no JSON object."))
+    except (ValueError, RecursionError):
+        yield FileRow(number + 1, None, _("From here on this is not valid JSON in UTF-8."))
+
+
+def read_members(stream: BinaryIO) -> Iterator[Any]:
+    """Yield the rows of a document. Raises `ValueError` or `RecursionError` where it is no JSON any more."""
     text = _Text(stream)
     if text.peek() != "{":
         yield from _listed(text) if text.take("[") else [text.value()]
     else:
-        yield from _of_object(text)
+        while text.peek() == "{":  # files of JSON lines are also called .json
+            yield from _of_object(text)
     if text.peek():
         raise ValueError("There is more after the document.")
 
