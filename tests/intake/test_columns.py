@@ -37,19 +37,19 @@ names = st.lists(st.text(min_size=1, max_size=8), unique=True, max_size=6)
 
 @given(names, names)
 def test_a_guess_takes_each_column_once_and_only_what_is_there(columns, fields):
-    found = suggest_columns(columns, fields)
-    taken = list(found.context_columns().values())
-    assert set(found.context_columns()) <= set(fields)
-    assert len(set(taken)) == len(taken)
-    assert set(taken) | ({found.tag_source().column} - {""}) <= set(columns)
+    mapping = suggest_columns(columns, fields)
+    used_columns = list(mapping.context_columns().values())
+    assert set(mapping.context_columns()) <= set(fields)
+    assert len(set(used_columns)) == len(used_columns)
+    assert set(used_columns) | ({mapping.tag_source().column} - {""}) <= set(columns)
 
 
 @given(names, names)
 def test_a_guess_can_be_posted_back_unchanged(columns, fields):
-    found = suggest_columns(columns, fields)
-    posted = {f"field.{name}": column for name, column in found.context_columns().items()}
-    posted["tag"] = found.tag_source().column
-    assert choose_columns(columns, fields, posted) == found
+    mapping = suggest_columns(columns, fields)
+    posted = {f"field.{name}": column for name, column in mapping.context_columns().items()}
+    posted["tag"] = mapping.tag_source().column
+    assert choose_columns(columns, fields, posted) == mapping
 
 
 def test_wrong_choices_are_named_by_field():

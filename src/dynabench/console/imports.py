@@ -38,9 +38,9 @@ def look(path: Path) -> FilePreview:
     return preview_rows(files.read_fields(path), SHOWN).require_rows()
 
 
-def sheet(config: TaskConfig, found: FilePreview, mapping: ColumnMapping) -> list[dict[str, Any]]:
+def sheet(config: TaskConfig, preview: FilePreview, mapping: ColumnMapping) -> list[dict[str, Any]]:
     """The first rows as they would be imported: `number`, `values` by field, `tag`, and the `error` of a bad one."""
-    return [_previewed(config, files.context_row(row, mapping)) for row in found.rows]
+    return [_previewed(config, files.context_row(row, mapping)) for row in preview.rows]
 
 
 def unread(config: TaskConfig, mapping: ColumnMapping) -> list[Field]:

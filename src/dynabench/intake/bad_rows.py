@@ -19,7 +19,7 @@ class BadRow:
 
 @dataclass
 class BadRowReport:
-    """What became of a file: `rows` that can be used, and of `count` refused rows the first `limit` with reasons."""
+    """The outcome of a file: `rows` that can be used, and of `count` refused rows the first `limit` with reasons."""
 
     limit: int
     rows: int = 0

@@ -72,17 +72,19 @@ def suggest_columns(columns: Sequence[str], fields: Sequence[str]) -> ColumnMapp
     A field gets the column of the same name, else of the same letters, else one whose name contains the other; a
     single field without one gets the single column that is left.
     """
-    left = [column for column in columns if _letters(column) not in TAG_NAMES or column in fields]
+    candidates = [column for column in columns if _letters(column) not in TAG_NAMES or column in fields]
     suggested: dict[str, str] = {}
     for alike in _LIKENESS:
         for field in fields:
-            match = next((column for column in left if alike(column, field)), "") if field not in suggested else ""
+            match = (
+                next((column for column in candidates if alike(column, field)), "") if field not in suggested else ""
+            )
             if match:
                 suggested[field] = match
-                left.remove(match)
+                candidates.remove(match)
     missing = [field for field in fields if field not in suggested]
-    if len(missing) == 1 and len(left) == 1:
-        suggested[missing[0]] = left[0]
+    if len(missing) == 1 and len(candidates) == 1:
+        suggested[missing[0]] = candidates[0]
     free = [column for column in columns if column not in suggested.values()]
     tags = [column for name in TAG_NAMES for column in free if _letters(column) == name]
     return ColumnMapping.of_context(suggested, tags[0] if tags else "")

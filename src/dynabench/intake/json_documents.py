@@ -26,14 +26,14 @@ class _Text:
 
     def more(self) -> bool:
         """Read on, as much again as is here, so that a long member is not tried too often; False at the end."""
-        rest, wanted = [self.text[self.at :]], max(len(self.text) - self.at, 1)
-        if wanted > MOST:
+        rest, expected = [self.text[self.at :]], max(len(self.text) - self.at, 1)
+        if expected > MOST:
             raise errors.TooLarge(
                 _("A member of this JSON document is longer than %(most)s characters.", most=f"{MOST:,}")
             )
-        while wanted > 0 and (some := next(self.decoded, "")):
+        while expected > 0 and (some := next(self.decoded, "")):
             rest.append(some)
-            wanted -= len(some)
+            expected -= len(some)
         grown = len(rest) > 1
         self.text, self.at = "".join(rest), 0
         return grown
@@ -48,9 +48,9 @@ class _Text:
             if not self.more():
                 return ""
 
-    def take(self, wanted: str) -> bool:
+    def take(self, expected: str) -> bool:
         """Pass over a character, if it is the next one."""
-        if self.peek() == wanted:
+        if self.peek() == expected:
             self.at += 1
             return True
         return False
@@ -60,15 +60,15 @@ class _Text:
         self.peek()
         while True:
             try:
-                found, end = self.decoder.raw_decode(self.text, self.at)
+                parsed, end = self.decoder.raw_decode(self.text, self.at)
             except ValueError:
                 if not self.more():
                     raise
                 continue
-            if isinstance(found, int | float) and self.text[end : end + 1] not in _ENDS and self.more():
+            if isinstance(parsed, int | float) and self.text[end : end + 1] not in _ENDS and self.more():
                 continue  # the number may go on
             self.at = end
-            return found
+            return parsed
 
 
 def read_json_document(stream: BinaryIO) -> Iterator[FileRow]:

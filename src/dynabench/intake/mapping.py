@@ -33,7 +33,7 @@ def _short(raw: object) -> object:
 
 
 class ColumnSource(MappingPart):
-    """Where a value comes from: a column (the first of several that a row has), else `default`.
+    """Source of a value: a column (the first of several that a row has), else `default`.
 
     The column `a.b` is the member `b` of the object `a`, where no column is called so.
 
@@ -49,7 +49,7 @@ class ColumnSource(MappingPart):
 
     def read(self, row: Mapping[str, Any]) -> Any:
         """Return the value in a row, before `values` is asked; None where there is none."""
-        if any(_plain_key(value_at(row, name)) not in wanted for name, wanted in self.when.items()):
+        if any(_plain_key(value_at(row, name)) not in allowed for name, allowed in self.when.items()):
             return self.default
         for name in [self.column] if isinstance(self.column, str) else self.column:
             if (value := value_at(row, name)) not in (None, ""):
@@ -78,7 +78,7 @@ class VoteColumns(MappingPart):
 
 
 class ColumnMapping(MappingPart):
-    """How a foreign file is read. Fields are `context.NAME`, `input.NAME`, `answer.NAME`, `initial.NAME`,
+    """The way in which a foreign file is read. Fields are `context.NAME`, `input.NAME`, `answer.NAME`, `initial.NAME`,
     `explanation.NAME` (a number stands for the task's nth field) or one of `SINGLE`."""
 
     description: str = ""
@@ -117,18 +117,18 @@ class ColumnMapping(MappingPart):
         """From a document or its text. Raises `Invalid` under `mapping`."""
         try:
             raw = yaml.safe_load(document) if isinstance(document, str) else document
-            made = cls.model_validate(raw)
+            mapping = cls.model_validate(raw)
         except yaml.YAMLError as problem:
             raise errors.Invalid({"mapping": f"This is not valid YAML: {problem}"[:500]}) from None
         except ValidationError as problem:
             first = problem.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise errors.Invalid({"mapping": f"{where}: {first['msg']}"[:500]}) from None
-        for name in made.fields:
+        for name in mapping.fields:
             group, _dot, field = name.partition(".")
             if name not in SINGLE and not (group in GROUPS and field):
                 raise errors.Invalid({"mapping": _("%(name)s is no field of a row.", name=repr(name[:60]))})
-        return made
+        return mapping
 
 
 @cache
@@ -145,10 +145,10 @@ def preset(name: str) -> ColumnMapping:
 def translate_value(value: Any, values: Mapping[str, Any], options: list[str]) -> Any:
     """Return what a value means in a field that offers `options` (none: anything)."""
     key = _plain_key(value)
-    found = values.get(key, values.get(key.casefold(), value))
-    if found is not value and isinstance(found, list):
-        return next((one for one in found if one in options), found[0] if found else None)
-    return found
+    meaning = values.get(key, values.get(key.casefold(), value))
+    if meaning is not value and isinstance(meaning, list):
+        return next((option for option in meaning if option in options), meaning[0] if meaning else None)
+    return meaning
 
 
 def value_at(row: Mapping[str, Any], column: str) -> Any:

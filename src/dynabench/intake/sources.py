@@ -60,19 +60,19 @@ def open_path(path: Path) -> Iterator[RowFiles]:
 def _unpack(path: Path, place: Path, split: str, first: bool) -> list[Path]:
     try:
         with zipfile.ZipFile(path) as archive:
-            known = {entry.filename: entry for entry in _entries(archive)}
-            names = _without_top(list(known))
+            entries = {entry.filename: entry for entry in _entries(archive)}
+            names = _without_top(list(entries))
             card = ""
             if folders.CARD in names:
                 with archive.open(names[folders.CARD]) as stream:
                     card = stream.read(CARD_BYTES).decode("utf-8", errors="replace")
             chosen = folders.choose(list(names), card, "", split)
-            left, found = UNPACKED_BYTES, []
+            room, files = UNPACKED_BYTES, []
             for number, name in enumerate(chosen[:1] if first else chosen):
                 target = place / f"{number:04d}-{PurePosixPath(name).name[-80:]}"
-                left -= _unpack_file(archive, known[names[name]], target, left)
-                found.append(target)
-            return found
+                room -= _unpack_file(archive, entries[names[name]], target, room)
+                files.append(target)
+            return files
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as problem:
         raise errors.Invalid({"file": f"This zip file cannot be read: {str(problem)[:100]}"}) from None
 
@@ -104,19 +104,19 @@ def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 def _without_top(names: list[str]) -> dict[str, str]:
     """Paths below the one folder that everything lies in, if it does; without what file managers add."""
-    kept = [name for name in names if not name.startswith("__MACOSX/")]
-    tops = {name.partition("/")[0] for name in kept}
-    below = len(tops) == 1 and all("/" in name for name in kept)
-    return {name.partition("/")[2] if below else name: name for name in kept}
+    data_names = [name for name in names if not name.startswith("__MACOSX/")]
+    tops = {name.partition("/")[0] for name in data_names}
+    below = len(tops) == 1 and all("/" in name for name in data_names)
+    return {name.partition("/")[2] if below else name: name for name in data_names}
 
 
-def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int) -> int:
+def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
     """Unpack a file; how many bytes it has, whatever the archive says."""
     size = 0
     with archive.open(entry) as stream, target.open("xb") as out:
         while piece := stream.read(PIECE):
             size += len(piece)
-            if size > left or (
+            if size > room or (
                 size > reader.SUSPECT_BYTES and size > reader.SUSPECT_RATIO * max(entry.compress_size, 1)
             ):
                 raise errors.TooLarge(_("This zip file is too large unpacked. Split it."))
