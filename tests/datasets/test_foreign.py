@@ -9,9 +9,10 @@ from sqlalchemy import func, select
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Seed, Standing
-from dynabench.datasets.imports import batches, folder
-from dynabench.datasets.imports.mapping import PRESETS, Mapping, meant, preset
+from dynabench.datasets.imports import batches
 from dynabench.db import Database
+from dynabench.intake import folders
+from dynabench.intake.mapping import PRESETS, ColumnMapping, preset, translate_value
 from dynabench.rounds.tables import Context
 from tests.datasets.world import bring, fresh, rows
 
@@ -193,7 +194,7 @@ def test_a_mapping_reads_any_columns(db, settings, tmp_path):
 )
 def test_a_mapping_with_a_slip_is_refused(text):
     with pytest.raises(errors.Invalid) as refusal:
-        Mapping.parse(text)
+        ColumnMapping.parse(text)
     assert "mapping" in refusal.value.fields
 
 
@@ -204,9 +205,9 @@ def test_presets_are_mappings(name):
 
 def test_values_mean_the_first_option_that_the_task_has():
     values = {"hate": ["hateful", "hate"], "1": ["hateful", "hate"]}
-    assert meant("hate", values, ["hate", "fine"]) == "hate"
-    assert meant(1, values, ["hateful"]) == "hateful"
-    assert meant("else", values, ["hateful"]) == "else"
+    assert translate_value("hate", values, ["hate", "fine"]) == "hate"
+    assert translate_value(1, values, ["hateful"]) == "hateful"
+    assert translate_value("else", values, ["hateful"]) == "else"
 
 
 CARD = """---
@@ -223,24 +224,24 @@ configs:
 
 def test_a_folders_card_says_which_files_are_which():
     names = ["data/train-0.parquet", "data/train-1.parquet", "data/dev.jsonl", "other.csv", "load.py"]
-    assert folder.choose(names, CARD) == ["data/train-0.parquet", "data/train-1.parquet"]
-    assert folder.choose(names, CARD, split="dev") == ["data/dev.jsonl"]
-    assert folder.choose(["test.csv", "train.csv", "dataset_infos.json"]) == ["train.csv"]
-    assert folder.choose(["en/train.csv", "de/train.csv"], config="de") == ["de/train.csv"]
+    assert folders.choose(names, CARD) == ["data/train-0.parquet", "data/train-1.parquet"]
+    assert folders.choose(names, CARD, split="dev") == ["data/dev.jsonl"]
+    assert folders.choose(["test.csv", "train.csv", "dataset_infos.json"]) == ["train.csv"]
+    assert folders.choose(["en/train.csv", "de/train.csv"], config="de") == ["de/train.csv"]
     for wrong in ({"split": "gone"}, {"config": "gone"}):
         with pytest.raises(errors.Invalid):
-            folder.choose(names, CARD, **wrong)
+            folders.choose(names, CARD, **wrong)
 
 
 def test_scripts_and_paths_from_outside_are_not_followed(tmp_path):
     with pytest.raises(errors.Invalid, match="never run"):
-        folder.choose(["data.py", "README.md", "../../etc/x.csv", "/abs/y.csv"])
+        folders.choose(["data.py", "README.md", "../../etc/x.csv", "/abs/y.csv"])
     inside = tmp_path / "set"
     inside.mkdir()
     (tmp_path / "secret.csv").write_text("a\n1\n")
     (inside / "train.csv").symlink_to(tmp_path / "secret.csv")
     with pytest.raises(errors.Invalid):
-        folder.local(inside)
+        folders.local(inside)
 
 
 def test_a_file_that_is_no_file_of_its_kind_is_refused(tmp_path):

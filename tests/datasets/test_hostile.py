@@ -1,21 +1,15 @@
 """Files that are broken, or meant to break something: rows are refused with reasons, and nothing is half there."""
 
-import gzip
-import io
 import json
 import math
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from dynabench import errors
 from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.datasets import service
-from dynabench.datasets.imports import documents, packed, reading
 from dynabench.datasets.schemas import PlanIn
 from dynabench.rounds.tables import Round
 from tests.datasets.test_foreign import NLI, QA
@@ -56,46 +50,6 @@ def send(db, settings, tmp_path):
 
 def count(db, table=Example):
     return db.read(lambda session: session.scalar(select(func.count()).select_from(table)))
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "reason"),
-    [
-        ("latin.csv", TABLE % "Es stürmt.".encode("latin-1"), "UTF-8"),
-        ("latin.tsv", (TABLE % "Es stürmt.".encode("latin-1")).replace(b",", b"\t"), "UTF-8"),
-        ("ragged.csv", TABLE % b"a,b", "4 columns where the header has 3"),
-        ("ragged.tsv", (TABLE % b"a\tb").replace(b",", b"\t"), "4 columns where the header has 3"),
-        ("huge.csv", TABLE % (b"a" * 1_100_000), "field larger"),
-        ("long.csv", TABLE % (b"b" * 999_999), "longer than 1,000,000 bytes"),
-        ("huge.tsv", (TABLE % (b"a" * 1_100_000)).replace(b",", b"\t"), "field larger"),
-        ("nul.csv", TABLE % b"It \0 rains.", "cannot be stored"),
-    ],
-)
-def test_a_bad_record_is_named_and_the_next_one_is_read(db, send, name, content, reason):
-    state, refused = send(name, content)
-    assert (state.created, list(refused)) == (1, [2])
-    assert reason in refused[2]
-
-
-@pytest.mark.parametrize("text", ["premise,hypothesis,label\nEs stürmt.,b,e\n"])
-def test_a_file_in_another_encoding_is_refused_whole_and_says_what_to_do(send, text):
-    with pytest.raises(errors.Invalid, match="in UTF-16"):
-        send("a.csv", text.encode("utf-16"))
-    with pytest.raises(errors.Invalid, match="Save the file in UTF-8"):
-        send("b.csv", text.replace("premise", "prämisse").encode("latin-1"))
-
-
-def test_a_small_file_that_unpacks_to_a_great_deal_is_refused_early(send, tmp_path):
-    with pytest.raises(errors.TooLarge, match="too large unpacked"):
-        send("bomb.jsonl.gz", gzip.compress(b"\0" * 2 * packed.SUSPECT))
-
-
-def test_a_damaged_gzip_file_is_refused(send):
-    whole = gzip.compress(b"\n".join(json.dumps(ROW | {"uid": str(n * 7919)}).encode() for n in range(2000)))
-    with pytest.raises(errors.Invalid, match="damaged or cut off"):
-        send("cut.jsonl.gz", whole[: len(whole) // 2])
-    with pytest.raises(errors.Invalid, match="damaged or cut off"):
-        send("bad.jsonl.gz", whole[:200] + b"\xff" * 100 + whole[300:])
 
 
 def test_numbers_that_are_none_are_refused(db, send, ours):
@@ -157,15 +111,6 @@ def test_a_column_that_is_missing_is_named(send):
     assert "condition.arm" in send("a.csv", cells)[1][2]
 
 
-def test_moments_beyond_the_calendar_in_parquet_are_refused(db, settings, tmp_path):
-    far = pa.array([2**62], pa.timestamp("us"))
-    pq.write_table(
-        pa.table({"premise": ["a"], "hypothesis": ["b"], "label": ["e"], "when": far}), tmp_path / "x.parquet"
-    )
-    with pytest.raises(errors.Invalid, match="cannot be read"):
-        bring(db, settings, tmp_path / "x.parquet", "pairs")
-
-
 def test_a_row_of_parquet_that_is_refused_is_kept_as_text(db, settings, tmp_path):
     table = pa.table({"premise": [""], "hypothesis": ["b"], "label": ["e"], "when": [b"\xff"], "uid": [1]})
     pq.write_table(table, tmp_path / "x.parquet")
@@ -195,45 +140,7 @@ def test_one_bad_question_does_not_take_its_article_along(send):
     assert (state.created, list(refused)) == (1, [1])
 
 
-def test_a_document_that_ends_early_gives_what_came_before(send):
-    whole = json.dumps([ROW, ROW | {"uid": "2"}]).encode()
-    state, refused = send("a.json", whole[:-20])
-    assert (state.created, list(refused)) == (1, [2])
-    assert "not valid JSON" in refused[2]
-
-
 def test_formulas_come_back_as_the_texts_that_they_are(send, db, settings):
     content = TABLE % b"=HYPERLINK(1)"
     send("a.csv", content)
     assert rows(db, settings, "pairs")[0]["context"]["values"]["premise"] == "=HYPERLINK(1)"
-
-
-JSONS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=12,
-)
-
-
-@given(
-    st.lists(JSONS, max_size=6),
-    st.dictionaries(st.text(max_size=4), JSONS, max_size=3),
-    st.integers(1, 9),
-    st.booleans(),
-)
-def test_a_document_read_in_pieces_is_the_document(members, beside, piece, wrapped):
-    beside.pop("data", None)
-    document = beside | {"data": members} if wrapped else members
-    before = documents.PIECE
-    documents.PIECE = piece
-    try:
-        found = list(documents.members(io.BytesIO(json.dumps(document, indent=1).encode())))
-    finally:
-        documents.PIECE = before
-    assert found == members
-
-
-def test_a_long_document_is_read_with_little_memory(tmp_path):
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps([{"text": "a" * 1000}] * 10_000))
-    assert sum(1 for _ in reading.rows(path)) == 10_000

@@ -15,9 +15,9 @@ from dynabench.collection.tables import Example, Explanation, Handout, StoredAtt
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports import batches, direct, files
-from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.imports.state import State
 from dynabench.db import Database
+from dynabench.intake.bad_rows import BadRow
 from dynabench.media.store import Store
 from dynabench.rounds.tables import Round, Task, TaskVersion
 from dynabench.settings import Settings
@@ -99,7 +99,7 @@ def rows(db: Database, settings: Settings, task: str = "checks") -> list[dict[st
 def bring(
     db: Database, settings: Settings, path: Path, task: str = "checks", into: str = "examples", form: str = "auto",
     mapping: object = None,
-) -> tuple[State, list[Refused]]:  # fmt: skip
+) -> tuple[State, list[BadRow]]:  # fmt: skip
     """Import a file as the command does."""
     if files.is_one(path):
         path = files.rows(db, settings, task, None, path, path.with_name("rows.jsonl"))

@@ -71,7 +71,7 @@ def test_files_are_imported_with_errors_by_row(owner, worker, database, settings
     }
     assert [each["row"] for each in result["errors"]] == [4, 6, 7, 9, 10, 11]
     assert "premise" in result["errors"][0]["message"]
-    assert result["errors"][1]["message"] == "The line is not valid JSON."
+    assert result["errors"][1]["message"] == "The line is not valid JSON (column 2)."
     assert result["errors"][-1]["message"] == "The line is not valid UTF-8."
     assert premises(database) == sorted(["It rains.", "It snows.", "\u05d9\u05d5\u05e8\u05d3 \u05d2\u05e9\u05dd 🌧"])
 
@@ -132,7 +132,7 @@ def test_an_import_goes_on_after_its_worker_died(owner, worker, database, settin
         "created": MANY - 2,
         "duplicates": 1,
         "failed": 1,
-        "errors": [{"row": 15_001, "message": "The line is not valid JSON."}],
+        "errors": [{"row": 15_001, "message": "The line is not valid JSON (column 1)."}],
     }
     assert count(database, Context) == len(set(premises(database))) == MANY - 2
     assert uploads(settings) == []
@@ -204,7 +204,9 @@ def test_uploads_are_for_owners_and_jobs_for_their_task(owner, client, person, d
 def test_other_kinds_of_file_are_refused(owner, name, settings, database):
     answer = owner.post(FILES, params={"name": name}, content=b"{}")
     assert answer.status_code == 422
-    assert answer.json()["fields"] == {"name": "Give a file that ends in .jsonl, .ndjson or .csv."}
+    assert answer.json()["fields"] == {
+        "name": "Give a file that ends in .jsonl, .ndjson, .csv, .tsv, .json, .parquet, or one of them with .gz."
+    }
     assert count(database, Job) == 0
 
 

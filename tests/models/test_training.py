@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.errors import Conflict, Invalid, NotFound
+from dynabench.intake.reader import read_objects
 from dynabench.models import catalog, spec
 from dynabench.models.training import calibration, recipes, rows, run, tweets
 
@@ -29,12 +30,12 @@ def folder(tmp_path):
         start = 0 if name == "train" else 1000
         lines = [{"text": sentence(label, start + i, rng), "gold": label} for i in range(count // 3) for label in WORDS]
         if name == "train":
-            known = next(rows.read(data / "test.jsonl.gz"))["text"]
+            known = next(read_objects(data / "test.jsonl.gz"))[1]["text"]
             lines.append({"text": f"{known.upper()} !!", "gold": "positive"})
             lines.append({"text": "dropped, for it has no known label", "gold": "mixed"})
         with gzip.open(data / f"{name}.jsonl.gz", "wt") as file:
             file.write("\n".join(json.dumps(line) for line in lines))
-    test = [row["text"] for row in rows.read(data / "test.jsonl.gz")]
+    test = [row["text"] for _number, row in read_objects(data / "test.jsonl.gz")]
     with (data / "phrases.jsonl").open("w") as file:
         phrase = " ".join(test[0].split()[:4])
         file.writelines(json.dumps({"text": text, "gold": "positive"}) + "\n" for text in (phrase, "great film"))
@@ -148,7 +149,7 @@ def test_texts_that_differ_in_an_emoji_are_no_copies_of_each_other():
 
 
 def test_a_training_row_whose_twin_is_held_out_is_dropped(folder):
-    held_out = next(rows.read(folder / "test.jsonl.gz"))["text"]
+    held_out = next(read_objects(folder / "test.jsonl.gz"))[1]["text"]
     pairs = [("one edit away", f"{held_out}!"), ("another film altogether", "nowhere to be found")]
     with (folder / "twins.jsonl").open("w") as file:
         file.writelines(json.dumps({"text": a, "gold": "positive", "other": b}) + "\n" for a, b in pairs)

@@ -226,18 +226,18 @@ class TestReading:
     )
     def test_each_error_is_named_with_its_line_and_nothing_is_stored(self, read, tmp_path, change, says):
         found = read(lines(change(rows(4))))
-        assert any(says in each for each in found.told()), found.told()
+        assert any(says in each for each in found.lines()), found.lines()
         assert not list((tmp_path / "out").glob("*"))
 
     def test_csv_parquet_and_columns_of_probabilities_say_the_same(self, read, tmp_path):
         head = "uid,label,probability.entailment,probability.neutral,probability.contradiction\n"
         csv = head + "".join(f"{row['uid']},{row['label']},0.2,0.3,0.5\n" for row in rows(4))
-        assert read(csv, "p.csv").told() == []
+        assert read(csv, "p.csv").lines() == []
         first = pq.read_table(tmp_path / "out/1.parquet").to_pylist()
         made = pa.BufferOutputStream()
         known = {"entailment": 0.2, "neutral": 0.3, "contradiction": 0.5}
         pq.write_table(pa.Table.from_pylist([{**row, "probabilities": known} for row in rows(4)]), made)
-        assert read(made.getvalue().to_pybytes(), "p.parquet").told() == []
+        assert read(made.getvalue().to_pybytes(), "p.parquet").lines() == []
         assert pq.read_table(tmp_path / "out/1.parquet").to_pylist() == first
 
     @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"PAR1nonsensePAR1", b"[[[[", b"\0\0\0"])
@@ -245,10 +245,10 @@ class TestReading:
     def test_broken_files_are_refused(self, read, content, name):
         found = read(content, name)
         assert found.count > 0
-        assert found.told()
+        assert found.lines()
 
     def test_of_many_errors_the_first_are_named_and_all_counted(self, read):
         found = read(lines([{"uid": f"x{n}", "label": "neutral"} for n in range(500)]))
         assert found.count == 501
-        assert len(found.told()) == predictions.SHOWN + 1
-        assert found.told()[-1] == "and 301 more"
+        assert len(found.lines()) == predictions.SHOWN + 1
+        assert found.lines()[-1] == "and 301 more"

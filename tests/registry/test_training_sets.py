@@ -30,7 +30,7 @@ def read(given, tmp_path, name, content, config=CONFIG):
     path = tmp_path / "sent"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     chosen, made = training_sets.read(settings, config, path, name, digest)
-    return [row.uid for row in chosen], made.told()
+    return [row.uid for row in chosen], made.lines()
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ list) and `data`; an MFT's datum is an input, that of another is a list of the o
 text, or a list of texts in the order of the fields.
 """
 
-import gzip
-import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -34,6 +32,7 @@ from dynabench.adversaries.protocol import (
     judge_proposals,
 )
 from dynabench.errors import Invalid
+from dynabench.intake.reader import read_objects
 from dynabench.models.protocol import Output
 
 Kind = Literal["MFT", "INV", "DIR"]
@@ -155,8 +154,6 @@ def _tests_of_input(context: Context, seed: int) -> Iterator[ChecklistTest]:
             yield ChecklistTest(f"adding: {phrase}", "DIR", [context.inputs, new_inputs], answer, label)
 
 
-LINE = 64 * 2**20
-"""Characters of a line at most."""
 SENTIMENT: Mapping[str, str] = {"0": "negative", "1": "neutral", "2": "positive"}
 """The meaning of the labels in the suite for sentiment."""
 DIRECTIONS: Mapping[str, tuple[str, Expected]] = {
@@ -181,17 +178,12 @@ def read_released_suite(
 
     `fields` are the input fields by the order in the file. Raise `Invalid` with the number of a line that is no test.
     """
-    opener = gzip.open if path.suffix == ".gz" else open
     tests = list[ChecklistTest]()
-    with opener(path, "rt", encoding="utf-8") as file:
-        number = 0
-        while line := file.readline(LINE):
-            number += 1
-            if line.strip():
-                try:
-                    tests += _read_tests(json.loads(line), fields, answer, labels, directions)
-                except (ValueError, KeyError, TypeError, RecursionError) as error:
-                    raise Invalid({"file": f"Line {number} is no test of a suite: {error}"}) from error
+    for number, row in read_objects(path):
+        try:
+            tests += _read_tests(row, fields, answer, labels, directions)
+        except (ValueError, KeyError, TypeError) as error:
+            raise Invalid({"file": f"Line {number} is no test of a suite: {error}"}) from error
     return tests
 
 

@@ -8,25 +8,11 @@ from typing import Any
 from dynabench.adversaries.perturbations import find_transformations, generator, names_on_axis
 from dynabench.adversaries.protocol import Context
 from dynabench.errors import Invalid
+from dynabench.intake.reader import read_objects
 from dynabench.models.protocol import Card
 
 UNCHANGED_FIELDS = frozenset("uid id input_id label answer answers tag tags".split())
 """Fields of a row that no transformation changes."""
-
-
-def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a JSONL file with their line numbers; raise `Invalid` for a line without an object."""
-    with path.open(encoding="utf-8-sig") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
-            if not isinstance(row, dict):
-                raise Invalid({"file": f"Line {number} is no JSON object."})
-            yield number, row
 
 
 def read_start_texts(path: Path, inputs: list[str], contexts: list[str], answers: list[str]) -> list[Context]:
@@ -35,7 +21,7 @@ def read_start_texts(path: Path, inputs: list[str], contexts: list[str], answers
     A row is an example as exports write it (`context`, `input`, `answer`), or has its fields beside each other, the
     answer as `label` or under its own name. Raise `Invalid` with the number of a line that is neither.
     """
-    return [_read_context(number, row, inputs, contexts, answers) for number, row in read_rows(path)]
+    return [_read_context(number, row, inputs, contexts, answers) for number, row in read_objects(path)]
 
 
 def read_contexts(path: Path, card: Card, fixed_inputs: Sequence[str] = ()) -> Iterator[Context]:
@@ -47,7 +33,7 @@ def read_contexts(path: Path, card: Card, fixed_inputs: Sequence[str] = ()) -> I
     unknown = sorted(set(fixed_inputs) - set(card.inputs))
     if unknown:
         raise Invalid({"keep": f"The model has no input {unknown[0]!r}; it has {', '.join(card.inputs)}."})
-    for number, row in read_rows(path):
+    for number, row in read_objects(path):
         answer = row.get(card.answer, row.get("label"))
         lacking = [name for name in card.inputs if not isinstance(row.get(name), str)]
         if lacking or answer is None:
@@ -85,7 +71,7 @@ def perturb_rows(path: Path, names: Sequence[str], seed: int, fields: Sequence[s
     `UNCHANGED_FIELDS`. Raise `Invalid` with the number of a line that is no object.
     """
     transformations = find_transformations(member for name in names for member in (names_on_axis(name) or [name]))
-    for number, row in read_rows(path):
+    for number, row in read_objects(path):
         uid = str(row.get("uid", number))
         texts = {
             name: value

@@ -13,7 +13,6 @@ from dynabench.archives.layout import Tested
 from dynabench.archives.reading import Archive, Told, refuse
 from dynabench.benchmark import disclosure
 from dynabench.datasets import library, library_files, library_queries, stored
-from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.intake import building, cases
 from dynabench.datasets.intake.cleaning import Cleaner
 from dynabench.datasets.intake.rows import Found
@@ -21,6 +20,7 @@ from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored, Written
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import Database, now
+from dynabench.intake.bad_rows import BadRow
 from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
@@ -94,7 +94,7 @@ def store(
             continue
         file = layout.data_file(each.name)
         found = _read(archive, file, Cleaner(config), kept, told)
-        bad = list[Refused]()
+        bad = list[BadRow]()
         try:
             written = stored.write(
                 settings, building.standing(building.batches(found), building.Told(), "any", bad.extend, lambda _: None)
@@ -117,7 +117,7 @@ def _read(archive: Archive, file: str, cleaner: Cleaner, kept: dict[str, str], t
             inputs, answers = cleaner.row(files.renamed(row.inputs, kept), row.answers)
             yield Stored(cases.uid(row.uid), inputs, answers, cases.tags(row.tags))
         except errors.Invalid as problem:
-            yield Refused(number, problem.detail, {"uid": row.uid[:200]})
+            yield BadRow(number, problem.detail, {"uid": row.uid[:200]})
 
 
 def _add(session: Session, task: str, person_id: int | None, of: Tested, written: Written) -> None:

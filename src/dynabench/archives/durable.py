@@ -13,12 +13,12 @@ from dynabench.archives import checking, datasets, files, layout, reading, stori
 from dynabench.archives.service import file_of
 from dynabench.archives.storing import Batch
 from dynabench.datasets.imports.state import State
+from dynabench.intake.bad_rows import BadRow
 from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
-from dynabench.rounds import imports as context_imports
 from dynabench.rounds import service as rounds
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.refused_rows import store_bad_rows
 from dynabench.settings import Settings, get_settings
 
 
@@ -138,8 +138,8 @@ def _store(session: Session, settings: Settings, job_id: str, number: int, batch
     state = State(**done["state"])
     bad = storing.store(session, settings, job.payload["task"], batch, state, done["taken"])
     given = dict(batch.rows)
-    rows = [Row(n, given[n]) for n, _ in bad] if batch.part == layout.EXAMPLES else []
-    context_imports.refuse(session, job_id, rows, [each for each in bad if rows])
+    if batch.part == layout.EXAMPLES:
+        store_bad_rows(session, job_id, [BadRow(number, message, given[number]) for number, message in bad])
     job.done = done | {"batches": number, "state": vars(state), "failed": done.get("failed", 0) + len(bad)}
 
 

@@ -25,7 +25,7 @@ def contexts() -> None:
 @app.command()
 def upload(
     task: str,
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL, CSV or a zip, by its ending.")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL, CSV, TSV, JSON, Parquet or a zip.")],
     as_json: AsJson = False,
 ) -> None:
     """Add the contexts of FILE to TASK: good rows are kept, bad ones named with their line, repeated ones counted.
@@ -57,7 +57,9 @@ def upload(
 @app.command()
 def seeds(
     task: str,
-    file: Annotated[Path | None, typer.Argument(exists=True, dir_okay=False, help="JSONL or CSV.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(exists=True, dir_okay=False, help="JSONL, CSV, TSV, JSON or Parquet.")
+    ] = None,
     from_round: Annotated[int, typer.Option(help="Take the examples of this round instead of a file.")] = 0,
     verdict: Annotated[str, typer.Option(help="With --from-round: the verdict that they have.")] = "correct",
     as_json: AsJson = False,

@@ -71,16 +71,16 @@ def from_dataset(
     """
     from dynabench.cli.context import tell
     from dynabench.datasets import as_contexts
+    from dynabench.intake.mapping import ColumnMapping
     from dynabench.rounds import files
-    from dynabench.rounds.mapping import Columns
 
     pairs = [each.partition("=") for each in column or []]
     if any(not (field and equals and name) for field, equals, name in pairs):
         raise typer.BadParameter("Give --column FIELD=COLUMN.")
-    columns = Columns({field: name for field, _, name in pairs}, tag) if pairs else None
+    mapping = ColumnMapping.of_context({field: name for field, _, name in pairs}, tag) if pairs else None
     with database() as db, tempfile.TemporaryDirectory() as folder:
         rows = db.read(as_contexts.digest, None, task, of_task, dataset)
         file = Path(folder) / f"{dataset}.jsonl"
         as_contexts.write(get_settings(), rows, file)
-        result = files.upload(db, task, file, lambda position: None, columns)
+        result = files.upload(db, task, file, lambda position: None, mapping)
     tell(file, result, as_json)

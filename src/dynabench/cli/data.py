@@ -13,7 +13,7 @@ from dynabench.cli.operator import AsJson, database, say
 from dynabench.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.datasets.imports.plan import Refused
+    from dynabench.intake.bad_rows import BadRow
 
 app = typer.Typer(help="Bring in examples, contexts or seeds of others.")
 
@@ -68,13 +68,14 @@ def import_(
 
 def _files(source: str, place: Path, config: str, split: str, revision: str) -> list[Path]:
     """The files that SOURCE means; those of the hub are downloaded to `place`."""
-    from dynabench.datasets.imports import folder, hub
+    from dynabench.datasets.imports import hub
+    from dynabench.intake import folders
 
     if source.startswith("hub:"):
         wanted = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
         return hub.download(get_settings(), wanted, place)
     path = Path(source)
-    return folder.local(path, config, split) if path.is_dir() else [_file(path)]
+    return folders.local(path, config, split) if path.is_dir() else [_file(path)]
 
 
 def _file(path: Path) -> Path:
@@ -96,7 +97,7 @@ def _warn(refused: list[dict[str, Any]], notes: dict[str, int]) -> None:
         typer.echo(f"{note}: {times}", err=True)
 
 
-def _bad(file: Path, one: "Refused") -> dict[str, Any]:
+def _bad(file: Path, one: "BadRow") -> dict[str, Any]:
     return {"file": file.name, "row": one.number, "message": one.message}
 
 

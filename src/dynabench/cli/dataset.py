@@ -11,8 +11,8 @@ from dynabench.cli.operator import AsJson, database, say
 from dynabench.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.datasets.imports.plan import Refused
     from dynabench.datasets.stored import Written
+    from dynabench.intake.bad_rows import BadRow
 
 app = typer.Typer(help="Add datasets that models are scored on, list them, write their rows.")
 
@@ -33,18 +33,19 @@ def add(
 ) -> None:
     """Make dataset NAME of TASK from SOURCE, or a new version of it. Refused rows are named on stderr."""
     from dynabench import errors
-    from dynabench.datasets.intake import building, sources
+    from dynabench.datasets.intake import building
     from dynabench.datasets.intake.layout import Layout
+    from dynabench.intake import sources
     from dynabench.rounds import service as rounds
 
     chosen = Layout.parse(layout.read_text(encoding="utf-8")) if layout else None
 
-    def refused(bad: "list[Refused]") -> None:
+    def refused(bad: "list[BadRow]") -> None:
         for one in bad:
             typer.echo(f"{source.name}: row {one.number}: {one.message}", err=True)
 
     kind = "pool" if pool else "suite" if suite else "rows"
-    with database() as db, sources.given(source) as files:
+    with database() as db, sources.open_path(source) as files:
         config = db.read(rounds.newest_config, task)
         written, _ = building.build(get_settings(), config, files, chosen, tolerance, refused, lambda _: None)
         number, reason = db.write(_store, task, name, visibility, kind, written)

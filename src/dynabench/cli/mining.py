@@ -63,15 +63,15 @@ def _found(file: Path, names: list[str], known: "list[AnswerRule]", most: int) -
     """The hardest cases of a file for some models, and the field of their answer."""
     from dynabench.adversaries import corpus_mining
     from dynabench.adversaries.attacks import LocalTarget
-    from dynabench.adversaries.input_files import read_rows
     from dynabench.adversaries.protocol import Context
+    from dynabench.intake.reader import read_objects
     from dynabench.models import catalog
 
     opened = {name: catalog.open_model(catalog.entry(name).folder) for name in names}
     card = next(iter(opened.values())).card
     given = (
         Context(str(row.get("uid") or f"line {number}"), {}, {name: row[name] for name in card.inputs})
-        for number, row in read_rows(file)
+        for number, row in read_objects(file)
         if all(isinstance(row.get(name), str) for name in card.inputs)
     )
     targets = {name: LocalTarget(each) for name, each in opened.items()}

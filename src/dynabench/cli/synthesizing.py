@@ -74,12 +74,12 @@ def _tell(as_json: bool, made: "Tally", given: int, fooled: int, target: str) ->
 
 def _contexts(passages: Path, field: str) -> "list[Context]":
     """The passages of a file, each once, called by their `uid`, else by their line."""
-    from dynabench.adversaries.input_files import read_rows
     from dynabench.adversaries.protocol import Context
     from dynabench.errors import Invalid
+    from dynabench.intake.reader import read_objects
 
     found = dict[str, Context]()
-    for number, row in read_rows(passages):
+    for number, row in read_objects(passages):
         passage = row.get("passage")
         if not isinstance(passage, str):
             raise Invalid({"passages": f"Line {number} has no text called `passage`."})

@@ -15,10 +15,12 @@ from dynabench.collection import seed_queries, statements
 from dynabench.collection.schemas import SeedIn
 from dynabench.collection.tables import Example, Seed
 from dynabench.db import Database
+from dynabench.intake import reader
+from dynabench.intake.text_rows import FileRow
 from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.people.may import Action
-from dynabench.rounds import contexts, files
+from dynabench.rounds import contexts
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Row, Upload
@@ -58,18 +60,19 @@ def rows(given: Iterable[SeedIn | dict[str, Any]]) -> list[SeedRow]:
     ]
 
 
-def read(row: Row) -> SeedRow:
-    """A row of a file as a seed: `{"context", "input", "answer", "tag"}`, or the input's fields themselves."""
-    values = row.values if isinstance(row.values, dict) else {}
-    if row.error or not isinstance(row.values, dict):
-        return SeedRow(row.number, {}, {}, error=row.error or _("The line is not a JSON object."))
+def seed_row(row: FileRow) -> SeedRow:
+    """Return a row of a file as a seed: `{"context", "input", "answer", "tag"}`, or the input's fields themselves."""
+    if row.values is None:
+        return SeedRow(row.number, {}, {}, error=row.error)
+    values = dict(row.values)
+    tag = values.pop("tag", "")
     if not isinstance(values.get("input"), dict):
-        return SeedRow(row.number, {}, values, tag=row.tag)
+        return SeedRow(row.number, {}, values, tag=tag)
     if extra := values.keys() - {"context", "input", "answer"}:
         return SeedRow(
             row.number, {}, {}, error=_("There is no such key: %(value)s.", value=", ".join(sorted(extra)[:5]))
         )
-    return SeedRow(row.number, values.get("context"), values["input"], values.get("answer"), row.tag)
+    return SeedRow(row.number, values.get("context"), values["input"], values.get("answer"), tag)
 
 
 def add(session: Session, task_id: str, config: TaskConfig, rows: Sequence[SeedRow]) -> Upload:
@@ -137,11 +140,9 @@ def _store(session: Session, task_id: str, found: list[dict[str, Any]]) -> int:
 def upload(db: Database, task_id: str, file: Path) -> Upload:
     """Store a file's seeds, a batch per transaction; lines are counted from 1. `Invalid` for a file of another kind."""
     config = db.read(rounds.newest_config, task_id)
-    reader, result = files.reader(file), Upload()
-    reader = files.objects if reader is files.jsonl else reader  # a context here is one of several members
-    with file.open("rb") as stream:
-        for batch in contexts.batches(read(row) for row in reader(stream)):
-            result += db.write(add, task_id, config, batch)
+    result = Upload()
+    for batch in contexts.batches(map(seed_row, reader.read_rows(file))):
+        result += db.write(add, task_id, config, batch)
     db.write(rounds.act, None, "seeds.uploaded", task=task_id, created=result.created)
     return result
 

@@ -17,7 +17,7 @@ from dynabench.console import context_changes, frame, imports
 from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.rounds import archives, context_list, listing, mapping, queries, service, waiting
+from dynabench.rounds import archives, context_list, listing, queries, service, waiting
 from dynabench.rounds.context_list import Sought
 from dynabench.security import RowId
 from dynabench.tasks.fields import MediaField
@@ -126,7 +126,7 @@ async def send(request: Request, task: str, owner: Owning) -> Response:
             path = waiting.find(settings, task, id)
             if path.suffix == archives.ENDING:
                 await to_thread.run_sync(archives.rows, request.app.state.db, settings, task, owner.id, path)
-            await to_thread.run_sync(mapping.look, waiting.find(settings, task, id))
+            await to_thread.run_sync(imports.look, waiting.find(settings, task, id))
         except errors.Invalid as problem:
             return await show(request, owner, task, Sought(), "", status=422, errors=problem.fields)
     name = str(sent[0].filename)[:200] if len(sent) == 1 else f"{len(sent)} files"

@@ -17,10 +17,11 @@ from dynabench.console.access import Owning
 from dynabench.datasets import service, waiting
 from dynabench.datasets.api import config_for
 from dynabench.datasets.formats import FORMATS
-from dynabench.datasets.imports.mapping import PRESETS
 from dynabench.datasets.imports.plan import INTO
 from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewRow
 from dynabench.db import Database
+from dynabench.intake.columns import find_column
+from dynabench.intake.mapping import PRESETS
 from dynabench.language import _
 from dynabench.rounds import queries
 from dynabench.rounds.tables import RoundState
@@ -136,8 +137,8 @@ def _columns(plan: PlanIn, found: ImportPreviewOut, fields: list[str]) -> dict[s
     """The column that each field comes from: as chosen, else the one that is called like it."""
     if isinstance(plan.mapping, dict):
         return {name: str(column) for name, column in plan.mapping.get("fields", {}).items()}
-    called = {column.casefold(): column for column in found.columns}
-    return {field: called[name] for field in fields if (name := field.rpartition(".")[2].casefold()) in called}
+    suggested = {field: find_column(found.columns, field.rpartition(".")[2]) for field in fields}
+    return {field: column for field, column in suggested.items() if column}
 
 
 @router.get("/tasks/{task}/manage/data/files/{file}", name="map_data")

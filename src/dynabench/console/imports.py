@@ -17,11 +17,11 @@ from dynabench import errors, jobs
 from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.db import Database, now
+from dynabench.intake.columns import FilePreview, choose_columns, preview_rows, suggest_columns
+from dynabench.intake.mapping import ColumnMapping
 from dynabench.jobs import JobState
 from dynabench.language import _
-from dynabench.rounds import listing, mapping, refused_rows, service, uploads, waiting
-from dynabench.rounds.contexts import Row
-from dynabench.rounds.mapping import Columns, Sheet
+from dynabench.rounds import contexts, files, listing, refused_rows, service, uploads, waiting
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field
@@ -30,20 +30,27 @@ from dynabench.web.pages import wants_fragment
 router = APIRouter()
 
 Name = Annotated[str, Query(max_length=200)]
+SHOWN = 10  # rows of a preview
 BAD_SHOWN = 50  # refused rows on the page; the file has all
 
 
-def sheet(config: TaskConfig, found: Sheet, columns: Columns) -> list[dict[str, Any]]:
+def look(path: Path) -> FilePreview:
+    """Return the first rows of a file. Raises `Invalid` for a file of which nothing can be read."""
+    return preview_rows(files.read_fields(path), SHOWN).require_rows()
+
+
+def sheet(config: TaskConfig, preview: FilePreview, mapping: ColumnMapping) -> list[dict[str, Any]]:
     """The first rows as they would be imported: `number`, `values` by field, `tag`, and the `error` of a bad one."""
-    return [_previewed(config, columns.apply(row)) for row in found.rows]
+    return [_previewed(config, files.context_row(row, mapping)) for row in preview.rows]
 
 
-def unread(config: TaskConfig, columns: Columns) -> list[Field]:
+def unread(config: TaskConfig, mapping: ColumnMapping) -> list[Field]:
     """The fields that every row needs and no column was found or chosen for: without them no row can be taken."""
-    return [each for each in config.context if each.required and not each.when and each.name not in columns.fields]
+    columns = mapping.context_columns()
+    return [each for each in config.context if each.required and not each.when and each.name not in columns]
 
 
-def _previewed(config: TaskConfig, row: Row) -> dict[str, Any]:
+def _previewed(config: TaskConfig, row: contexts.Row) -> dict[str, Any]:
     shown = {"number": row.number, "values": row.values or {}, "tag": row.tag, "error": row.error}
     if not row.error:
         try:
@@ -60,16 +67,16 @@ async def _preview(
     db: Database = request.app.state.db
     config = await db.aread(service.newest_config, task)
     fields = [field.name for field in config.context]
-    found = await to_thread.run_sync(mapping.look, waiting.find(settings, task, id))
+    found = await to_thread.run_sync(look, waiting.find(settings, task, id))
     wrong: dict[str, str] = {}
-    columns = mapping.guess(found.columns, fields)
+    mapping = suggest_columns(found.columns, fields)
     if picked is not None:
         try:
-            columns = mapping.chosen(found.columns, fields, picked)
+            mapping = choose_columns(found.columns, fields, picked)
         except errors.Invalid as problem:
             wrong, status = problem.fields, 422
-    missing = unread(config, columns)
-    rows = [] if missing else sheet(config, found, columns)
+    missing = unread(config, mapping)
+    rows = [] if missing else sheet(config, found, mapping)
     if missing and status == 422:
         wrong = {f"field.{each.name}": _("Choose the column that this is read from.") for each in missing} | wrong
     values = {
@@ -77,7 +84,8 @@ async def _preview(
         "file_name": name,
         "sheet": found,
         "fields": config.context,
-        "columns": columns,
+        "mapping": mapping,
+        "columns": mapping.context_columns(),
         "picked": picked or {},
         "rows": rows,
         "unread": missing,
@@ -108,18 +116,18 @@ async def start(request: Request, task: str, id: UUID, owner: Owning) -> Respons
     db: Database = request.app.state.db
     name, picked = str(form.get("name", ""))[:200], _picked(form) or {}
     path = waiting.find(settings, task, id)
-    found = await to_thread.run_sync(mapping.look, path)
+    found = await to_thread.run_sync(look, path)
     config = await db.aread(service.newest_config, task)
     if form.get("then") == "look":
         return await _preview(request, task, id, name, picked)
     try:
-        columns = mapping.chosen(found.columns, [field.name for field in config.context], picked)
+        mapping = choose_columns(found.columns, [field.name for field in config.context], picked)
     except errors.Invalid:
         return await _preview(request, task, id, name, picked)
-    if unread(config, columns):
+    if unread(config, mapping):
         return await _preview(request, task, id, name, picked, 422)
     taken = waiting.take(settings, path)
-    job = await db.awrite(uploads.enqueue, owner, task, taken, name or path.name, columns)
+    job = await db.awrite(uploads.enqueue, owner, task, taken, name or path.name, mapping)
     return RedirectResponse(str(request.app.url_path_for("contexts_import", task=task, job=job)), status_code=303)
 
 

@@ -16,10 +16,10 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets import library, stored
 from dynabench.datasets.stored import Stored
 from dynabench.db import Database
+from dynabench.intake.mapping import ColumnMapping
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds import uploads, waiting
-from dynabench.rounds.mapping import Columns
 from dynabench.rounds.schemas import Strict
 from dynabench.rounds.uploads import ImportOut
 from dynabench.settings import Settings
@@ -82,6 +82,6 @@ async def import_dataset_rows(request: Request, task: str, body: FromDatasetIn, 
     rows = await db.aread(digest, person, task, body.of_task, body.dataset)
     path = waiting.folder(settings) / f"{uuid.uuid4()}.jsonl"
     await to_thread.run_sync(write, settings, rows, path)
-    columns = Columns(body.columns, body.tag, body.fixed_tag) if body.columns else None
+    mapping = ColumnMapping.of_context(body.columns, body.tag, body.fixed_tag) if body.columns else None
     name = f"{body.dataset}.jsonl"
-    return ImportOut(id=await db.awrite(uploads.enqueue, person, task, path, name, columns), state="queued")
+    return ImportOut(id=await db.awrite(uploads.enqueue, person, task, path, name, mapping), state="queued")

@@ -12,9 +12,10 @@ from dynabench.accounts.auth import Member, Viewer, limited
 from dynabench.datasets import from_rounds, library, library_files, waiting
 from dynabench.datasets import library_views as views
 from dynabench.datasets.downloads import Download
-from dynabench.datasets.intake import service, sources
+from dynabench.datasets.intake import service
 from dynabench.datasets.library_schemas import Change, DatasetFull, DatasetIn, DatasetPage, FileIn, SampleOut, VersionIn
 from dynabench.db import Database
+from dynabench.intake import sources
 from dynabench.language import _
 from dynabench.people.may import Action
 from dynabench.rounds import listing, uploads
@@ -63,7 +64,7 @@ async def send_dataset_file(
     these. It waits for its start, for a day."""
     db: Database = request.app.state.db
     config = await db.aread(config_for, person, task)
-    path = await waiting.keep(request.app.state.settings, task, name, request.stream(), sources.kind)
+    path = await waiting.keep(request.app.state.settings, task, name, request.stream(), sources.kind_of_source)
     try:
         return await to_thread.run_sync(service.sample, path, config)
     except errors.Problem:

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,20 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.collection.seeds import SeedRow
 from dynabench.datasets import waiting
-from dynabench.datasets.imports import batches, hub, reading
-from dynabench.datasets.imports.plan import Refused, make
+from dynabench.datasets.imports import batches, hub
+from dynabench.datasets.imports.plan import make
 from dynabench.datasets.imports.state import Numbered
 from dynabench.datasets.rows import Row
 from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewRow
+from dynabench.intake import reader
+from dynabench.intake.bad_rows import BadRow
+from dynabench.intake.columns import preview_rows
 from dynabench.language import _
 from dynabench.people.may import Action
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
-from dynabench.storable import UNSTORABLE, printable
+from dynabench.storable import UNSTORABLE
 from dynabench.tasks import TaskConfig
 
 KIND = "import_data"
@@ -35,13 +37,12 @@ LOOKED_THROUGH = 1_000  # imports of all tasks among which a task's are found
 def preview(path: Path, config: TaskConfig, body: PlanIn) -> ImportPreviewOut:
     """The beginning of a file under a plan; `problem` says why there is none yet."""
     name = waiting.named(path)
-    rows = list(islice(reading.rows(path, name), 50))
-    columns = list(dict.fromkeys(printable(str(column)) for row in rows for column in reading.values(row)))
+    beginning = preview_rows(reader.read_rows(path, name))
     file = path.name.partition("--")[0]
     shown: list[PreviewRow] = []
     form, problem = body.format, ""
     try:
-        plan = make(body.into, body.format, name, body.mapping, batches.first(rows))
+        plan = make(body.into, body.format, name, body.mapping, beginning.require_rows().values[0])
         form = plan.format
         for batch in batches.cut(path, plan, config, size=SHOWN):
             items = sorted([*batch.good, *batch.bad], key=lambda one: one.number)
@@ -49,11 +50,11 @@ def preview(path: Path, config: TaskConfig, body: PlanIn) -> ImportPreviewOut:
             break
     except errors.Problem as refused:
         problem = refused.detail
-    return ImportPreviewOut(file=file, name=name, format=form, columns=columns[:100], rows=shown, problem=problem)
+    return ImportPreviewOut(file=file, name=name, format=form, columns=beginning.columns, rows=shown, problem=problem)
 
 
 def _shown(one: Any, config: TaskConfig) -> PreviewRow:
-    if isinstance(one, Refused):
+    if isinstance(one, BadRow):
         return PreviewRow(row=one.number, error=UNSTORABLE.sub("\ufffd", one.message))
     values = _values(one)
     return PreviewRow(row=one.number, values=_shown_safely(values), error=_refusal(values, config))

@@ -10,9 +10,10 @@ import orjson
 
 from dynabench.datasets import stored
 from dynabench.datasets.copies import Fields
-from dynabench.datasets.imports import reading
 from dynabench.datasets.stored import Stored
-from dynabench.rounds.contexts import Row
+from dynabench.intake import reader
+from dynabench.intake.bad_rows import BadRowReport
+from dynabench.intake.text_rows import FileRow
 from dynabench.settings import Settings
 from dynabench.storable import unstorable
 
@@ -25,13 +26,12 @@ _OWN = ("uid", "input_id", "of", "transformation", "tag", "tags", "answers")
 class Reading:
     """Reads the copies of one dataset version. Originals wait in a temporary file, not in memory.
 
-    `refused` are the first rows that were refused, with the reason; `count` is how many there are.
+    `report` has the rows that were refused.
     """
 
     def __init__(self, settings: Settings, digest: str, fields: Fields) -> None:
         self.settings, self.digest, self.fields = settings, digest, fields
-        self.refused: list[tuple[Row, str]] = []
-        self.count = 0
+        self.report = BadRowReport(MOST_REFUSED)
 
     def rows(self, path: Path, name: str) -> Iterator[Stored]:
         """The valid rows of a file, in its order.
@@ -50,22 +50,17 @@ class Reading:
                 rows = stored.read(self.settings, self.digest)
                 packed = ((r.uid, orjson.dumps([dict(r.inputs), list(r.answers), list(r.tags)])) for r in rows)
                 known.executemany("INSERT INTO originals VALUES (?, ?)", packed)
-                for row in reading.rows(path, name):
+                for row in reader.read_rows(path, name):
                     try:
                         yield self._read(known, row)
                     except ValueError as wrong:
-                        self._refuse(row, str(wrong))
+                        self.report.add(row.number, str(wrong), row.values)
             known.close()
 
-    def _refuse(self, row: Row, message: str) -> None:
-        self.count += 1
-        if len(self.refused) < MOST_REFUSED:
-            self.refused.append((row, message))
-
-    def _read(self, known: sqlite3.Connection, row: Row) -> Stored:
-        if not isinstance(row.values, dict):
-            raise ValueError(row.error or "This is no object.")
-        values = reading.values(row)
+    def _read(self, known: sqlite3.Connection, row: FileRow) -> Stored:
+        values = row.values
+        if values is None:
+            raise ValueError(row.error)
         if any(unstorable(values)):
             raise ValueError("It holds a character that cannot be stored.")
         uid, of = _name(values, "uid"), _name(values, "of" if "of" in values else "input_id")

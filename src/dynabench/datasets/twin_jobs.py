@@ -15,9 +15,10 @@ from dynabench.datasets import stored, twin_files, twins
 from dynabench.datasets.copies import Fields, copies
 from dynabench.datasets.stored import Stored, Written
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
+from dynabench.intake.bad_rows import BadRowReport
 from dynabench.language import _
-from dynabench.rounds import imports as refusing
 from dynabench.rounds import service as rounds
+from dynabench.rounds.refused_rows import store_bad_rows
 from dynabench.settings import Settings, get_settings
 from dynabench.tasks import TaskConfig
 
@@ -127,8 +128,8 @@ def upload(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     except errors.Problem as problem:
         database.write(_fail, payload["twin"], problem.detail)
     else:
-        if reading.refused or not written.rows:
-            database.write(_refuse, job_id, payload["twin"], reading)
+        if reading.report.bad_rows or not written.rows:
+            database.write(_refuse, job_id, payload["twin"], reading.report)
         else:
             _keep(payload["twin"], written)
     path.unlink(missing_ok=True)
@@ -141,11 +142,11 @@ def _fail(session: Session, twin_id: int, reason: str) -> None:
     twin.state, twin.reason = DatasetState.FAILED, reason
 
 
-def _refuse(session: Session, job_id: str, twin_id: int, reading: "twin_files.Reading") -> None:
-    refusing.refuse(session, job_id, [row for row, _ in reading.refused], [(r.number, m) for r, m in reading.refused])
-    named = [f"row {row.number}: {message}" for row, message in reading.refused[:NAMED]]
-    more = reading.count - len(named)
-    told = [_("%(count)s rows were refused, so the copies before stay.", count=reading.count), *named]
-    if not reading.refused:
-        told = [_("The file has no rows.")]
-    _fail(session, twin_id, "\n".join([*told, *([f"and {more} more"] if more > 0 else [])]))
+def _refuse(session: Session, job_id: str, twin_id: int, report: BadRowReport) -> None:
+    store_bad_rows(session, job_id, report.bad_rows)
+    named = [f"row {row.number}: {row.message}" for row in report.bad_rows[:NAMED]]
+    more = report.count - len(named)
+    reasons = [_("%(count)s rows were refused, so the copies before stay.", count=report.count), *named]
+    if not report.bad_rows:
+        reasons = [_("The file has no rows.")]
+    _fail(session, twin_id, "\n".join([*reasons, *([f"and {more} more"] if more > 0 else [])]))

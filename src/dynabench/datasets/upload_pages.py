@@ -12,11 +12,12 @@ from dynabench import errors
 from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.datasets import library, waiting
-from dynabench.datasets.intake import service, sources
+from dynabench.datasets.intake import service
 from dynabench.datasets.intake.layout import Layout, answer_options, wanted_fields
 from dynabench.datasets.library_api import config_for
 from dynabench.datasets.library_schemas import DatasetIn, HubDataset, VersionIn
 from dynabench.db import Database
+from dynabench.intake import sources
 from dynabench.language import _
 from dynabench.rounds.waiting import pieces
 from dynabench.web import render
@@ -40,7 +41,7 @@ async def send(request: Request, task: str, person: Member) -> Response:
         try:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise errors.Invalid({"file": _("Choose a file first.")})
-            path = await waiting.keep(settings, task, file.filename[-200:], pieces(file), sources.kind)
+            path = await waiting.keep(settings, task, file.filename[-200:], pieces(file), sources.kind_of_source)
             try:
                 await to_thread.run_sync(service.sample, path, config)
             except errors.Problem:

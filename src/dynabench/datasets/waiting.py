@@ -5,7 +5,7 @@ from pathlib import Path
 from uuid import UUID
 
 from dynabench import errors
-from dynabench.datasets.imports import reading
+from dynabench.intake import reader
 from dynabench.language import _
 from dynabench.rounds import waiting
 from dynabench.settings import Settings
@@ -24,7 +24,7 @@ async def keep(
     task: str,
     name: str,
     parts: AsyncIterable[bytes],
-    kind: Callable[[str], object] = reading.kind,
+    kind: Callable[[str], object] = reader.kind_of_file,
 ) -> Path:
     """Store what is sent under a new id. Raises `Invalid` under `name` for a file that `kind` does not take."""
     try:

@@ -9,7 +9,6 @@ import contextlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,15 @@ import pyarrow.parquet as pq
 
 from dynabench import errors
 from dynabench.datasets import stored
-from dynabench.datasets.imports import reading
 from dynabench.datasets.tables import DatasetVersion
+from dynabench.intake import reader
+from dynabench.intake.bad_rows import BadRowReport
+from dynabench.intake.text_rows import FileRow
 from dynabench.language import _
 from dynabench.models import validity
 from dynabench.models.protocol import Card, Inputs, Output, as_text
 from dynabench.models.starting import described
 from dynabench.registry.tables import Submission
-from dynabench.rounds.contexts import Row
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
@@ -36,26 +36,6 @@ SHOWN = 200
 BATCH = 10_000
 SCHEMA = pa.schema([("uid", pa.string()), ("answer", pa.string()), ("probabilities", pa.string())])
 COLUMN = "probability."
-
-
-@dataclass
-class Read:
-    """What became of a file: how many of the dataset's rows it answers, and what is wrong, by line (0 for none)."""
-
-    rows: int = 0
-    wrong: list[tuple[int, str]] = field(default_factory=list)
-    count: int = 0
-
-    def note(self, line: int, message: str) -> None:
-        """Note an error."""
-        self.count += 1
-        if len(self.wrong) < SHOWN:
-            self.wrong.append((line, message))
-
-    def told(self) -> list[str]:
-        """The errors in words, by line."""
-        found = [f"line {line}: {message}" if line else message for line, message in sorted(self.wrong)]
-        return [*found, f"and {self.count - len(found):,} more"] if self.count > len(found) else found
 
 
 def path(settings: Settings, submission: int, version: int) -> Path:
@@ -82,44 +62,49 @@ def answers(settings: Settings, submission: Submission, version: DatasetVersion)
                 yield Output(orjson.loads(row["answer"]), orjson.loads(known) if known else None)
 
 
-def read(settings: Settings, config: TaskConfig, file: Path, name: str, digest: str, into: Path) -> Read:
+def read(settings: Settings, config: TaskConfig, file: Path, name: str, digest: str, into: Path) -> BadRowReport:
     """Check a file, called `name`, against the dataset of this digest, and store it at `into` if nothing is wrong."""
-    made = Read()
+    report = BadRowReport(SHOWN)
     places = {row.uid: number for number, row in enumerate(stored.read(settings, digest))}
     found: list[bytes | None] = [None] * len(places)
     lines = [0] * len(places)
     try:
-        for row in reading.rows(file, name):
-            _place(config, row, places, found, lines, made)
+        for row in reader.read_rows(file, name):
+            _place(config, row, places, found, lines, report)
     except errors.Problem as problem:
-        made.note(0, problem.detail)
-        return made
+        report.add(0, problem.detail)
+        return report
     missing = [uid for uid, number in places.items() if not lines[number]]
     if missing:
         some = ", ".join(map(_short, missing[:20])) + (", ..." if len(missing) > 20 else "")
-        made.note(0, f"{len(missing):,} of {len(places):,} rows are missing; every row needs an answer: {some}")
-    _check(settings, config, digest, found, lines, made)
-    if not made.count:
+        report.add(0, f"{len(missing):,} of {len(places):,} rows are missing; every row needs an answer: {some}")
+    _check(settings, config, digest, found, lines, report)
+    if not report.count:
         _store(settings, digest, found, into)
-    made.rows = sum(each is not None for each in found)
-    return made
+    report.rows = sum(each is not None for each in found)
+    return report
 
 
 def _place(
-    config: TaskConfig, row: Row, places: dict[str, int], found: list[bytes | None], lines: list[int], made: Read
+    config: TaskConfig,
+    row: FileRow,
+    places: dict[str, int],
+    found: list[bytes | None],
+    lines: list[int],
+    report: BadRowReport,
 ) -> None:
     """Put a row where its uid stands in the dataset, as JSON: a million of them are held at once."""
-    if row.error or not isinstance(row.values, dict):
-        made.note(row.number, row.error or _("This is no object."))
+    values = row.values
+    if values is None:
+        report.add(row.number, row.error)
         return
-    values = reading.values(row)
     uid = str(values.get("uid") if values.get("uid") is not None else "")
     if not uid:
-        made.note(row.number, _("It has no `uid`: which row is it about?"))
+        report.add(row.number, _("It has no `uid`: which row is it about?"))
     elif uid not in places:
-        made.note(row.number, _("The dataset has no row %(uid)s.", uid=_short(uid)))
+        report.add(row.number, _("The dataset has no row %(uid)s.", uid=_short(uid)))
     elif lines[places[uid]]:
-        made.note(
+        report.add(
             row.number,
             _("Row %(uid)s was answered in line %(lines)s already.", uid=_short(uid), lines=lines[places[uid]]),
         )
@@ -129,7 +114,7 @@ def _place(
             kept = orjson.dumps([_answer(config, values), _probabilities(values)])
             found[places[uid]] = kept
         except (ValueError, TypeError) as error:
-            made.note(row.number, str(error)[:300])
+            report.add(row.number, str(error)[:300])
 
 
 def _answer(config: TaskConfig, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,7 +157,12 @@ def _probabilities(values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _check(
-    settings: Settings, config: TaskConfig, digest: str, found: list[bytes | None], lines: list[int], made: Read
+    settings: Settings,
+    config: TaskConfig,
+    digest: str,
+    found: list[bytes | None],
+    lines: list[int],
+    report: BadRowReport,
 ) -> None:
     """Refuse what no model of the task may answer, by the check that models' own answers go through."""
     cards = _cards(config)
@@ -189,7 +179,7 @@ def _check(
                 validity.checked(card, [row.inputs], [output])
         except (validity.Broken, ValueError) as error:
             detail = error.detail if isinstance(error, validity.Broken) else str(error)
-            made.note(lines[number], f"row {_short(row.uid)}: {detail.removeprefix('predictions, output 0: ')}"[:400])
+            report.add(lines[number], f"row {_short(row.uid)}: {detail.removeprefix('predictions, output 0: ')}"[:400])
             continue
         if any(card.returns == "spans" for card in cards):
             found[number] = orjson.dumps([answer, known])

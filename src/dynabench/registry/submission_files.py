@@ -15,7 +15,7 @@ from uuid import UUID
 from anyio import to_thread
 
 from dynabench import errors
-from dynabench.datasets.imports import reading
+from dynabench.intake import reader
 from dynabench.language import _
 from dynabench.models import zips
 from dynabench.models.backends.served import tokens
@@ -33,7 +33,7 @@ async def keep(settings: Settings, person: int, name: str, parts: AsyncIterable[
     """
     archive = name.lower().endswith(".zip")
     if not archive and not name.lower().endswith(".txt"):
-        reading.kind(name)
+        reader.kind_of_file(name)
     path = await waiting.receive(waiting.folder(settings, FOLDER, str(person)), name, parts)
     if archive:
         await to_thread.run_sync(_look, path)

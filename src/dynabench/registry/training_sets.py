@@ -14,13 +14,14 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.datasets import stored
-from dynabench.datasets.imports import packed, reading
 from dynabench.datasets.stored import Stored
+from dynabench.intake import reader
+from dynabench.intake.bad_rows import BadRowReport
+from dynabench.intake.text_rows import FileRow
 from dynabench.language import _
 from dynabench.models.training.fixed import Chosen, balance
 from dynabench.registry import submission_files, submissions
-from dynabench.registry.predictions import Read
-from dynabench.rounds.contexts import Row
+from dynabench.registry.predictions import SHOWN
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.training import Training
@@ -51,37 +52,39 @@ def drawn(settings: Settings, config: TaskConfig, digest: str, baseline: str) ->
     return random.Random(training.learner.seed).sample(pool, training.rows)
 
 
-def read(settings: Settings, config: TaskConfig, file: Path, name: str, digest: str) -> tuple[list[Chosen], Read]:
+def read(
+    settings: Settings, config: TaskConfig, file: Path, name: str, digest: str
+) -> tuple[list[Chosen], BadRowReport]:
     """The rows of a file called `name`, and what is wrong with it by line, against the pool of this digest."""
-    chosen, made = _Chosen(config, _pool(settings, config, digest)), Read()
+    chosen, report = _Chosen(config, _pool(settings, config, digest)), BadRowReport(SHOWN)
     try:
         for row in rows(file, name):
-            made.rows += 1
-            if made.rows > chosen.training.rows:
+            report.rows += 1
+            if report.rows > chosen.training.rows:
                 continue  # they are counted, and told of once
             try:
                 chosen.add(row)
             except errors.Invalid as problem:
-                made.note(row.number, _said(problem.fields)[:400])
+                report.add(row.number, _said(problem.fields)[:400])
     except errors.Problem as problem:
-        made.note(0, problem.detail)
-    for told in _whole(chosen, made):
-        made.note(0, told)
-    return chosen.rows, made
+        report.add(0, problem.detail)
+    for told in _whole(chosen, report):
+        report.add(0, told)
+    return chosen.rows, report
 
 
-def rows(file: Path, name: str) -> Iterator[Row]:
+def rows(file: Path, name: str) -> Iterator[FileRow]:
     """The rows of a file of any kind; of plain text each line that is not empty is a uid."""
     if not name.lower().removesuffix(".gz").endswith(PLAIN):
-        yield from reading.rows(file, name)
+        yield from reader.read_rows(file, name)
         return
-    with packed.opened(file, name) as stream:
-        reading.refuse_utf16(stream)
+    with reader.open_text(file, name) as stream:
+        reader.refuse_utf16(stream)
         number = 0
         while line := stream.readline(LONGEST_UID * 8):
             number += 1
             if uid := line.decode("utf-8-sig", "replace").strip():
-                yield Row(number, {"uid": uid})
+                yield FileRow(number, {"uid": uid})
 
 
 class _Chosen:
@@ -92,11 +95,11 @@ class _Chosen:
         self.rows: list[Chosen] = []
         self.lines: dict[object, int] = {}
 
-    def add(self, row: Row) -> None:
+    def add(self, row: FileRow) -> None:
         """Take a row; raises `Invalid`."""
-        if row.error or not isinstance(row.values, dict):
-            raise _wrong(row.error or _("This is no object."))
-        values = reading.values(row)
+        values = row.values
+        if values is None:
+            raise _wrong(row.error)
         uid = str(values.get("uid") if values.get("uid") is not None else "").strip()
         made = self._of_pool(uid, values) if uid else self._own(values)
         key: object = uid or made.texts
@@ -132,18 +135,18 @@ class _Chosen:
         return _chosen(config, "", config.model_inputs(context, written), label)
 
 
-def _whole(chosen: _Chosen, made: Read) -> Iterator[str]:
+def _whole(chosen: _Chosen, report: BadRowReport) -> Iterator[str]:
     """What is wrong with the set as a whole, once its rows were read."""
-    if not made.rows and not made.count:
+    if not report.rows and not report.count:
         yield _("The file is empty: it has no row to learn from.")
-    if made.rows > chosen.training.rows:
+    if report.rows > chosen.training.rows:
         yield _(
             "It has %(rows)s rows; a training set has %(rows2)s at most.",
-            rows=f"{made.rows:,}",
+            rows=f"{report.rows:,}",
             rows2=f"{chosen.training.rows:,}",
         )
     labels = balance(chosen.rows)
-    if chosen.rows and not made.count and len(labels) < 2:
+    if chosen.rows and not report.count and len(labels) < 2:
         yield _("All rows are labelled %(value)s; a learner needs at least two labels.", value=next(iter(labels)))
 
 

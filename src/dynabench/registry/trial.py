@@ -97,7 +97,7 @@ def predictions(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
             get_settings(), config, Path(each["file"]), each["called"], each["digest"], Path(each["into"])
         )
         if read.count:
-            message = "\n".join([_wrong(read.count, each["called"]), *read.told()])
+            message = "\n".join([_wrong(read.count, each["called"]), *read.lines()])
             steps.append(
                 Step(
                     each["name"],
@@ -129,7 +129,7 @@ def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     else:
         chosen, read = reading.read(settings, config, Path(given["file"]), source["name"], given["pool"])
         if read.count:
-            message = "\n".join([_wrong(read.count, source["name"]), *read.told()])
+            message = "\n".join([_wrong(read.count, source["name"]), *read.lines()])
             step = Step("rows", StepState.FAILED, message, _("Mend the lines that are named, and send the file again."))
             return Report(given["name"], config.id, "", "", (step,))
     summary, counts = f"Learnt from {len(chosen):,} rows.", fixed.balance(chosen)

@@ -19,6 +19,8 @@ from uuid import UUID
 
 from dynabench import errors
 from dynabench.db import Database
+from dynabench.intake import reader
+from dynabench.intake.text_rows import FileRow
 from dynabench.language import _
 from dynabench.media import looking
 from dynabench.media import service as media
@@ -27,7 +29,7 @@ from dynabench.media.sniffing import type_of
 from dynabench.media.store import Store
 from dynabench.models import archives, zips
 from dynabench.rounds import files, service, waiting
-from dynabench.rounds.contexts import Row, batches
+from dynabench.rounds.contexts import batches
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import MediaField
@@ -35,7 +37,7 @@ from dynabench.tasks.fields import MediaField
 ENDING = ".zip"
 FILES = 20_000
 LARGEST = 2 * 2**30  # bytes of all files together
-TABLES = (".csv", ".jsonl", ".ndjson")
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 NAMED = 5  # refused files that a message names
 UNREADABLE = (
     zipfile.BadZipFile,
@@ -129,9 +131,9 @@ class _Reader:
             yield from made
 
     def _table(self, name: str) -> Iterator[str]:
-        read = files.reader(Path(name))
         with self.opened.open(self.entries[name]) as stream:
-            for batch in batches(read(stream)):  # type: ignore[arg-type]
+            rows = map(files.unwrap_fields, reader.read_stream(stream, reader.kind_of_file(name)))
+            for batch in batches(rows):
                 made = [self._line(row, PurePosixPath(name).parent) for row in batch]
                 self._write_down()
                 yield from made
@@ -148,11 +150,11 @@ class _Reader:
             found[name] = entry
         return found
 
-    def _line(self, row: Row, folder: PurePosixPath) -> str:
-        if row.error:
+    def _line(self, row: FileRow, folder: PurePosixPath) -> str:
+        if row.values is None:
             raise errors.Invalid({"file": f"Row {row.number} of the table: {row.error}"})
         values = {name: self._value(value, folder) for name, value in row.values.items()}
-        return json.dumps(values | ({"tag": row.tag} if row.tag not in ("", None) else {}), ensure_ascii=False) + "\n"
+        return json.dumps(values, ensure_ascii=False) + "\n"
 
     def _value(self, value: Any, folder: PurePosixPath) -> Any:
         """A reference, where a cell (or the member `file` of an object) names a file of the archive; groups inside."""

@@ -1,55 +1,32 @@
 """Large files of contexts, imported by the worker as a durable job: a crash goes on at the next batch."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from dbos import DBOS
-from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
+from dynabench.intake.bad_rows import BadRow
+from dynabench.intake.text_rows import FileRow
 from dynabench.rounds import contexts, files, queries, service
-from dynabench.rounds.contexts import Row
-from dynabench.rounds.mapping import Columns, raw
-from dynabench.rounds.tables import RefusedRow
-from dynabench.storable import UNSTORABLE, unstorable
+from dynabench.rounds.refused_rows import store_bad_rows
 
 NAMED = 1_000  # bad rows that the result names; all of them are in `refused_rows`
 NOTHING: dict[str, Any] = {"batches": 0, "finished": False, "created": 0, "duplicates": 0, "failed": 0}
 COUNTED = ("created", "duplicates", "failed")
 
 
-def refuse(session: Session, job_id: str, rows: list[Row], named: list[tuple[int, str]]) -> None:
-    """Keep the rows that `named` (row number, reason) says were left out, as the file had them."""
-    given = {row.number: row for row in rows}
-    bad = [
-        {"job_id": job_id, "row": number, "message": UNSTORABLE.sub("\ufffd", message), "values": _kept(given[number])}
-        for number, message in named
-    ]
-    if bad:
-        session.execute(insert(RefusedRow), bad)
-
-
-def _kept(row: Row) -> dict[str, Any] | None:
-    """What stood in a row, if the database can hold it: JSON files may say NaN, NUL or half a surrogate pair."""
-    values = raw(row)
-    try:
-        json.dumps(values, allow_nan=False)
-    except ValueError:
-        return None
-    return None if any(unstorable(values)) else values or None
-
-
-def _store(session: Session, job_id: str, number: int, task: str, rows: list[Row]) -> dict[str, Any]:
+def _store(session: Session, job_id: str, number: int, task: str, rows: list[FileRow]) -> dict[str, Any]:
     job = session.get_one(jobs.Job, job_id, with_for_update=True)
     total = NOTHING | (job.done or {})
     if total["batches"] < number:  # else this batch was committed before a crash, and counted
-        columns = Columns.of(job.payload.get("columns"))
-        mapped = [columns.apply(row) for row in rows] if columns else rows
-        result = contexts.add(session, task, service.newest_config(session, task), mapped)
-        refuse(session, job_id, rows, result.errors)
+        mapping = files.mapping_of(job.payload)
+        converted = [files.context_row(row, mapping) for row in rows]
+        result = contexts.add(session, task, service.newest_config(session, task), converted)
+        given = {row.number: row.values or {} for row in rows}
+        store_bad_rows(session, job_id, [BadRow(number, message, given[number]) for number, message in result.errors])
         total["batches"] = number
         total["created"] += result.created
         total["duplicates"] += result.duplicates
@@ -59,7 +36,7 @@ def _store(session: Session, job_id: str, number: int, task: str, rows: list[Row
 
 
 @DBOS.step(name="import_contexts.batch", retries_allowed=True)
-def store(job_id: str, number: int, task: str, rows: list[Row]) -> dict[str, Any]:
+def store(job_id: str, number: int, task: str, rows: list[FileRow]) -> dict[str, Any]:
     """Store batch `number` (from 1) and count it, in one transaction; the counts so far."""
     return jobs.database().write(_store, job_id, number, task, rows)
 
@@ -88,8 +65,8 @@ def _finished(session: Session, job_id: str) -> bool:
 
 
 def import_contexts(payload: dict[str, Any]) -> dict[str, Any]:
-    """The workflow: `payload` names the `task`, the `person`, the stored `file` and, if need be, its `columns`
-    (`mapping.Columns`); batches are its steps.
+    """The workflow: `payload` names the `task`, the `person`, the stored `file` and, if need be, its `mapping`;
+    batches are its steps.
 
     Which rows make a batch follows from the file alone, so that after a crash batches that are done are passed over.
     Rows of a file that cannot be read to its end are kept up to there; the file is deleted in any case.
@@ -98,11 +75,16 @@ def import_contexts(payload: dict[str, Any]) -> dict[str, Any]:
     if jobs.database().read(_finished, job_id):  # the crash came after the last step, and the file is gone
         return jobs.database().write(_finish, job_id, payload["task"], payload["person"])
     try:
-        with path.open("rb") as stream:
-            size = path.stat().st_size
-            for number, batch in enumerate(contexts.batches(files.reader(path)(stream)), start=1):
-                counts = store(job_id, number, payload["task"], batch)
-                DBOS.set_event("progress", {"bytes": stream.tell(), "of": size, **counts})
+        position = 0
+
+        def progress(at: int) -> None:
+            nonlocal position
+            position = at
+
+        size = path.stat().st_size
+        for number, batch in enumerate(contexts.batches(files.read_fields(path, progress)), start=1):
+            counts = store(job_id, number, payload["task"], batch)
+            DBOS.set_event("progress", {"bytes": position, "of": size, **counts})
     except (errors.Problem, OSError):
         path.unlink(missing_ok=True)
         raise

@@ -1,16 +1,46 @@
-"""The rows that an import left out, as a file to be mended and sent again."""
+"""The rows that an import left out: kept by its job, and written as a file to be mended and sent again."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
+from sqlalchemy import insert
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.db import Database
+from dynabench.intake.bad_rows import BadRow
 from dynabench.rounds import queries
 from dynabench.rounds.tables import RefusedRow
+from dynabench.storable import UNSTORABLE, unstorable
 from dynabench.web.sheets import csv_file
 
 AT_ONCE = 1_000
+
+
+def store_bad_rows(session: Session, job_id: str, rows: Iterable[BadRow]) -> None:
+    """Keep the rows that an import left out, as the file had them."""
+    refused = [
+        {
+            "job_id": job_id,
+            "row": row.number,
+            "message": UNSTORABLE.sub("\ufffd", row.message),
+            "values": _storable_values(row.values),
+        }
+        for row in rows
+    ]
+    if refused:
+        session.execute(insert(RefusedRow), refused)
+
+
+def _storable_values(values: Mapping[str, Any]) -> dict[str, Any] | None:
+    # Files of JSON may hold what the database cannot: NaN, NUL or half a surrogate pair.
+    plain = dict(values)
+    try:
+        json.dumps(plain, allow_nan=False)
+    except (TypeError, ValueError):
+        return None
+    return None if any(unstorable(plain)) else plain or None
 
 
 def refused_file(db: Database, job: str, name: str) -> Response:

@@ -12,15 +12,17 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.auth import Member
 from dynabench.db import Database
+from dynabench.intake import reader
+from dynabench.intake.mapping import ColumnMapping
 from dynabench.language import _
 from dynabench.people.may import Action
-from dynabench.rounds import archives, files, listing, schemas, service, waiting
-from dynabench.rounds.mapping import Columns
+from dynabench.rounds import archives, listing, schemas, service, waiting
 from dynabench.rounds.owning import After, Limit
 from dynabench.storable import printable
 
 router = APIRouter()
 
+LONGEST_NAME = 200  # of a column
 RAW: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -39,21 +41,23 @@ class ImportOut(BaseModel):
     error: str | None = None
 
 
-def enqueue(session: Session, person: Member, task: str, path: Path, name: str, columns: Columns | None) -> str:
+def enqueue(session: Session, person: Member, task: str, path: Path, name: str, mapping: ColumnMapping | None) -> str:
     """Ask for the import of the stored file at `path`, which was called `name` (owners); the job's id."""
     service.require(session, person, Action.MANAGE_CONTEXTS, task)
     payload = {"task": task, "person": person.id, "file": str(path), "name": name}
-    payload["columns"] = columns.document() if columns else None
+    payload["mapping"] = mapping.model_dump(mode="json", exclude_defaults=True) if mapping else None
     return jobs.enqueue(session, "import_contexts", payload, person.id).id
 
 
-def _columns(pairs: list[str], tag: str) -> Columns | None:
+def _read_mapping(pairs: list[str], tag: str) -> ColumnMapping | None:
     if not pairs and not tag:
         return None
     split = [pair.partition("=") for pair in pairs]
-    if wrong := [field for field, equals, column in split if not (field and equals and column)]:
+    if wrong := [
+        field for field, equals, column in split if not (field and equals and 0 < len(column) <= LONGEST_NAME)
+    ]:
         raise errors.Invalid({"column": _("Give FIELD=COLUMN, not %(wrong)s.", wrong=repr(printable(wrong[0])))})
-    return Columns({field: column for field, _, column in split}, tag)
+    return ColumnMapping.of_context({field: column for field, _, column in split}, tag)
 
 
 @router.post("/tasks/{task}/contexts/files", status_code=202, openapi_extra=RAW)
@@ -61,27 +65,27 @@ async def upload_file(
     request: Request,
     task: str,
     person: Member,
-    name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells JSONL from CSV.")],
+    name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells its kind.")],
     column: Annotated[list[str], Query(max_length=50, description="FIELD=COLUMN, for each field.")] = [],  # noqa: B006
     tag: Annotated[str, Query(max_length=200, description="The column that holds tags.")] = "",
 ) -> ImportOut:
-    """Send a JSONL or CSV file of contexts as the body, or a zip of one with the pictures, sounds and files that its
-    cells name (owners); it is imported in the background.
+    """Send a file of contexts as the body (JSONL, CSV, TSV, JSON or Parquet), or a zip of one with the pictures, sounds
+    and files that its cells name (owners); it is imported in the background.
 
     Without any `column` the file's columns are named like the fields, and `tag` holds tags.
     """
     db: Database = request.app.state.db
     await db.aread(service.require, person, Action.MANAGE_CONTEXTS, task)
     try:
-        files.reader(Path(name).with_suffix(".csv") if name.lower().endswith(archives.ENDING) else Path(name))
+        ending = archives.ENDING if name.lower().endswith(archives.ENDING) else reader.ending_of_file(name)
     except errors.Invalid as problem:
         raise errors.Invalid({"name": problem.fields["file"]}) from None
-    columns = _columns(column, tag)
-    path = waiting.folder(request.app.state.settings) / f"{uuid.uuid4()}{Path(name).suffix.lower()}"
+    mapping = _read_mapping(column, tag)
+    path = waiting.folder(request.app.state.settings) / f"{uuid.uuid4()}{ending}"
     await waiting.write(path, request.stream())
     if path.suffix == archives.ENDING:
         path = await to_thread.run_sync(archives.rows, db, request.app.state.settings, task, person.id, path)
-    return ImportOut(id=await db.awrite(enqueue, person, task, path, name, columns), state="queued")
+    return ImportOut(id=await db.awrite(enqueue, person, task, path, name, mapping), state="queued")
 
 
 @router.get("/tasks/{task}/contexts/files/{job}")

@@ -17,8 +17,8 @@ from uuid import UUID
 from anyio import open_file
 
 from dynabench import errors
+from dynabench.intake import reader
 from dynabench.language import _
-from dynabench.rounds import files
 from dynabench.settings import Settings
 
 KEPT = 24 * 3600  # seconds
@@ -42,11 +42,10 @@ async def keep(settings: Settings, task: str, name: str, upload: Any, zipped: tu
 
     Raises `Invalid` under `file` for another kind of file; endings in `zipped` are taken besides.
     """
-    if not name.lower().endswith(zipped):
-        files.reader(Path(name))
+    ending = Path(name).suffix.lower() if name.lower().endswith(zipped) else reader.ending_of_file(name)
     place, id = folder(settings, task), uuid.uuid4()
     sweep(place)
-    await write(place / f"{id}{Path(name).suffix.lower()}", pieces(upload))
+    await write(place / f"{id}{ending}", pieces(upload))
     return id
 
 

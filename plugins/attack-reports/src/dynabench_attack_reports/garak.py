@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from dynabench.adversaries.input_files import read_rows
 from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.errors import Invalid
+from dynabench.intake.reader import read_objects
 
 COMPLETE = 2
 """The status of an attempt that detectors have looked at; it was written before without."""
@@ -18,7 +18,7 @@ def read(path: Path) -> AttackReport:
     found: dict[str, AttackFinding] = {}
     left: list[SkippedEntry] = []
     version, generator, known = "unknown", "", False
-    for number, entry in read_rows(path):
+    for number, entry in read_objects(path):
         at = f"line {number}"
         kind = entry.get("entry_type", "hit" if "attempt_id" in entry else "")
         known = known or kind in ("init", "attempt", "hit", "start_run setup")

@@ -5,16 +5,17 @@ from pathlib import Path
 
 from dynabench.datasets.imports import batches
 from dynabench.datasets.imports.origins import MISSING
-from dynabench.datasets.imports.plan import Plan, Refused
+from dynabench.datasets.imports.plan import Plan
 from dynabench.datasets.imports.state import State
 from dynabench.db import Database
+from dynabench.intake.bad_rows import BadRow
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
 
 
 def run(
     db: Database, settings: Settings, task: str, path: Path, plan: Plan, progress: Callable[[int], object]
-) -> tuple[State, list[Refused]]:
+) -> tuple[State, list[BadRow]]:
     """Store a file, a batch per transaction; what became of its rows, and those that were refused.
 
     Running it again brings nothing twice: what a run that broke off had stored is passed over.

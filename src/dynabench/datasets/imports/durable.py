@@ -13,10 +13,9 @@ from dynabench.datasets.imports.batches import Batch
 from dynabench.datasets.imports.origins import MISSING
 from dynabench.datasets.imports.plan import Plan
 from dynabench.datasets.imports.state import State
-from dynabench.rounds import imports as context_imports
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.refused_rows import store_bad_rows
 from dynabench.rounds.tables import Round
 from dynabench.settings import Settings, get_settings
 from dynabench.tasks import TaskConfig
@@ -39,8 +38,7 @@ def _store(session: Session, job_id: str, settings: Settings, number: int, plan:
     state = State(**done.get("state", {}))
     if done.get("batches", 0) < number:  # else this batch was committed before a crash, and counted
         refused = batches.store(session, settings, job.payload["task"], plan, batch, state)
-        rows = [Row(one.number, one.values) for one in refused]
-        context_imports.refuse(session, job_id, rows, [(one.number, one.message) for one in refused])
+        store_bad_rows(session, job_id, refused)
         job.done = done | {"batches": number, "state": vars(state)}
     return shown(state)
 

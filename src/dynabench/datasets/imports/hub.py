@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench import errors
-from dynabench.datasets.imports import folder
+from dynabench.intake import folders
 from dynabench.language import _
 from dynabench.settings import Settings
 
@@ -70,9 +70,9 @@ def _download(settings: Settings, wanted: Wanted, into: Path) -> list[Path]:
     def fetch(name: str) -> Path:
         return Path(api.hf_hub_download(wanted.dataset, name, local_dir=into, **how))
 
-    small = sizes.get(folder.CARD, MOST) < 5_000_000
-    card = fetch(folder.CARD).read_text(encoding="utf-8", errors="replace") if small else ""
-    chosen = folder.choose(list(sizes), card, wanted.config, wanted.split)
+    small = sizes.get(folders.CARD, MOST) < 5_000_000
+    card = fetch(folders.CARD).read_text(encoding="utf-8", errors="replace") if small else ""
+    chosen = folders.choose(list(sizes), card, wanted.config, wanted.split)
     if len(chosen) > MOST_FILES or sum(sizes[name] for name in chosen) > MOST:
         raise errors.TooLarge(
             _("The split has more than %(most_files)s files or 1 GiB. Choose a smaller one.", most_files=MOST_FILES)

@@ -8,10 +8,13 @@ from pydantic import ValidationError
 
 from dynabench import errors
 from dynabench.datasets import rows
-from dynabench.datasets.imports import mapping, own, reading, squad, translating
-from dynabench.datasets.imports.mapping import Mapping
+from dynabench.datasets.imports import own, squad, translating
 from dynabench.datasets.imports.state import Numbered
 from dynabench.datasets.rows import Row
+from dynabench.intake import mapping
+from dynabench.intake.bad_rows import BadRow, shorten_values
+from dynabench.intake.mapping import ColumnMapping
+from dynabench.intake.text_rows import FileRow
 from dynabench.language import _
 from dynabench.rounds import contexts
 from dynabench.tasks import TaskConfig
@@ -23,34 +26,25 @@ PROBLEMS = (errors.Invalid, errors.Unavailable, ValidationError, translating.Pas
 
 
 @dataclass(frozen=True)
-class Refused:
-    """A row that was left out: its place among all rows, from 1, why, and what stood there."""
-
-    number: int
-    message: str
-    values: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Plan:
     """How rows are read: `format` as in `FORMATS`, `into` what they become, `source` what the file is called."""
 
     into: Into
     format: str
     source: str
-    mapping: Mapping | None = None
+    mapping: ColumnMapping | None = None
 
-    def examples(self, row: contexts.Row, config: TaskConfig) -> Iterator[Numbered | Refused | str]:
+    def examples(self, row: FileRow, config: TaskConfig) -> Iterator[Numbered | BadRow | str]:
         """The finished examples in a row of the file (an article of SQuAD has many); texts are notes."""
-        given = reading.values(row)
-        if row.error:
-            yield Refused(row.number, row.error, {})
+        given = row.values
+        if given is None:
+            yield BadRow(row.number, row.error)
             return
         try:
             for document in self._documents(given, config):
                 yield from self._example(row.number, document, given, config)
         except PROBLEMS as problem:
-            yield Refused(row.number, _reason(problem), brief(given))
+            yield BadRow(row.number, _reason(problem), shorten_values(given))
 
     def _documents(self, given: dict[str, Any], config: TaskConfig) -> Iterator[dict[str, Any] | str]:
         if self.format == "squad":
@@ -60,17 +54,17 @@ class Plan:
 
     def _example(
         self, number: int, document: dict[str, Any] | str, given: dict[str, Any], config: TaskConfig
-    ) -> Iterator[Numbered | Refused | str]:
+    ) -> Iterator[Numbered | BadRow | str]:
         """One example, or why it is none; the other questions of an article go on."""
         if isinstance(document, str):
-            yield Refused(number, document, brief({"title": given.get("title", "")}))
+            yield BadRow(number, document, shorten_values({"title": given.get("title", "")}))
             return
         asked = document["input"] if self.format == "squad" else given
         try:
             more = document.pop("more", False) if self.format == "squad" else False
             row = self._row(document, config)
         except PROBLEMS as problem:
-            yield Refused(number, _reason(problem), brief(asked))
+            yield BadRow(number, _reason(problem), shorten_values(asked))
             return
         if more:
             yield squad.MORE
@@ -88,12 +82,12 @@ class Plan:
         rows.check_storable(made)
         return Row.model_validate(made)
 
-    def contexts(self, row: contexts.Row, config: TaskConfig) -> Iterator[contexts.Row]:
+    def contexts(self, row: FileRow, config: TaskConfig) -> Iterator[contexts.Row | BadRow]:
         """The contexts in a row of the file."""
-        if row.error:
-            yield row
+        given = row.values
+        if given is None:
+            yield BadRow(row.number, row.error)
             return
-        given = reading.values(row)
         if self.format == "own":
             yield contexts.Row(row.number, *_part(own.row(given)))
         elif self.format == "squad":
@@ -113,12 +107,6 @@ def _reason(problem: Exception) -> str:
         first = problem.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     return problem.detail if isinstance(problem, errors.Problem) else str(problem)
-
-
-def brief(values: dict[str, Any]) -> dict[str, Any]:
-    """A row for the list of refused ones: long parts cut."""
-    return {str(name)[:100]: value if isinstance(value, int | float) else str(value)[:500]
-            for name, value in list(values.items())[:50]}  # fmt: skip
 
 
 def recognise(first: dict[str, Any]) -> str:
@@ -146,7 +134,7 @@ def make(into: str, form: str, source: str, document: object = None, first: dict
     if form not in FORMATS:
         raise errors.Invalid({"format": _("Choose one of %(formats)s.", formats=", ".join(FORMATS))})
     if document:
-        return Plan(into, "mapping", source, Mapping.parse(document))  # type: ignore[arg-type]
+        return Plan(into, "mapping", source, ColumnMapping.parse(document))  # type: ignore[arg-type]
     if form == "auto":
         form = recognise(first or {})
     if form == "mapping":

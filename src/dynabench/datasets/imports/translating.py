@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from dynabench import errors
-from dynabench.datasets.imports.mapping import Mapping, Said, Source, Votes, meant
 from dynabench.datasets.imports.squad import spans_field
+from dynabench.intake.mapping import ColumnMapping, ColumnSource, PredictionColumns, VoteColumns, translate_value
 from dynabench.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.ensembles import ensemble_fooled
@@ -20,7 +20,7 @@ class Passed(Exception):
     """A row that its mapping says to leave out."""
 
 
-def translate(values: dict[str, Any], mapping: Mapping, config: TaskConfig, source: str) -> dict[str, Any]:
+def translate(values: dict[str, Any], mapping: ColumnMapping, config: TaskConfig, source: str) -> dict[str, Any]:
     """The document of a `rows.Row`. `source` names the file: people are told apart within it.
 
     Raises `Passed` for a row to skip, and `Invalid`.
@@ -67,17 +67,17 @@ def complete(made: dict[str, Any], config: TaskConfig, source: str) -> dict[str,
     return made
 
 
-def context_of(values: dict[str, Any], mapping: Mapping, config: TaskConfig) -> tuple[dict[str, Any], str]:
+def context_of(values: dict[str, Any], mapping: ColumnMapping, config: TaskConfig) -> tuple[dict[str, Any], str]:
     """The context in a row, and its tag."""
     made = _fields(values, mapping, config)
     return made["context"]["values"], made["context"]["tag"]
 
 
-def _fields(values: dict[str, Any], mapping: Mapping, config: TaskConfig) -> dict[str, Any]:
+def _fields(values: dict[str, Any], mapping: ColumnMapping, config: TaskConfig) -> dict[str, Any]:
     made: dict[str, Any] = {"context": {"values": {}, "tag": ""}, "input": {}, "answer": {}}
     said: dict[str, Any] = {}
     for target, source in mapping.fields.items():
-        value = source.of(values)
+        value = source.read(values)
         if value is None:
             continue
         group, _, name = target.partition(".")
@@ -87,7 +87,7 @@ def _fields(values: dict[str, Any], mapping: Mapping, config: TaskConfig) -> dic
         held = field_of(config, group, name)
         if held is None:
             continue
-        value = cleaned(meant(value, source.values, _options(held)), held)
+        value = cleaned(translate_value(value, source.values, _options(held)), held)
         if value is not None and value != "":
             place = made["context"]["values"] if group == "context" else said if group == "explanation" else None
             (made.setdefault(group, {}) if place is None else place)[held.name] = value
@@ -96,8 +96,8 @@ def _fields(values: dict[str, Any], mapping: Mapping, config: TaskConfig) -> dic
     return made
 
 
-def _single(made: dict[str, Any], name: str, value: Any, source: Source) -> None:
-    value = meant(value, source.values, [])
+def _single(made: dict[str, Any], name: str, value: Any, source: ColumnSource) -> None:
+    value = translate_value(value, source.values, [])
     if value in (None, ""):
         return
     if name == "tag":
@@ -137,22 +137,22 @@ def _options(field: Field) -> list[str]:
     return list(field.values) if isinstance(field, Choice) else []
 
 
-def _answer(values: dict[str, Any], wanted: dict[str, Source], config: TaskConfig) -> dict[str, Any]:
+def _answer(values: dict[str, Any], wanted: dict[str, ColumnSource], config: TaskConfig) -> dict[str, Any]:
     """A model's answer by field; a name that is no field stands for the first one, as in files of other tasks."""
     found: dict[str, Any] = {}
     for name, source in wanted.items():
         field = next((one for one in config.answer if one.name == name), config.answer[0])
-        value = source.of(values)
+        value = source.read(values)
         if value is not None:
-            found[field.name] = cleaned(meant(value, source.values, _options(field)), field)
+            found[field.name] = cleaned(translate_value(value, source.values, _options(field)), field)
     return found
 
 
-def _said(values: dict[str, Any], said: Said, config: TaskConfig) -> dict[str, Any] | None:
+def _said(values: dict[str, Any], said: PredictionColumns, config: TaskConfig) -> dict[str, Any] | None:
     answer = _answer(values, said.answer, config)
     if not answer:
         return None
-    probabilities = _object(said.probabilities.of(values)) if said.probabilities else None
+    probabilities = _object(said.probabilities.read(values)) if said.probabilities else None
     return {"model": said.model, "version": said.version, "answer": answer, "probabilities": probabilities}
 
 
@@ -168,8 +168,8 @@ def _object(value: Any) -> Any:
     return None
 
 
-def _votes(values: dict[str, Any], votes: Votes, config: TaskConfig, source: str) -> list[dict[str, Any]]:
-    raw = _object(Source(column=votes.column).of(values))
+def _votes(values: dict[str, Any], votes: VoteColumns, config: TaskConfig, source: str) -> list[dict[str, Any]]:
+    raw = _object(ColumnSource(column=votes.column).read(values))
     field = spans_field(config) or config.answer[0]
     cast: list[tuple[str, Any]] = []
     if votes.kind == "labels" and isinstance(raw, list):
@@ -181,7 +181,7 @@ def _votes(values: dict[str, Any], votes: Votes, config: TaskConfig, source: str
                 several = [f"validator {len(cast) + place}" for place in range(1, min(who, 100) + 1)]
             cast += [(f"{source} {one}", label) for one in several]
     return [
-        {"validator": who[:200], "blind_answer": {field.name: meant(label, votes.values, _options(field))},
+        {"validator": who[:200], "blind_answer": {field.name: translate_value(label, votes.values, _options(field))},
          "blind": True, "vote": "correct"}
         for who, label in cast
     ]  # fmt: skip

@@ -5,19 +5,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynabench import errors
 from dynabench.datasets import stored
-from dynabench.datasets.imports.plan import Refused
-from dynabench.datasets.intake import checklist, sources
+from dynabench.datasets.intake import checklist
 from dynabench.datasets.intake.cases import Note
 from dynabench.datasets.intake.layout import Layout, guess
 from dynabench.datasets.intake.rows import Found, Translator
 from dynabench.datasets.stored import Stored, Written
+from dynabench.intake import parquet_rows, reader
+from dynabench.intake.bad_rows import BadRow, shorten_values
+from dynabench.intake.columns import FilePreview, preview_rows
 from dynabench.language import _
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
@@ -26,7 +28,6 @@ BATCH = 5_000  # rows that are looked at together
 FEW = 0.01  # of the rows may be refused, unless the owner says otherwise
 MOST_REFUSED = 100_000  # rows that are named; a file with more of them is read no further
 MOST_TAGS = 1_000  # different ones
-LOOKED_AT = 200  # rows that a guess is made from
 Tolerance = Literal["none", "few", "any"]
 Files = Sequence[tuple[Path, str]]
 
@@ -67,19 +68,15 @@ class Seen:
         return again
 
 
-def first_rows(path: Path, name: str, rows: int = LOOKED_AT) -> list[sources.Line]:
-    """The beginning of a file."""
-    return list(islice(sources.rows(path, name), rows))
+def guess_layout(preview: FilePreview, path: Path, name: str, config: TaskConfig) -> Layout:
+    """Return the layout that a file looks like. Raises `Invalid` under `file` where none of its rows can be read."""
+    rows = preview.require_rows().values
+    layout = guess(rows, config, _class_names(path, name))
+    return layout.model_copy(update={"values": checklist.guess(config, rows)}) if layout.form == "checklist" else layout
 
 
-def guessed(lines: Sequence[sources.Line], path: Path, name: str, config: TaskConfig) -> Layout:
-    """The layout that a file looks like. Raises `Invalid` under `file` where none of its rows can be read."""
-    good = [line.values for line in lines if line.values is not None]
-    if not good:
-        why = f" Row {lines[0].number}: {lines[0].error}" if lines else ""
-        raise errors.Invalid({"file": _("There is no row in this file that can be read.") + why})
-    found = guess(good, config, sources.class_names(path, name))
-    return found.model_copy(update={"values": checklist.guess(config, good)}) if found.form == "checklist" else found
+def _class_names(path: Path, name: str) -> dict[str, list[str]]:
+    return parquet_rows.read_class_names(path) if reader.kind_of_file(name) == ".parquet" else {}
 
 
 def build(
@@ -88,7 +85,7 @@ def build(
     files: Files,
     layout: Layout | None,
     tolerance: Tolerance,
-    refuse: Callable[[list[Refused]], object],
+    refuse: Callable[[list[BadRow]], object],
     progress: Callable[[Told], object],
 ) -> tuple[Written, Told]:
     """Read, check and store the rows of files (paths with their names).
@@ -98,7 +95,7 @@ def build(
     """
     told = Told(of=sum(path.stat().st_size for path, _ in files))
     if layout is None:
-        layout = guessed(first_rows(*files[0]), *files[0], config)
+        layout = guess_layout(preview_rows(reader.read_rows(*files[0])), *files[0], config)
     layout.check(config)
     rows = standing(batches(_found(files, Translator(layout, config), told)), told, tolerance, refuse, progress)
     return stored.write(settings, rows), told
@@ -112,10 +109,10 @@ def _found(files: Files, translator: Translator, told: Told) -> Iterator[Found]:
         def at(position: int, before: int = before) -> None:
             told.bytes = before + position
 
-        for line in sources.rows(path, name, at):
+        for line in reader.read_rows(path, name, at):
             for one in translator.rows(line):
-                if type(one) is Refused and len(files) > 1:
-                    one = Refused(one.number, f"{name}: {one.message}", one.values)
+                if type(one) is BadRow and len(files) > 1:
+                    one = BadRow(one.number, f"{name}: {one.message}", one.values)
                 yield one
         before += path.stat().st_size
         told.bytes = before
@@ -131,14 +128,14 @@ def standing(
     batches: Iterable[list[Found]],
     told: Told,
     tolerance: Tolerance,
-    refuse: Callable[[list[Refused]], object],
+    refuse: Callable[[list[BadRow]], object],
     progress: Callable[[Told], object],
 ) -> Iterator[Stored]:
     """The rows that stand; at the end `Invalid` where too many do not."""
     seen, tags = Seen(), set[str]()
     for batch in batches:
         good = [one for one in batch if type(one) is Stored]
-        bad = [one for one in batch if type(one) is Refused]
+        bad = [one for one in batch if type(one) is BadRow]
         for one in batch if len(good) + len(bad) < len(batch) else ():
             if isinstance(one, Note):
                 told.notes[one.text] += one.times
@@ -170,12 +167,9 @@ def standing(
     judge(told, tolerance)
 
 
-def _twice(row: Stored, number: int) -> Refused:
-    return Refused(number, f"uid: {row.uid!r} came before in this file.", {"uid": row.uid, **_brief(row.inputs)})
-
-
-def _brief(inputs: Any) -> dict[str, Any]:
-    return {str(name)[:100]: str(value)[:500] for name, value in inputs.items()}
+def _twice(row: Stored, number: int) -> BadRow:
+    values = shorten_values({"uid": row.uid, **row.inputs})
+    return BadRow(number, f"uid: {row.uid!r} came before in this file.", values)
 
 
 def _check_tags(tags: set[str]) -> None:

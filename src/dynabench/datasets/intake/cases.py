@@ -1,7 +1,6 @@
 """What is read from a file before the task has looked at it, and how single values are read."""
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dynabench import errors
+from dynabench.intake.mapping import value_key
 from dynabench.language import _
 from dynabench.tasks.fields import Choice, Field, Spans, Text
 
@@ -36,17 +36,10 @@ class Note:
     times: int = 1
 
 
-def key(raw: Any) -> str:
-    """A value of a column as the text that a layout names it by: `1.0` is `1`, true is `true`."""
-    if isinstance(raw, bool):
-        return "true" if raw else "false"
-    return str(int(raw)) if isinstance(raw, float) and math.isfinite(raw) and raw.is_integer() else str(raw)
-
-
 def value(raw: Any, field: Field) -> Any:
     """A value with the type that a field wants, where it says so plainly; objects and lists stay as they are."""
     if isinstance(field, Text | Choice):
-        return key(raw) if isinstance(raw, int | float) else raw
+        return value_key(raw) if isinstance(raw, int | float) else raw
     return field.from_text(raw) if isinstance(raw, str) else raw
 
 
@@ -68,7 +61,7 @@ def tags(raw: Any, more: Iterable[tuple[str, Any]] = ()) -> tuple[str, ...]:
     else:
         several = raw if isinstance(raw, list) else _SPLIT.split(raw) if isinstance(raw, str) else [raw]
     found = [str(each).strip() for each in several if each is not None]
-    found += [f"{name}={key(each).strip()}" for name, each in more if each not in (None, "")]
+    found += [f"{name}={value_key(each).strip()}" for name, each in more if each not in (None, "")]
     found = list(dict.fromkeys(each for each in found if each))
     if len(found) > TAGS:
         raise errors.Invalid({"tags": _("A row has at most %(tags)s tags.", tags=TAGS)})

@@ -5,12 +5,13 @@ Invariance and directional tests (INV, DIR) compare two answers of a model and h
 counted and left out; robustness and fairness measure the former on every dataset.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dynabench import errors
 from dynabench.datasets.intake import cases
 from dynabench.datasets.intake.cases import TAG, Case, Note
+from dynabench.intake.mapping import value_key
 from dynabench.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans
@@ -19,7 +20,7 @@ VALENCE = ("negative", "neutral", "positive")  # what CheckList's sentiment numb
 Meanings = Mapping[str, str | list[str]]
 
 
-def guess(config: TaskConfig, tests: list[Mapping[str, Any]]) -> dict[str, str | list[str]]:
+def guess(config: TaskConfig, tests: Sequence[Mapping[str, Any]]) -> dict[str, str | list[str]]:
     """What numbers of classes mean, and for tests without a label, called "... not X", all options but X."""
     first = config.fields("answer")[0]
     options = first.values if isinstance(first, Choice) else []
@@ -86,7 +87,7 @@ def _members(item: Any, fields: int) -> Iterator[list[Any] | None]:
 def _answers(field: Field, label: Any, meanings: Meanings, given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     for one in label if isinstance(label, list) else [label]:
-        meant = meanings.get(cases.key(one), one)
+        meant = meanings.get(value_key(one), one)
         for each in meant if isinstance(meant, list) else [meant]:
             spans = isinstance(field, Spans) and isinstance(each, str)
             read = cases.spans_of(each, given.get(field.of)) if spans else cases.value(each, field)  # type: ignore

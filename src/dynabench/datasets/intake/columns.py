@@ -6,7 +6,8 @@ from typing import Any
 from dynabench import errors
 from dynabench.datasets.intake import cases
 from dynabench.datasets.intake.cases import ACCEPTED, Case
-from dynabench.datasets.intake.layout import Layout, take
+from dynabench.datasets.intake.layout import Layout
+from dynabench.intake.mapping import value_at, value_key
 from dynabench.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
@@ -35,26 +36,26 @@ class Columns:
             given = self._given(values)
         layout = self.layout
         tags = self._tags(values) if self.tagged else ()
-        uid = cases.uid(take(values, layout.uid)) if layout.uid else ""
+        uid = cases.uid(value_at(values, layout.uid)) if layout.uid else ""
         return Case(given, self._answers(values, given), tags, uid)
 
     def _given(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        found = {field.name: cases.value(take(values, column), field) for field, column in self.inputs}
+        found = {field.name: cases.value(value_at(values, column), field) for field, column in self.inputs}
         return {name: each for name, each in found.items() if each is not None}
 
     def _tags(self, values: Mapping[str, Any]) -> tuple[str, ...]:
-        more = [(name, take(values, name)) for name in self.layout.columns]
-        return cases.tags(take(values, self.layout.tags), more)
+        more = [(name, value_at(values, name)) for name in self.layout.columns]
+        return cases.tags(value_at(values, self.layout.tags), more)
 
     def _answers(self, values: Mapping[str, Any], given: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         if len(self.answers) > 1:
-            whole = take(values, self.answers[0][1])
+            whole = value_at(values, self.answers[0][1])
             if _ours(whole) and len({column for _, column in self.answers}) == 1:
                 return whole  # type: ignore[no-any-return]
-            raw = [(field, take(values, column)) for field, column in self.answers]
+            raw = [(field, value_at(values, column)) for field, column in self.answers]
             return [{field.name: self._one(field, each, given) for field, each in raw if each is not None}]
         [(field, column)] = self.answers
-        raw = take(values, column)
+        raw = value_at(values, column)
         if type(raw) in (str, int) and isinstance(field, Choice):  # the same few labels over and over
             known = self.labels.get(raw)
             if known is None:
@@ -74,7 +75,7 @@ class Columns:
                 continue
             meant: Any = one
             if not isinstance(one, (list, dict)):
-                meant = self.layout.values.get(cases.key(one), one)
+                meant = self.layout.values.get(value_key(one), one)
             every = meant if isinstance(meant, list) and meant is not one else [meant]
             found += [{field.name: self._one(field, each, given)} for each in every]
         if len(found) > ACCEPTED:

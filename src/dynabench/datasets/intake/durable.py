@@ -11,15 +11,15 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.datasets import library
 from dynabench.datasets.imports import hub
-from dynabench.datasets.imports.plan import Refused
-from dynabench.datasets.intake import building, sources
+from dynabench.datasets.intake import building
 from dynabench.datasets.intake.building import Told
 from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.stored import Written
+from dynabench.intake import sources
+from dynabench.intake.bad_rows import BadRow
 from dynabench.language import _
-from dynabench.rounds import imports as refusals
 from dynabench.rounds import service as rounds
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.refused_rows import store_bad_rows
 from dynabench.rounds.tables import RefusedRow
 from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
@@ -31,11 +31,6 @@ def _begin(session: Session, job_id: str, task: str) -> TaskConfig:
     """Forget the refused rows of an attempt that a crash ended."""
     session.execute(delete(RefusedRow).where(RefusedRow.job_id == job_id))
     return rounds.newest_config(session, task)
-
-
-def _refuse(session: Session, job_id: str, bad: list[Refused]) -> None:
-    rows = [Row(one.number, one.values) for one in bad]
-    refusals.refuse(session, job_id, rows, [(one.number, one.message) for one in bad])
 
 
 def _report(session: Session, job_id: str, told: dict[str, Any]) -> None:
@@ -56,8 +51,8 @@ def read(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
             last = told.rows + told.refused
             db.write(_report, job_id, asdict(told))
 
-    def refuse(bad: list[Refused]) -> None:
-        db.write(_refuse, job_id, bad)
+    def refuse(bad: list[BadRow]) -> None:
+        db.write(store_bad_rows, job_id, bad)
 
     place = settings.folder / "uploads" / f".hub-{job_id}"
     try:
@@ -66,7 +61,7 @@ def read(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
             files = [(path, path.name) for path in found]
             written, told = building.build(settings, config, files, layout, payload["tolerance"], refuse, progress)
         else:
-            with sources.opened(Path(payload["file"]), payload["name"]) as files:
+            with sources.open_source(Path(payload["file"]), payload["name"]) as files:
                 written, told = building.build(settings, config, files, layout, payload["tolerance"], refuse, progress)
     except errors.Problem as problem:
         reason = "; ".join(problem.fields.values()) if isinstance(problem, errors.Invalid) else problem.detail

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dynabench import errors
 from dynabench.datasets.imports.squad import is_squad, spans_field
+from dynabench.intake.columns import find_column, list_columns
+from dynabench.intake.mapping import value_at
 from dynabench.language import _
 from dynabench.storable import printable
 from dynabench.tasks import TaskConfig
@@ -91,32 +93,6 @@ def answer_options(config: TaskConfig) -> list[str]:
     return first.values if isinstance(first, Choice) else []
 
 
-def take(values: Mapping[str, Any], column: str) -> Any:
-    """What stands in a column; `a.b` is the member `b` of the object `a`."""
-    if not column:
-        return None
-    if column in values or "." not in column:
-        return values.get(column)
-    found: Any = values
-    for part in column.split("."):
-        found = found.get(part) if isinstance(found, dict) else None
-    return found
-
-
-def columns_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The columns of some rows, with those of nested objects by dotted names."""
-    found: dict[str, None] = {}
-    for row in rows:
-        for name, value in row.items():
-            found[printable(str(name))] = None
-            if isinstance(value, Mapping):
-                for inner, deep in value.items():
-                    found[printable(f"{name}.{inner}")] = None
-                    if isinstance(deep, Mapping):
-                        found |= {printable(f"{name}.{inner}.{each}"): None for each in deep}
-    return list(found)[:200]
-
-
 def guess(rows: Sequence[Mapping[str, Any]], config: TaskConfig, names: Mapping[str, Sequence[str]]) -> Layout:
     """The layout that the first rows look like. `names` are the classes of columns that hold class numbers."""
     first = rows[0] if rows else {}
@@ -124,11 +100,10 @@ def guess(rows: Sequence[Mapping[str, Any]], config: TaskConfig, names: Mapping[
         return Layout(form="checklist")
     if spans_field(config) is not None and is_squad(dict(first)) and "uid" not in first:
         return Layout(form="squad")
-    columns = columns_of(rows)
-    known = {column.casefold(): column for column in reversed(columns)}
+    columns = list_columns(rows)
     made: dict[str, str] = {}
     for field in [*config.model_context, *config.fields("input")]:
-        made[field.name] = _first(known, *(f"{group}{field.name}" for group in ("", "inputs.", "context.values.",
+        made[field.name] = find_column(columns, *(f"{group}{field.name}" for group in ("", "inputs.", "context.values.",
                                                                                 "input.", "context.")))  # fmt: skip
     free = [column for column in columns if column not in made.values()]
     for column in free:  # one text is left and one field: they belong together
@@ -138,18 +113,14 @@ def guess(rows: Sequence[Mapping[str, Any]], config: TaskConfig, names: Mapping[
     for field in config.fields("answer"):
         first_of_all = "answers" if {"uid", "inputs", "answers"} <= first.keys() else f"answer.{field.name}"
         others = ANSWERS if len(config.fields("answer")) == 1 else ()
-        made[field.name] = _first(known, first_of_all, field.name, *others)
+        made[field.name] = find_column(columns, first_of_all, field.name, *others)
     column = made[config.fields("answer")[0].name]
     return Layout(
         fields={name: column for name, column in made.items() if column},
-        values=meanings([take(row, column) for row in rows], answer_options(config), names.get(column, ())),
-        uid=_first(known, *UIDS),
-        tags=_first(known, *TAGS),
+        values=meanings([value_at(row, column) for row in rows], answer_options(config), names.get(column, ())),
+        uid=find_column(columns, *UIDS),
+        tags=find_column(columns, *TAGS),
     )
-
-
-def _first(known: Mapping[str, str], *wanted: str) -> str:
-    return next((known[name.casefold()] for name in wanted if name.casefold() in known), "")
 
 
 def meanings(raw: Iterable[Any], options: Sequence[str], classes: Sequence[str]) -> dict[str, str | list[str]]:

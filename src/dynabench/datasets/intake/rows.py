@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dynabench import errors
-from dynabench.datasets.imports.plan import Refused, brief
 from dynabench.datasets.intake import articles, cases, checklist
 from dynabench.datasets.intake.cases import Case, Note
 from dynabench.datasets.intake.cleaning import Cleaner
 from dynabench.datasets.intake.columns import Columns
 from dynabench.datasets.intake.layout import Layout
-from dynabench.datasets.intake.sources import Line
 from dynabench.datasets.stored import Stored
+from dynabench.intake.bad_rows import BadRow, shorten_values
+from dynabench.intake.text_rows import FileRow
 from dynabench.tasks import TaskConfig
 
-Found = Stored | Refused | Note
+Found = Stored | BadRow | Note
 
 
 class Translator:
@@ -28,11 +28,11 @@ class Translator:
         self.columns, self.cleaner = Columns(layout, config), Cleaner(config)
         self.count = 0
 
-    def rows(self, line: Line) -> Iterator[Found]:
+    def rows(self, line: FileRow) -> Iterator[Found]:
         """The rows of a line: one, or all of an article or test, which are numbered through the file."""
         if line.values is None:
             self.count += 1
-            yield Refused(self.count, _named(line.number, self.count, line.error), {})
+            yield BadRow(self.count, _named(line.number, self.count, line.error))
         elif self.layout.form == "columns":
             yield self._row(line.number, line.values)
         else:
@@ -44,7 +44,7 @@ class Translator:
             given, found, tags, uid = self.columns.case(values)
             inputs, answers = self.cleaner.row(given, found)
         except errors.Invalid as problem:
-            return Refused(self.count, _named(number, self.count, problem.detail), brief(dict(values)))
+            return BadRow(self.count, _named(number, self.count, problem.detail), shorten_values(values))
         return Stored(uid or str(self.count), inputs, answers, tags)
 
     def _many(self, number: int, values: Mapping[str, Any]) -> Iterator[Found]:
@@ -58,7 +58,9 @@ class Translator:
                 continue
             self.count += 1
             if isinstance(case, str):
-                yield Refused(self.count, case, brief({"test": values.get("test") or values.get("title") or ""}))
+                yield BadRow(
+                    self.count, case, shorten_values({"test": values.get("test") or values.get("title") or ""})
+                )
                 continue
             yield self._checked(number, case)
 
@@ -68,7 +70,7 @@ class Translator:
             uid = f"{number}.{case.uid}" if self.layout.form == "checklist" else case.uid or str(self.count)
             return Stored(cases.uid(uid), inputs, answers, case.tags)
         except errors.Invalid as problem:
-            return Refused(self.count, problem.detail, brief(dict(case.given)))
+            return BadRow(self.count, problem.detail, shorten_values(case.given))
 
 
 def _named(line: int, row: int, message: str) -> str:

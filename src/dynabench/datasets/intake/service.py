@@ -8,13 +8,16 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.datasets import library, waiting
 from dynabench.datasets.imports import hub
-from dynabench.datasets.imports.plan import Refused
-from dynabench.datasets.intake import building, sources
-from dynabench.datasets.intake.layout import Layout, answer_options, columns_of, take
+from dynabench.datasets.intake import building
+from dynabench.datasets.intake.layout import Layout, answer_options
 from dynabench.datasets.intake.rows import Translator
 from dynabench.datasets.library_schemas import DatasetIn, Row, SampleOut, SampleRow, Settled, VersionIn
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.intake import reader, sources
+from dynabench.intake.bad_rows import BadRow
+from dynabench.intake.columns import preview_rows
+from dynabench.intake.mapping import value_at
 from dynabench.language import _
 from dynabench.settings import Settings
 from dynabench.storable import UNSTORABLE
@@ -28,14 +31,13 @@ def sample(path: Path, config: TaskConfig, layout: Layout | None = None) -> Samp
     """The beginning of a file that waits, under a layout or the one that it looks like. Raises `Invalid` under
     `file` where nothing of it can be read."""
     name = waiting.named(path)
-    with sources.opened(path, name, first=True) as files:
+    with sources.open_source(path, name, first=True) as files:
         if not files:
             raise errors.Invalid({"file": _("There are no data files in it.")})
-        lines = building.first_rows(*files[0])
-        chosen = layout or building.guessed(lines, *files[0], config)
-    good = [line.values for line in lines if line.values is not None]
+        beginning = preview_rows(reader.read_rows(*files[0]))
+        chosen = layout or building.guess_layout(beginning, *files[0], config)
     found = SampleOut(
-        file=path.name.partition("--")[0], name=name, columns=columns_of(good), layout=chosen, rows=[],
+        file=path.name.partition("--")[0], name=name, columns=beginning.columns, layout=chosen, rows=[],
     )  # fmt: skip
     try:
         chosen.check(config)
@@ -43,13 +45,13 @@ def sample(path: Path, config: TaskConfig, layout: Layout | None = None) -> Samp
         found.problems = problem.fields
     if answer_options(config) and chosen.form == "columns":
         column = chosen.fields.get(config.fields("answer")[0].name, "")
-        raw = [take(values, column) for values in good]
+        raw = [value_at(values, column) for values in beginning.values]
         found.values = sorted({_said(one) for each in raw for one in (each if isinstance(each, list) else [each])
                                if isinstance(one, str | int | float)})[:VALUES]  # fmt: skip
     translator = Translator(chosen, config)
-    for line in lines:
+    for line in beginning.rows:
         for one in translator.rows(line):
-            if isinstance(one, Stored | Refused):
+            if isinstance(one, Stored | BadRow):
                 found.rows.append(_shown(one, translator.count))
             else:
                 found.notes[one.text] = found.notes.get(one.text, 0) + one.times
@@ -62,8 +64,8 @@ def _said(raw: object) -> str:
     return UNSTORABLE.sub("\ufffd", str(raw))[:100]
 
 
-def _shown(one: Stored | Refused, number: int) -> SampleRow:
-    if isinstance(one, Refused):
+def _shown(one: Stored | BadRow, number: int) -> SampleRow:
+    if isinstance(one, BadRow):
         return SampleRow(row=one.number, error=UNSTORABLE.sub("\ufffd", one.message))
     row = Row(uid=one.uid, inputs=dict(one.inputs), answers=[dict(each) for each in one.answers], tags=list(one.tags))
     return SampleRow(row=number, stored=row)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.errors import Invalid
+from dynabench.intake.reader import read_objects
 from dynabench.models.protocol import Model
 from dynabench.models.spec import SpanScore
 from dynabench.models.training import rows
@@ -36,7 +37,7 @@ def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Question]:
     """Questions that have an answer, of files in SQuAD's format: one article a line."""
     found = []
     for path in rows.paths(source, folder):
-        for article in rows.read(path):
+        for _number, article in read_objects(path):
             paragraphs: Any = article["paragraphs"]
             found += [question for paragraph in paragraphs for question in _questions(paragraph, recipe)]
     if source.limit is not None and len(found) > source.limit:

@@ -1,16 +1,15 @@
 """Rows of training and test sets: read, labelled, without overlap, split."""
 
-import gzip
 import hashlib
-import json
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from dynabench.errors import Invalid, NotFound
+from dynabench.intake.reader import read_objects
 from dynabench.models.training import polar, tweets
 from dynabench.models.training.recipes import Recipe, Source
 from dynabench.models.words import spoken, words
@@ -52,15 +51,6 @@ class Prepared(Generic[R]):
         return [row for rows in self.development.values() for row in rows]
 
 
-def read(path: Path) -> Iterator[dict[str, object]]:
-    """Objects of a JSON lines file, gzipped or plain."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
-
-
 def paths(source: Source, folder: Path) -> list[Path]:
     """The files of a source; raises `NotFound` when they are absent."""
     found = [path for pattern in source.files for path in sorted(folder.glob(pattern))]
@@ -73,7 +63,7 @@ def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
     """Labelled rows of a source in file order; raises `NotFound` when its files are absent."""
     rows = []
     for path in paths(source, folder):
-        for raw in read(path):
+        for _number, raw in read_objects(path):
             label = source.labels.get(str(raw[source.label]), str(raw[source.label]))
             if label in recipe.labels:
                 inputs = _inputs(raw, source.columns, source, recipe)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.errors import Invalid, NotFound
+from dynabench.intake.reader import read_objects
 from dynabench.language import _
 from dynabench.models.starting import described
 from dynabench.models.training import mixing, questions, recipes, rows
@@ -108,12 +109,12 @@ def of_lines(path: Path, shape: Shape) -> list[Row | Question]:
     """
     found: list[Row | Question] = []
     try:
-        found.extend(shape.row(raw, [raw[shape.answer]]) for raw in rows.read(path))
+        found.extend(shape.row(raw, [raw[shape.answer]]) for _number, raw in read_objects(path))
     except (KeyError, TypeError, IndexError) as error:
         wanted = ", ".join((*shape.inputs, shape.answer))
         told = f"Row {len(found) + 1} does not have {wanted} as they are needed: {error}"
         raise Invalid({path.name: told}) from None
-    except (ValueError, OSError) as error:
+    except (Invalid, OSError) as error:
         raise Invalid({path.name: f"Row {len(found) + 1} is no JSON in a line: {error}"}) from None
     return found
 

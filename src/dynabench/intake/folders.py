@@ -1,4 +1,4 @@
-"""Which files of a dataset's folder hold the rows that are wanted: by its card's `configs`, else by their names.
+"""Choice of the files of a dataset's folder that hold the rows: by its card's `configs`, else by their names.
 
 Loading scripts are never run; a dataset that has nothing else is refused.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from dynabench import errors
-from dynabench.datasets.imports import reading
+from dynabench.intake import reader
 from dynabench.language import _
 
 CARD = "README.md"
@@ -35,7 +35,7 @@ def choose(names: Sequence[str], card: str = "", config: str = "", split: str = 
         scripts = any(name.endswith(".py") for name in names)
         why = _("Its rows come from a script, which is never run here.") if scripts else _("It has no data files.")
         raise errors.Invalid(
-            {"dataset": _("%(why)s Files that are read: %(kinds)s.", why=why, kinds=", ".join(reading.KINDS))}
+            {"dataset": _("%(why)s Files that are read: %(kinds)s.", why=why, kinds=", ".join(reader.KINDS))}
         )
     by_split = _from_card(data, card, config)
     if by_split is None:
@@ -50,10 +50,10 @@ def choose(names: Sequence[str], card: str = "", config: str = "", split: str = 
                     }
                 )
         by_split = _by_name(data)
-    wanted = split or next((one for one in ("train", "") if one in by_split), "")
-    if wanted not in by_split and (split or len(by_split) > 1):
+    chosen_split = split or next((entry for entry in ("train", "") if entry in by_split), "")
+    if chosen_split not in by_split and (split or len(by_split) > 1):
         raise errors.Invalid({"split": _("Choose one of %(value)s.", value=", ".join(sorted(filter(None, by_split))))})
-    return by_split.get(wanted) or next(iter(by_split.values()))
+    return by_split.get(chosen_split) or next(iter(by_split.values()))
 
 
 def _is_data(name: str) -> bool:
@@ -61,25 +61,25 @@ def _is_data(name: str) -> bool:
     if path.is_absolute() or ".." in path.parts or path.name in NOT_ROWS or path.name.startswith("."):
         return False
     try:
-        return bool(reading.kind(path.name))
+        return bool(reader.kind_of_file(path.name))
     except errors.Invalid:
         return False
 
 
 def _by_name(data: list[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    matches: dict[str, list[str]] = {}
     for name in data:
         words = _WORD.findall(name.lower())
         split = next((split for split, called in SPLITS.items() if any(word in called for word in words)), "")
-        found.setdefault(split, []).append(name)
-    return found
+        matches.setdefault(split, []).append(name)
+    return matches
 
 
 def front_matter(card: str) -> dict[str, Any]:
     """The YAML at the head of a card; nothing where there is none."""
-    found = re.match(r"\A---\s*\n(.*?)\n---\s*(\n|\Z)", card, re.DOTALL)
+    matches = re.match(r"\A---\s*\n(.*?)\n---\s*(\n|\Z)", card, re.DOTALL)
     try:
-        document = yaml.safe_load(found[1]) if found else None
+        document = yaml.safe_load(matches[1]) if matches else None
     except yaml.YAMLError:
         return {}
     return document if isinstance(document, dict) else {}
@@ -87,32 +87,34 @@ def front_matter(card: str) -> dict[str, Any]:
 
 def _from_card(data: list[str], card: str, config: str) -> dict[str, list[str]] | None:
     configs = front_matter(card).get("configs")
-    configs = [one for one in configs if isinstance(one, dict)] if isinstance(configs, list) else []
+    configs = [entry for entry in configs if isinstance(entry, dict)] if isinstance(configs, list) else []
     if not configs:
         return None
-    named = {str(one.get("config_name", "default")): one for one in configs}
-    fallback = next((name for name, one in named.items() if one.get("default")), next(iter(named)))
+    named = {str(entry.get("config_name", "default")): entry for entry in configs}
+    fallback = next((name for name, entry in named.items() if entry.get("default")), next(iter(named)))
     chosen = named.get(config or ("default" if "default" in named else fallback))
     if chosen is None:
         raise errors.Invalid({"config": _("Choose one of %(value)s.", value=", ".join(sorted(named)))})
     files = chosen.get("data_files", [])
     files = [files] if isinstance(files, str | dict) else files
-    found: dict[str, list[str]] = {}
-    for one in files:
-        split, paths = (str(one.get("split", "")), one.get("path", [])) if isinstance(one, dict) else ("train", one)
+    matches: dict[str, list[str]] = {}
+    for entry in files:
+        split, paths = (
+            (str(entry.get("split", "")), entry.get("path", [])) if isinstance(entry, dict) else ("train", entry)
+        )
         patterns = [str(path).removeprefix("./") for path in (paths if isinstance(paths, list) else [paths])]
         base = str(chosen.get("data_dir") or "").strip("/")
         patterns = [f"{base}/{pattern}" if base else pattern for pattern in patterns]
         held = [name for name in data if any(fnmatch(name, pattern.replace("**/", "*")) for pattern in patterns)]
-        found.setdefault(split, []).extend(name for name in held if name not in found.get(split, []))
-    return {split: names for split, names in found.items() if names} or None
+        matches.setdefault(split, []).extend(name for name in held if name not in matches.get(split, []))
+    return {split: names for split, names in matches.items() if names} or None
 
 
 def local(folder: Path, config: str = "", split: str = "") -> list[Path]:
     """The files of a folder on this machine; links that lead out of it are not followed."""
     root = folder.resolve()
-    found = [path for path in sorted(root.rglob("*")) if path.is_file() and path.resolve().is_relative_to(root)]
-    names = [path.relative_to(root).as_posix() for path in found[:10_000]]
+    matches = [path for path in sorted(root.rglob("*")) if path.is_file() and path.resolve().is_relative_to(root)]
+    names = [path.relative_to(root).as_posix() for path in matches[:10_000]]
     card = root / CARD
     text = card.read_text(encoding="utf-8", errors="replace")[:1_000_000] if card.is_file() else ""
     return [root / name for name in choose(names, text, config, split)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from dynabench import errors
+from dynabench.intake.text_rows import FileRow
 from dynabench.language import _
 
 PIECE = 1024**2  # characters
@@ -25,14 +26,14 @@ class _Text:
 
     def more(self) -> bool:
         """Read on, as much again as is here, so that a long member is not tried too often; False at the end."""
-        rest, wanted = [self.text[self.at :]], max(len(self.text) - self.at, 1)
-        if wanted > MOST:
+        rest, expected = [self.text[self.at :]], max(len(self.text) - self.at, 1)
+        if expected > MOST:
             raise errors.TooLarge(
                 _("A member of this JSON document is longer than %(most)s characters.", most=f"{MOST:,}")
             )
-        while wanted > 0 and (some := next(self.decoded, "")):
+        while expected > 0 and (some := next(self.decoded, "")):
             rest.append(some)
-            wanted -= len(some)
+            expected -= len(some)
         grown = len(rest) > 1
         self.text, self.at = "".join(rest), 0
         return grown
@@ -47,9 +48,9 @@ class _Text:
             if not self.more():
                 return ""
 
-    def take(self, wanted: str) -> bool:
+    def take(self, expected: str) -> bool:
         """Pass over a character, if it is the next one."""
-        if self.peek() == wanted:
+        if self.peek() == expected:
             self.at += 1
             return True
         return False
@@ -59,24 +60,37 @@ class _Text:
         self.peek()
         while True:
             try:
-                found, end = self.decoder.raw_decode(self.text, self.at)
+                parsed, end = self.decoder.raw_decode(self.text, self.at)
             except ValueError:
                 if not self.more():
                     raise
                 continue
-            if isinstance(found, int | float) and self.text[end : end + 1] not in _ENDS and self.more():
+            if isinstance(parsed, int | float) and self.text[end : end + 1] not in _ENDS and self.more():
                 continue  # the number may go on
             self.at = end
-            return found
+            return parsed
 
 
-def members(stream: BinaryIO) -> Iterator[Any]:
-    """The rows of a document. Raises `ValueError` or `RecursionError` where it is no JSON any more."""
+def read_json_document(stream: BinaryIO) -> Iterator[FileRow]:
+    """Yield the rows of a document, numbered from 1; the last one tells where it is no JSON any more."""
+    number = 0
+    try:
+        for member in read_members(stream):
+            number += 1
+            is_object = isinstance(member, dict)
+            yield FileRow(number, member) if is_object else FileRow(number, None, _("This is no JSON object."))
+    except (ValueError, RecursionError):
+        yield FileRow(number + 1, None, _("From here on this is not valid JSON in UTF-8."))
+
+
+def read_members(stream: BinaryIO) -> Iterator[Any]:
+    """Yield the rows of a document. Raises `ValueError` or `RecursionError` where it is no JSON any more."""
     text = _Text(stream)
     if text.peek() != "{":
         yield from _listed(text) if text.take("[") else [text.value()]
     else:
-        yield from _of_object(text)
+        while text.peek() == "{":  # files of JSON lines are also called .json
+            yield from _of_object(text)
     if text.peek():
         raise ValueError("There is more after the document.")
 

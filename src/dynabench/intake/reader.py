@@ -1,0 +1,128 @@
+"""The reader of files of rows: any kind of file, by its name, as rows one after the other in constant memory.
+
+Nothing here unpickles, follows a path in a file, or runs code that came with data. A row that cannot be read is named
+and the rest goes on; a file that cannot be read raises `Invalid` or `TooLarge`.
+"""
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO
+
+from dynabench import errors
+from dynabench.intake import json_documents, parquet_rows, text_rows
+from dynabench.intake.text_rows import FileRow
+from dynabench.language import _
+
+KINDS = (".jsonl", ".ndjson", ".csv", ".tsv", ".json", ".parquet")
+UNPACKED_BYTES = 8 * 1024**3
+SUSPECT_BYTES, SUSPECT_RATIO = 64 * 1024**2, 200
+"""Beyond so many bytes, no text packs 200 times smaller."""
+PROGRESS_ROWS = 500
+LONGEST_OBJECT = 64 * 1024**2
+TEXT_READERS: dict[str, Callable[[BinaryIO], Iterator[FileRow]]] = {
+    ".jsonl": text_rows.read_json_lines,
+    ".ndjson": text_rows.read_json_lines,
+    ".csv": text_rows.read_csv,
+    ".tsv": text_rows.read_tsv,
+    ".json": json_documents.read_json_document,
+}
+
+
+def kind_of_file(name: str) -> str:
+    """Return the kind of a file from its name, one of `KINDS`; `.gz` may follow. Raises `Invalid` for others."""
+    ending = PurePath(name.lower().removesuffix(".gz")).suffix
+    if ending in KINDS:
+        return ending
+    raise errors.Invalid(
+        {"file": _("Give a file that ends in %(kinds)s, or one of them with .gz.", kinds=", ".join(KINDS))}
+    )
+
+
+def ending_of_file(name: str) -> str:
+    """Return the ending that tells the kind of a file, with `.gz` where it is compressed. Raises `Invalid`."""
+    return kind_of_file(name) + (".gz" if name.lower().endswith(".gz") else "")
+
+
+def read_rows(path: Path, name: str = "", progress: Callable[[int], object] = lambda _: None) -> Iterator[FileRow]:
+    """Yield the rows of a file.
+
+    `name` is what the file was called where `path` no longer says so. `progress` is called with the number of its
+    bytes that are read, every few hundred rows and at the end.
+    """
+    name = name or path.name
+    kind = kind_of_file(name)
+    if kind == ".parquet":
+        if name.lower().endswith(".gz"):
+            raise errors.Invalid({"file": _("Parquet is compressed already: send it without .gz.")})
+        yield from parquet_rows.read_parquet(path, progress)
+        return
+    with open_text(path, name) as stream:
+        packed = getattr(stream, "packed", stream)
+        for count, row in enumerate(read_stream(stream, kind), start=1):
+            if count % PROGRESS_ROWS == 0:
+                progress(packed.tell())
+            yield row
+        progress(packed.tell())
+
+
+def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a file of JSON lines, plain or with .gz, with the numbers of their lines.
+
+    This is for files of one's own, whose lines may be long. Raises `Invalid` at the first line that is no object.
+    """
+    with open_text(path, path.name) as stream:
+        refuse_utf16(stream)
+        for number, values, error in text_rows.read_json_lines(stream, LONGEST_OBJECT):
+            if values is None:
+                raise errors.Invalid({"file": _("Line %(number)s: %(error)s", number=number, error=error)})
+            yield number, values
+
+
+def read_stream(stream: Any, kind: str) -> Iterator[FileRow]:
+    """Return the rows of an open text file of a kind in `TEXT_READERS`. Raises `Invalid` for a file in UTF-16."""
+    refuse_utf16(stream)
+    return TEXT_READERS[kind](stream)
+
+
+def refuse_utf16(stream: Any) -> None:
+    """Raise `Invalid` for an open file that begins as UTF-16 does."""
+    if stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise errors.Invalid({"file": _("This file is in UTF-16. Save it in UTF-8 and send it again.")})
+
+
+@contextmanager
+def open_text(path: Path, name: str) -> Iterator[BinaryIO]:
+    """Open a text file, unpacked where its name ends in .gz."""
+    with path.open("rb") as file:
+        yield UnpackedFile(file) if name.lower().endswith(".gz") else file
+
+
+class UnpackedFile(io.BufferedReader):
+    """The content of a gzip file, whose file is `packed`. Raises `Invalid` or `TooLarge` while it is read."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self.packed = packed
+        super().__init__(_LimitedGzip(packed))
+
+
+class _LimitedGzip(gzip.GzipFile):
+    # A small file may hold a great deal of nothing.
+    def __init__(self, packed: BinaryIO) -> None:
+        super().__init__(fileobj=packed)
+        self.packed, self.size = packed, 0
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self.read(len(buffer))
+        except (gzip.BadGzipFile, zlib.error, EOFError):
+            raise errors.Invalid({"file": _("This gzip file is damaged or cut off. Send it again.")}) from None
+        buffer[: len(data)] = data
+        self.size += len(data)
+        if self.size > UNPACKED_BYTES or (self.size > SUSPECT_BYTES and self.size > SUSPECT_RATIO * self.packed.tell()):
+            raise errors.TooLarge(_("This file is too large unpacked. Split it."))
+        return len(data)
