@@ -8,13 +8,12 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.reading import read_board, read_every_score, read_slices
+from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset
 from dynabench.language import _
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards import view_queries as queries
+from dynabench.leaderboards import queries
 from dynabench.leaderboards.comparing import NOTHING, paired
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
 from dynabench.registry import service as registry
-from dynabench.registry.tables import Submission
 from dynabench.scoring.measures import Measure
 from dynabench.stats.corrections import holm
 
@@ -23,17 +22,17 @@ HARDEST = 8
 
 
 @dataclass(frozen=True)
-class Entry:
+class ModelEntry:
     """All that one entrant scored. `scores` by dataset and metric, `slices` of the primary metric by dataset and tag.
 
     `tries` counts the submissions of its submitter in the task's ledger as that does, None of anonymous ones.
     """
 
-    field: Field
+    board: Board
     entrant: Entrant
-    data: tuple[Data, ...]
+    data: tuple[ScoredDataset, ...]
     scores: Mapping[tuple[int, str], Cell]
-    slices: tuple[tuple[Data, tuple[tuple[str, Cell], ...]], ...]
+    slices: tuple[tuple[ScoredDataset, tuple[tuple[str, Cell], ...]], ...]
     tries: int | None
 
 
@@ -47,76 +46,55 @@ class Leader:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestOnDataset:
     """Who does best on a dataset, and the slices that are hardest for the best `TOP`, by their mean."""
 
-    data: Data
+    data: ScoredDataset
     metric: Measure
     leaders: tuple[Leader, ...]
     others: int
     slices: tuple[tuple[str, Cell], ...]
 
 
-def of_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:
-    """What the submissions of this model scored, as `viewer` may know.
+def of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
+    """Return the scores of this model's submissions, as `viewer` may know, those on retired datasets too.
 
     Anonymous ones are not linked to its name, and a model that is listed for few people is there for these alone.
     """
-    found = []
+    entries = []
     for task in session.scalars(queries.tasks_of(name)):
-        if not registry.visible(session, viewer, name, task):
-            continue
-        field = known.field(session, viewer, task, withdrawn=True)
-        found += [_entry(session, field, each) for each in field.entrants if each.model == name]
-    return found
+        if registry.visible(session, viewer, name, task):
+            board = read_board(session, viewer, task, withdrawn=True, retired=True)
+            entries += [_entry(session, board, entrant) for entrant in board.entrants if entrant.model == name]
+    return entries
 
 
-def _entry(session: Session, field: Field, entrant: Entrant) -> Entry:
-    scores = {
-        (data, name): cell for (_, data, name), cell in known.scores(session, field, [entrant], field.data).items()
-    }
-    scored = tuple(each for each in field.data if any(id == each.id for id, _ in scores))
-    return Entry(
-        field, entrant, scored, scores, tuple(_sliced(session, field, entrant, scored)), _tries(session, entrant)
-    )
+def _entry(session: Session, board: Board, entrant: Entrant) -> ModelEntry:
+    scores = read_every_score(session, board, entrant)
+    ids = {dataset for dataset, _metric in scores}
+    scored = tuple(dataset for dataset in board.datasets if dataset.id in ids)
+    slices = []
+    for dataset in scored:
+        cells = read_slices(session, board, [entrant], dataset, board.primary)
+        if cells:
+            worst = sorted(cells.items(), key=lambda pair: board.primary.direction * pair[1].value)
+            slices.append((dataset, tuple((tag, cell) for (_id, tag), cell in worst[:HARDEST])))
+    tries = None
+    if entrant.person is not None and not entrant.anonymous:
+        tries = session.scalar(queries.entries_of(entrant.person, board.config.id))
+    return ModelEntry(board, entrant, scored, scores, tuple(slices), tries)
 
 
-def _sliced(
-    session: Session, field: Field, entrant: Entrant, data: Sequence[Data]
-) -> list[tuple[Data, tuple[tuple[str, Cell], ...]]]:
-    """The slices of each dataset on which the entrant does worst, worst first."""
-    metric, found = field.metrics[0], []
-    for each in data:
-        cells = known.slices(session, field, [entrant], each, metric)
-        worst = sorted(
-            ((tag, cell) for (_dataset, tag), cell in cells.items()), key=lambda pair: metric.direction * pair[1].value
-        )
-        if worst:
-            found.append((each, tuple(worst[:HARDEST])))
-    return found
-
-
-def _tries(session: Session, entrant: Entrant) -> int | None:
-    submission = session.get_one(Submission, entrant.id)
-    if submission.person_id is None or submission.visibility == "anonymous":
-        return None
-    return session.scalar(queries.tries(submission.person_id, submission.task_id))
-
-
-def best(session: Session, viewer: Person | None, task: str, name: str, limit: int = TOP) -> Best:
-    """Who does best on a dataset. Raises `NotFound` where there is no such dataset."""
-    field = known.field(session, viewer, task)
-    data, metric = field.dataset(name), field.metric()
-    scores = known.scores(session, field, field.entrants, [data], [metric])
-    ranked = sorted(
-        ((each, scores[key]) for each in field.entrants if (key := (each.id, data.id, metric.name)) in scores),
-        key=lambda pair: (-metric.direction * pair[1].value, pair[0].id),
-    )
+def best(session: Session, board: Board, name: str, limit: int = TOP) -> BestOnDataset:
+    """Return the best entrants on a dataset. Raises `NotFound` where there is no such dataset."""
+    data, metric = board.dataset(name), board.primary
+    scored = [(entrant, cell) for entrant in board.entrants if (cell := board.cell(entrant, data, metric)) is not None]
+    ranked = sorted(scored, key=lambda pair: (-metric.direction * pair[1].value, pair[0].id))
     top = ranked[:limit]
-    tied = ties([cell for _, cell in top])
-    leaders = tuple(Leader(each, cell, tie) for (each, cell), tie in zip(top, tied, strict=True))
-    cells = known.slices(session, field, [each for each, _ in top], data, metric)
-    return Best(data, metric, leaders, len(ranked) - len(top), hardest(cells, metric))
+    tied = ties([cell for _entrant, cell in top])
+    leaders = tuple(Leader(*pair, tie) for pair, tie in zip(top, tied, strict=True))
+    cells = read_slices(session, board, [entrant for entrant, _cell in top], data, metric)
+    return BestOnDataset(data, metric, leaders, len(ranked) - len(top), hardest(cells, metric))
 
 
 def ties(cells: Sequence[Cell], level: float = 0.05) -> list[bool]:
@@ -155,7 +133,7 @@ def _limit(limits: Sequence[float | None]) -> float | None:
     return fmean(known) if len(known) == len(limits) else None
 
 
-def shown_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:
+def shown_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
     """As `of_model`; raises `NotFound` where there is nothing to show."""
     found = of_model(session, viewer, name)
     if not found:

@@ -51,7 +51,7 @@ async def read_leaderboard(request: Request, task: str, viewer: Viewer, fork: Fo
 async def ranks(request: Request, task: str, viewer: Viewer, fork: Fork = "") -> RanksOut:
     """Rank intervals, tie groups and scores alone, by row: what a page asks for under changed weights."""
     rows = (await board_of(request, viewer, task, fork)).ranking.rows
-    found = {str(row.entry.id): row for row in rows if row.rank}
+    found = {str(row.entrant.id): row for row in rows if row.rank}
     return RanksOut(
         ranks={id: (row.rank.low, row.rank.high, row.rank.group) for id, row in found.items() if row.rank},
         scores={id: (row.score.value, row.score.low, row.score.high) for id, row in found.items()},
@@ -118,7 +118,7 @@ async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) ->
 
     def read(session: Session) -> str:
         of, row = reading.row(session, viewer, task, {}, id)
-        if not row.entry.model:
+        if not row.entrant.model:
             raise errors.NotFound(_("This row has no name under which a card could tell its results."))
         address = str(request.url_for("leaderboard", task=task))
         return exchange.model_index(of.board, row.place, rounds.task_config(session, task).name, address)

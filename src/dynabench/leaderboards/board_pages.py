@@ -7,9 +7,10 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.accounts.auth import Viewer
+from dynabench.benchmark import weights
+from dynabench.benchmark.ranking import OFFSETS
 from dynabench.collection import overview
-from dynabench.leaderboards import filters, ledger, listing, pictures, reading, reports, weights
-from dynabench.leaderboards.ranking import OFFSETS
+from dynabench.leaderboards import filters, ledger, listing, pictures, reading, reports
 from dynabench.leaderboards.reading import Asked
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
@@ -34,7 +35,7 @@ def shown_board(asked: Asked, name: str) -> dict[str, Any]:
     """What the templates of a board need."""
     columns = asked.shown.columns
     places = {each.name: place for place, each in enumerate(asked.ranking.board.metrics)}
-    known = [row.entry for row in asked.ranking.rows]
+    known = [row.entrant for row in asked.ranking.rows]
     return {
         "board": asked.ranking.board,
         "weights": asked.ranking.weights,
@@ -72,7 +73,7 @@ def data(asked: Asked) -> dict[str, Any]:
     of = asked.ranking.board
     usual = {"metrics": dict(asked.usual.metrics), "datasets": dict(asked.usual.datasets), "form": asked.usual.form}
     return {
-        "primary": of.primary,
+        "primary": of.primary.name,
         "metrics": [
             {"name": each.name, "direction": each.direction, "offset": OFFSETS.get(each.name, 0.0),
              "ends": each.ends,
@@ -82,7 +83,7 @@ def data(asked: Asked) -> dict[str, Any]:
         "datasets": [each.name for each in of.datasets],
         "usual": usual,
         "rows": [
-            [row.entry.id, [[float(f"{x:.9g}") if x == x else None for x in line] for line in of.values[row.place]]]
+            [row.entrant.id, [[float(f"{x:.9g}") if x == x else None for x in line] for line in of.values[row.place]]]
             for row in asked.ranking.rows
         ],
     }  # fmt: skip

@@ -14,8 +14,8 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset
 from dynabench.language import _
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, Scores
 from dynabench.leaderboards.results import Right
 from dynabench.scoring.measures import Measure, Replicates
 from dynabench.stats.corrections import holm
@@ -25,7 +25,7 @@ FEW = 25
 """Rows that tell two models apart, below which McNemar's test is exact."""
 NOTHING = 1e-9
 SHOWN = ("differ", "a", "b", "wrong", "right")
-RowsOf = Callable[[Data], tuple[Right, Right] | None]
+RowsOf = Callable[[ScoredDataset], tuple[Right, Right] | None]
 """What the primary metric says of both entrants row by row, None where that may not be counted."""
 
 
@@ -33,7 +33,7 @@ RowsOf = Callable[[Data], tuple[Right, Right] | None]
 class Difference:
     """The first entrant's score minus the second's. `p` is None where nothing is known of the spread."""
 
-    data: Data
+    data: ScoredDataset
     metric: Measure
     a: Cell
     b: Cell
@@ -67,22 +67,21 @@ class Tally:
         return self.right + self.a + self.b + self.wrong
 
 
-def compared(
-    first: Entrant, second: Entrant, data: Sequence[Data], metrics: Sequence[Measure], scores: Scores, rows: RowsOf
-) -> list[Difference]:
-    """The differences for each metric and each dataset on which both have a score, metric by metric."""
-    found = []
-    for metric in metrics:
-        of = []
-        for each in data:
-            a, b = scores.get((first.id, each.id, metric.name)), scores.get((second.id, each.id, metric.name))
+def compared(board: Board, first: Entrant, second: Entrant, rows: RowsOf) -> list[Difference]:
+    """Return the differences for each metric and each dataset on which both have a score, metric by metric."""
+    differences = []
+    for metric in board.metrics:
+        of_metric = []
+        for data in board.datasets:
+            a, b = board.cell(first, data, metric), board.cell(second, data, metric)
             if a is not None and b is not None:
-                of.append(_difference(each, metric, a, b, rows(each) if metric is metrics[0] else None))
-        found += _corrected(of)
-    return found
+                results = rows(data) if metric == board.primary else None
+                of_metric.append(_difference(data, metric, a, b, results))
+        differences += _corrected(of_metric)
+    return differences
 
 
-def _difference(data: Data, metric: Measure, a: Cell, b: Cell, rows: tuple[Right, Right] | None) -> Difference:
+def _difference(data: ScoredDataset, metric: Measure, a: Cell, b: Cell, rows: tuple[Right, Right] | None) -> Difference:
     value = a.value - b.value
     made = Difference(data, metric, a, b, value, None, None, None, "")
     if a.replicates is not None and b.replicates is not None and not metric.cost:  # three repeats say little of chance

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
+from dynabench.benchmark import queries as standings_queries
 from dynabench.leaderboards import queries
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
@@ -40,7 +41,7 @@ def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
     rounds.task(session, task)
     scored = dict(session.execute(queries.tries(task)).all())
     counts, lines = Counter[int](), list[Line]()
-    for of, person in session.execute(queries.submissions(task)):
+    for of, person in session.execute(standings_queries.submissions(task)):
         nth = None
         if of.person_id is not None and of.visibility != "anonymous":
             counts[of.person_id] += 1
@@ -73,7 +74,7 @@ def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str
     Counted are private submissions too, since the number of tries is what a reader has to know, but no anonymous ones.
     """
     named, tries, gone = dict[int, str](), Counter[int](), Counter[int]()
-    for of, person in session.execute(queries.submissions(task)):
+    for of, person in session.execute(standings_queries.submissions(task)):
         if person is None or of.visibility == "anonymous":
             continue
         tries[person.id] += 1

@@ -13,10 +13,9 @@ from math import sqrt
 
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset
 from dynabench.collection import overview
 from dynabench.collection.statistics import statistics
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
 from dynabench.rounds.tables import Round
 from dynabench.scoring.measures import Measure
 from dynabench.stats.averages import saturation
@@ -37,14 +36,14 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PeopleAndModels:
     """People beside the models of one round. `gap` is to its targets, `behind` to the `best` entrant.
 
     `steps` are empty where people's accuracy is not known, or no better than the first model's.
     """
 
     round: int
-    data: Data | None
+    data: ScoredDataset | None
     human: Rate
     gap: Rate
     best: Entrant | None
@@ -53,31 +52,32 @@ class Standing:
     steps: tuple[Step, ...]
 
 
-def standings(session: Session, field: Field) -> list[Standing]:
-    """People and models for each round of the task, oldest first."""
-    metric = field.metrics[0]
-    of = {each.round: each for each in field.data if each.round is not None}
-    scores = known.scores(session, field, field.entrants, of.values(), [metric])
-    found = []
-    for each in reversed(overview.started(session, field.config.id)):
-        data = of.get(each.number)
-        mine = [
-            (one, scores[key]) for one in field.entrants if data and (key := (one.id, data.id, metric.name)) in scores
+def standings(session: Session, board: Board) -> list[PeopleAndModels]:
+    """Return people and models for each round of the task, oldest first."""
+    metric = board.primary
+    datasets = {dataset.round: dataset for dataset in board.datasets if dataset.round is not None}
+    rows = []
+    for started in reversed(overview.started(session, board.config.id)):
+        data = datasets.get(started.number)
+        scores = [
+            (entrant, cell)
+            for entrant in board.entrants
+            if data is not None and (cell := board.cell(entrant, data, metric)) is not None
         ]
-        found.append(_standing(session, each, data, mine, metric))
-    return found
+        rows.append(_standing(session, started, data, scores, metric))
+    return rows
 
 
 def _standing(
-    session: Session, of: Round, data: Data | None, mine: Sequence[tuple[Entrant, Cell]], metric: Measure
-) -> Standing:
+    session: Session, of: Round, data: ScoredDataset | None, mine: Sequence[tuple[Entrant, Cell]], metric: Measure
+) -> PeopleAndModels:
     said = statistics(session, of, by=())
     human = said.human_accuracy
     best, score = max(mine, key=lambda pair: metric.direction * pair[1].value, default=(None, None))
     alike = metric.name in ACCURACIES
     behind = difference(human, score) if alike and score is not None else UNKNOWN
     steps = saturated(human.value, mine) if alike else ()
-    return Standing(of.number, data, human, said.human_model_gap, best, score, behind, steps)
+    return PeopleAndModels(of.number, data, human, said.human_model_gap, best, score, behind, steps)
 
 
 def difference(human: Rate, score: Cell) -> Rate:

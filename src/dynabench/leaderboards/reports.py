@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.standings import Board
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.leaderboards import outside, queries
-from dynabench.leaderboards.board import Board
 from dynabench.leaderboards.outside import Result
 from dynabench.leaderboards.tables import Report
 from dynabench.rounds import service as rounds
@@ -89,10 +89,10 @@ class Line:
 def lines(session: Session, board: Board) -> list[Line]:
     """What is reported on a task, cards first, at most `LISTED` results."""
     found = list(_cards(session, board))
-    for each in listed(session, board.task):
+    for each in listed(session, board.config.id):
         if each.removed_at is None:
             found += [Line(Result(**told), each.id, each.source) for told in each.document["results"]]
-    datasets = _names((each.name, (each.name, each.title, f"{board.task}/{each.name}")) for each in board.datasets)
+    datasets = _names((each.name, (each.name, each.title, f"{board.config.id}/{each.name}")) for each in board.datasets)
     metrics = _names((each.name, (each.name, each.title, f"{each.title} ({each.unit})")) for each in board.metrics)
     placed = []
     for line in found[:LISTED]:
@@ -102,8 +102,8 @@ def lines(session: Session, board: Board) -> list[Line]:
 
 
 def _cards(session: Session, board: Board) -> Iterable[Line]:
-    named = {entry.id: entry for entry in board.entries if entry.model and entry.name}
-    for id, text in session.execute(queries.readmes(board.task)):
+    named = {entrant.id: entrant for entrant in board.entrants if entrant.model and entrant.name}
+    for id, text in session.execute(queries.readmes(board.config.id)):
         if id in named:
             for each in outside.readme(text):
                 told = Result(**(asdict(each) | {"model": named[id].name}))
@@ -138,13 +138,12 @@ def together(board: Board, told: Iterable[Line], dataset: str, metric: str) -> l
     what = next((at for at, each in enumerate(board.metrics) if each.name == metric), None)
     if data is None or what is None:
         raise errors.NotFound(_("This board has no such dataset or metric."))
-    of, found = board.metrics[what], []
-    for place, entry in enumerate(board.entries):
-        at = board.places[place], data, what
-        value = float(board.of.values[at])
-        if value == value and not board.held(place, data):
-            low, high = (float(x) if x == x else None for x in (board.of.low[at], board.of.high[at]))
-            found.append(Place(entry.name, value, low, high, None))
+    of, column, found = board.metrics[what], board.datasets[data], []
+    for entrant in board.entrants:
+        cell = board.cell(entrant, column, of)
+        if cell is not None and not board.held(entrant, column):
+            low, high = (None if limit is None else limit * of.scale for limit in (cell.low, cell.high))
+            found.append(Place(entrant.name, cell.value * of.scale, low, high, None))
     for line in told:
         number = line.result.number
         if (line.on, line.measure) == (dataset, metric) and number is not None:

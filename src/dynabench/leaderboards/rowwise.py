@@ -8,13 +8,11 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.benchmark.standings import Board, Entrant, ScoredDataset
 from dynabench.datasets.stored import Stored
 from dynabench.language import _
-from dynabench.leaderboards import comparing, results
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards import view_queries as queries
+from dynabench.leaderboards import comparing, queries, results
 from dynabench.leaderboards.comparing import Difference, RowsOf, Tally
-from dynabench.leaderboards.entrants import Data, Entrant, Field
 from dynabench.leaderboards.results import Right
 from dynabench.leaderboards.transfer import Transfer, transfer
 from dynabench.scoring.tables import Shard
@@ -55,7 +53,7 @@ class Shown:
 class Page:
     """Rows of one page; `next` is the place after which the next page begins, None at the end."""
 
-    data: Data
+    data: ScoredDataset
     tally: Tally
     rows: tuple[Shown, ...]
     next: int | None
@@ -65,9 +63,9 @@ Shards = dict[int, list[Shard]]
 """By submission."""
 
 
-def shards(session: Session, ids: Sequence[int], data: Data) -> Shards:
+def shards(session: Session, ids: Sequence[int], data: ScoredDataset) -> Shards:
     """The answered shards of finished evaluations on a dataset; none of one whose results may not be seen."""
-    if not data.results_may_be_seen:
+    if data.hidden:
         return {}
     of = {each.id: each.submission_id for each in session.scalars(queries.finished(ids, data.version_id))}
     found: Shards = {}
@@ -79,7 +77,7 @@ def shards(session: Session, ids: Sequence[int], data: Data) -> Shards:
 def reader(session: Session, settings: Settings, first: Entrant, second: Entrant) -> RowsOf:
     """What `comparing.compared` asks for both entrants' results row by row."""
 
-    def of(data: Data) -> tuple[Right, Right] | None:
+    def of(data: ScoredDataset) -> tuple[Right, Right] | None:
         of = shards(session, [first.id, second.id], data)
         if first.id not in of or second.id not in of:
             return None
@@ -90,55 +88,55 @@ def reader(session: Session, settings: Settings, first: Entrant, second: Entrant
     return of
 
 
-def _pair(settings: Settings, of: Shards, data: Data, first: Entrant, second: Entrant) -> tuple[Right, Right] | None:
+def _pair(
+    settings: Settings, of: Shards, data: ScoredDataset, first: Entrant, second: Entrant
+) -> tuple[Right, Right] | None:
     if first.id not in of or second.id not in of:
         return None
     return _right(settings, of[first.id], data), _right(settings, of[second.id], data)
 
 
-def _right(settings: Settings, of: Sequence[Shard], data: Data) -> Right:
+def _right(settings: Settings, of: Sequence[Shard], data: ScoredDataset) -> Right:
     return results.right(settings, of[0].evaluation_id, data.rows)
 
 
-def compare(session: Session, settings: Settings, field: Field, first: Entrant, second: Entrant) -> list[Difference]:
+def compare(session: Session, settings: Settings, board: Board, first: Entrant, second: Entrant) -> list[Difference]:
     """The differences of two entrants on everything that both have scores of."""
-    scores = known.scores(session, field, [first, second], field.data)
-    rows = reader(session, settings, first, second)
-    return comparing.compared(first, second, field.data, field.metrics, scores, rows)
+    return comparing.compared(board, first, second, reader(session, settings, first, second))
 
 
-def chosen(field: Field, dataset: str, found: Sequence[Difference]) -> Data | None:
+def chosen(board: Board, dataset: str, found: Sequence[Difference]) -> ScoredDataset | None:
     """The dataset whose rows are looked at: the one asked for, else the first public one with a difference."""
     if dataset:
-        return visible(field, dataset)
+        return visible(board, dataset)
     return next((each.data for each in found if each.data.rows_may_be_seen), None)
 
 
-def visible(field: Field, dataset: str) -> Data:
+def visible(board: Board, dataset: str) -> ScoredDataset:
     """The dataset of this name; raises `Forbidden` where its rows may not be seen."""
-    data = field.dataset(dataset)
+    data = board.dataset(dataset)
     if not data.rows_may_be_seen:
         raise errors.Forbidden(_("The rows of %(title)s are not shown: its owners keep them.", title=data.title))
     return data
 
 
-def countable(field: Field, dataset: str) -> Data:
+def countable(board: Board, dataset: str) -> ScoredDataset:
     """The dataset of this name; raises `Forbidden` where what was right row by row may not even be counted."""
-    data = field.dataset(dataset)
-    if not data.results_may_be_seen:
+    data = board.dataset(dataset)
+    if data.hidden:
         raise errors.Forbidden(_("%(title)s is hidden: nothing but scores of the whole is shown.", title=data.title))
     return data
 
 
 def examples(
-    session: Session, settings: Settings, field: Field, data: Data, first: Entrant, second: Entrant,
+    session: Session, settings: Settings, board: Board, data: ScoredDataset, first: Entrant, second: Entrant,
     shown: str = "differ", tag: str = "", after: int = -1, limit: int = PAGE,
 ) -> Page:  # fmt: skip
     """The rows of a public dataset that are `shown` (`comparing.SHOWN`) and have the tag, after place `after`.
 
     Raises `Forbidden` where the dataset's rows may not be seen.
     """
-    visible(field, data.name)
+    visible(board, data.name)
     of = shards(session, [first.id, second.id], data)
     pair = _pair(settings, of, data, first, second)
     if pair is None:
@@ -152,7 +150,7 @@ def examples(
     rows = results.rows(settings, data.digest, places)
     said = [results.answers(settings, of[each.id], places) for each in (first, second)]
     made = [
-        _shown(field.config, place, rows[place], (said[0].get(place, {}), said[1].get(place, {})), pair)
+        _shown(board.config, place, rows[place], (said[0].get(place, {}), said[1].get(place, {})), pair)
         for place in places
         if place in rows
     ]
@@ -191,19 +189,19 @@ def _text(value: Any) -> str:
 
 
 def shared(
-    session: Session, settings: Settings, field: Field, data: Data
+    session: Session, settings: Settings, board: Board, data: ScoredDataset
 ) -> tuple[tuple[Entrant, ...], Transfer] | None:
     """How errors on a dataset are shared by the entrants that answered all its rows, at most `MODELS`, best first.
 
     None where fewer than two did, or its results may not be seen.
     """
-    of = shards(session, [each.id for each in field.entrants], data)
-    metric = field.metric()
-    scores = known.scores(session, field, field.entrants, [data], [metric])
-    ranked = sorted(
-        (each for each in field.entrants if each.id in of and (each.id, data.id, metric.name) in scores),
-        key=lambda each: -metric.direction * scores[each.id, data.id, metric.name].value,
-    )
+    of = shards(session, [entrant.id for entrant in board.entrants], data)
+    scored = [
+        (cell.value, entrant)
+        for entrant in board.entrants
+        if entrant.id in of and (cell := board.cell(entrant, data, board.primary)) is not None
+    ]
+    ranked = [entrant for _value, entrant in sorted(scored, key=lambda pair: -board.primary.direction * pair[0])]
     chosen, fooled = list[Entrant](), list[Any]()
     for each in ranked[:MODELS]:
         right = _right(settings, of[each.id], data)[:ROWS]

@@ -1,7 +1,7 @@
 """Numbers of boards as people read them."""
 
+from dynabench.benchmark.standings import Cell
 from dynabench.language import _, said
-from dynabench.leaderboards.entrants import Cell
 from dynabench.scoring.measures import Measure
 from dynabench.web.filters import NONE, number
 
