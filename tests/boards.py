@@ -7,7 +7,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.standings import Board, Entrant, Pending, ScoredDataset, Standings
+from dynabench.benchmark.standings import Entrant, Pending, ScoredDataset, Standings, TaskBoard
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
@@ -151,7 +151,7 @@ def scored_dataset(number: int, rows: int, round: int | None = None) -> ScoredDa
     return ScoredDataset(number, name, title, "rows", "public", 5, number, 1, "0" * 64, rows, "", (), {}, round)
 
 
-def board_of(metrics: Sequence[str], values: np.ndarray, replicates: np.ndarray, rows: Sequence[int]) -> Board:
+def board_of(metrics: Sequence[str], values: np.ndarray, replicates: np.ndarray, rows: Sequence[int]) -> TaskBoard:
     """A board of scores (models, datasets, metrics) with replicates, without a database; limits are the scores."""
     models, datasets, _metrics = values.shape
     standings = Standings(
@@ -168,6 +168,6 @@ def board_of(metrics: Sequence[str], values: np.ndarray, replicates: np.ndarray,
         sources=np.repeat(np.arange(models)[:, None], datasets, axis=1),
     )
     config = builtin()[0].config
-    return Board(
+    return TaskBoard(
         config, standings, standings.entrants, np.arange(models), np.arange(datasets), Pending({}, frozenset())
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dynabench.benchmark import weights
 from dynabench.benchmark.ranking import rank_entrants
-from dynabench.benchmark.standings import Board, Cell
+from dynabench.benchmark.standings import ScoreCell, TaskBoard
 from dynabench.benchmark.weights import dataset_steps
 from dynabench.language import said
 from dynabench.leaderboards import drawings
@@ -22,14 +22,14 @@ MODELS = st.lists(
 )
 
 
-def board(values: list[list[tuple[float, ...]]], rows: list[int]) -> Board:
+def board(values: list[list[tuple[float, ...]]], rows: list[int]) -> TaskBoard:
     """A board of values by model and dataset, as people read them, whose intervals are points."""
     array = np.array(values, float) / [metric.scale for metric in METRICS]
     replicates = np.repeat(array[..., None], 8, axis=-1).astype(np.float32)
     return board_of([metric.name for metric in METRICS], array, replicates, rows)
 
 
-def score(of: Board, name: str = "model-0") -> float:
+def score(of: TaskBoard, name: str = "model-0") -> float:
     ranking = rank_entrants(of, weights.defaults(of))
     value = next(row.score.value for row in ranking.rows if row.entrant.name == name)
     assert value is not None
@@ -65,7 +65,7 @@ def matrix_of(means: list[float], noise: float) -> Matrix:
     lines = []
     for number, mean in enumerate(means):
         drawn = mean + noise * rng.standard_normal(REPLICATES)
-        cell = Cell(mean, *map(float, np.quantile(drawn, [0.025, 0.975])), 400, drawn)
+        cell = ScoreCell(mean, *map(float, np.quantile(drawn, [0.025, 0.975])), 400, drawn)
         lines.append(MatrixLine(submitted(number), (cell, cell), cell, None, {}))
     return Matrix(METRICS[0], (data, data), tuple(lines), 0.0)
 

@@ -12,8 +12,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.benchmark.standings import Board, Entrant, FloatArray, ScoredDataset
-from dynabench.benchmark.weights import Weights
+from dynabench.benchmark.standings import Entrant, FloatArray, ScoredDataset, TaskBoard
+from dynabench.benchmark.weights import BoardWeights
 from dynabench.language import _
 from dynabench.scoring.measures import Measure
 from dynabench.stats.averages import shares
@@ -53,11 +53,11 @@ class RankedEntrant:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class BoardRanking:
     """The rows, ranked ones first and best first, then the others by name."""
 
-    board: Board
-    weights: Weights
+    board: TaskBoard
+    weights: BoardWeights
     rows: tuple[RankedEntrant, ...]
 
     @property
@@ -73,7 +73,7 @@ class Ranking:
         )
 
 
-def rank_entrants(board: Board, weights: Weights) -> Ranking:
+def rank_entrants(board: TaskBoard, weights: BoardWeights) -> BoardRanking:
     """Return the board as `weights` say."""
     share = _shares(board, weights)
     needed = [weights.metrics[metric.name] > 0 or metric == board.primary for metric in board.metrics]
@@ -93,7 +93,7 @@ def rank_entrants(board: Board, weights: Weights) -> Ranking:
              [displayed(*limits) for limits in zip(means[place], low[place], high[place], strict=True)])
         for place in range(len(means))
     ]  # fmt: skip
-    return Ranking(board, weights, tuple(sorted(rows, key=_order)))
+    return BoardRanking(board, weights, tuple(sorted(rows, key=_order)))
 
 
 def displayed(value: float, low: float, high: float) -> DisplayedScore:
@@ -101,7 +101,7 @@ def displayed(value: float, low: float, high: float) -> DisplayedScore:
     return DisplayedScore(*(float(number) if np.isfinite(number) else None for number in (value, low, high)))
 
 
-def _shares(board: Board, weights: Weights) -> FloatArray:
+def _shares(board: TaskBoard, weights: BoardWeights) -> FloatArray:
     """Return the share of each dataset in each metric (D, K), by `stats.averages.shares`.
 
     Only datasets on which some row of the board has the metric count in it, so that one whose copies are not perturbed
@@ -122,7 +122,7 @@ def _shares(board: Board, weights: Weights) -> FloatArray:
     return table
 
 
-def _means(board: Board, share: FloatArray) -> tuple[FloatArray, NDArray[np.float32]]:
+def _means(board: TaskBoard, share: FloatArray) -> tuple[FloatArray, NDArray[np.float32]]:
     """Return each model's metrics over the weighted datasets (M, K), and their replicates (M, K, B), in the metrics'
     units; NaN where one lacks."""
     values, replicates = board.values, board.standings.replicates
@@ -146,8 +146,8 @@ def _order(row: RankedEntrant) -> tuple[bool, float, str, int]:
 
 
 def _row(
-    board: Board,
-    weights: Weights,
+    board: TaskBoard,
+    weights: BoardWeights,
     place: int,
     score: DisplayedScore,
     rank: RankInterval | None,
@@ -169,7 +169,7 @@ def _row(
     )
 
 
-def lacking(board: Board, weights: Weights, place: int) -> str:
+def lacking(board: TaskBoard, weights: BoardWeights, place: int) -> str:
     """Return why a submission is not ranked: the scores it lacks, whether they are coming, what ranks it without."""
     if not board.datasets:
         return _("No dataset of this task is ready to be scored on.")
@@ -195,7 +195,7 @@ def lacking(board: Board, weights: Weights, place: int) -> str:
 
 
 def _without_metrics(
-    board: Board, entrant: Entrant, metrics: Sequence[Measure], datasets: Sequence[ScoredDataset]
+    board: TaskBoard, entrant: Entrant, metrics: Sequence[Measure], datasets: Sequence[ScoredDataset]
 ) -> str:
     names, versions = ", ".join(metric.title.lower() for metric in metrics), [data.version_id for data in datasets]
     rank = (
@@ -220,7 +220,7 @@ def _queued(ahead: int) -> str:
     return _("place %(n)s in the queue", n=ahead) if ahead else _("running now")
 
 
-def _without_datasets(board: Board, entrant: Entrant, datasets: Sequence[ScoredDataset]) -> str:
+def _without_datasets(board: TaskBoard, entrant: Entrant, datasets: Sequence[ScoredDataset]) -> str:
     names = ", ".join(data.title for data in datasets)
     if (ahead := board.pending.ahead(entrant.id, [data.version_id for data in datasets])) is not None:
         return _("Being scored on %(names)s: %(ahead)s.", names=names, ahead=_queued(ahead))
@@ -230,7 +230,7 @@ def _without_datasets(board: Board, entrant: Entrant, datasets: Sequence[ScoredD
 
 
 def _scores(
-    board: Board, weights: Weights, means: FloatArray, drawn: NDArray[np.float32]
+    board: TaskBoard, weights: BoardWeights, means: FloatArray, drawn: NDArray[np.float32]
 ) -> tuple[list[float], FloatArray, list[RankInterval]]:
     """Return scores (M,), their limits (2, M) and rank intervals of the models that have all that is weighed."""
     names = [metric.name for metric in board.metrics]

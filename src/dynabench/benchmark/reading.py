@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.benchmark import queries
-from dynabench.benchmark.standings import Board, Cell, Entrant, Pending, ScoredDataset, Standings
+from dynabench.benchmark.standings import Entrant, Pending, ScoreCell, ScoredDataset, Standings, TaskBoard
 from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
@@ -35,7 +35,7 @@ def measures(config: TaskConfig) -> tuple[Measure, ...]:
 
 def read_board(
     session: Session, viewer: Person | None, task: str, *, withdrawn: bool = False, retired: bool = False
-) -> Board:
+) -> TaskBoard:
     """Return the board of a task as `viewer` sees it; raises `NotFound` where there is no such task.
 
     A public submission stands under its name, an anonymous one as such, a private one for its submitter alone; admins
@@ -58,11 +58,11 @@ def read_board(
     copies = {(version, axis) for version, axis in session.execute(queries.copies_in_progress(versions))}
     rows = np.array([row for row, _entrant in entrants], np.intp)
     seen = tuple(entrant for _row, entrant in entrants)
-    return Board(config, standings, seen, rows, np.array(columns, np.intp), Pending(queue, copies))
+    return TaskBoard(config, standings, seen, rows, np.array(columns, np.intp), Pending(queue, copies))
 
 
 def _seen_by(viewer: Person | None, entrant: Entrant) -> Entrant | None:
-    mine = viewer is not None and viewer.id == entrant.person
+    mine = viewer is not None and viewer.id == entrant.person_id
     if entrant.visibility == "public" or mine or (viewer is not None and viewer.admin):
         return replace(entrant, mine=mine)
     if entrant.visibility == "private":
@@ -114,7 +114,7 @@ def _entrant(submission: Submission, person: Person | None) -> Entrant:
     return Entrant(
         submission.id, submission.name, submission.kind, submission.model, submission.version, submission.created_at,
         submitter=person.public_name if person else "",
-        person=submission.person_id,
+        person_id=submission.person_id,
         visibility=submission.visibility,
         inside=submission.inside,
         withdrawn=submission.state == "withdrawn",
@@ -164,7 +164,7 @@ def _hold_back(standings: Standings, column: int) -> None:
     """Put what may be shown of a hidden dataset in the place of scores that are held back; costs are each one's own."""
     primary, dataset = standings.metrics[0], standings.datasets[column]
     quality = np.array([not metric.cost for metric in standings.metrics])
-    people = [entrant.person for entrant in standings.entrants]
+    people = [entrant.person_id for entrant in standings.entrants]
     visibilities = [entrant.visibility for entrant in standings.entrants]
     values, drawn = standings.values[:, column, 0], standings.replicates[:, column, 0]
     places = sources(people, visibilities, values, drawn, dataset.rows, primary.direction)
@@ -179,20 +179,20 @@ def _hold_back(standings: Standings, column: int) -> None:
 
 
 def read_slices(
-    session: Session, board: Board, entrants: Sequence[Entrant], dataset: ScoredDataset, metric: Measure
-) -> dict[tuple[int, str], Cell]:
+    session: Session, board: TaskBoard, entrants: Sequence[Entrant], dataset: ScoredDataset, metric: Measure
+) -> dict[tuple[int, str], ScoreCell]:
     """Return the entrants' scores on the slices of one dataset that may be shown, by submission and slice."""
     source_of = {entrant.id: board.source(entrant, dataset) for entrant in entrants}
     ids = sorted({source for source in source_of.values() if source is not None})
-    cells: dict[int, list[tuple[str, Cell]]] = {}
+    cells: dict[int, list[tuple[str, ScoreCell]]] = {}
     for score in session.execute(queries.slices(ids, [dataset.version_id], [metric.name])):
         if slice_told(dataset.visibility, score.n, dataset.rows):
-            cell = Cell(score.value, score.low, score.high, score.n)
+            cell = ScoreCell(score.value, score.low, score.high, score.n)
             cells.setdefault(score.submission_id, []).append((score.slice, cell))
     return {(id, tag): cell for id, source in source_of.items() for tag, cell in cells.get(source or 0, ())}
 
 
-def read_every_score(session: Session, board: Board, entrant: Entrant) -> dict[tuple[int, str], Cell]:
+def read_every_score(session: Session, board: TaskBoard, entrant: Entrant) -> dict[tuple[int, str], ScoreCell]:
     """Return an entrant's scores by dataset and metric, also in metrics that the task no longer names."""
     datasets = {dataset.version_id: dataset for dataset in board.datasets}
     source_of = {version: board.source(entrant, dataset) for version, dataset in datasets.items()}
@@ -200,7 +200,7 @@ def read_every_score(session: Session, board: Board, entrant: Entrant) -> dict[t
     costs = {metric.name for metric in board.metrics if metric.cost}
     scores = session.execute(queries.submission_scores(sorted(ids), list(datasets)))
     return {
-        (datasets[score.version_id].id, score.metric): Cell(score.value, score.low, score.high, score.n)
+        (datasets[score.version_id].id, score.metric): ScoreCell(score.value, score.low, score.high, score.n)
         for score in scores
         if score.submission_id == (entrant.id if score.metric in costs else source_of[score.version_id])
     }

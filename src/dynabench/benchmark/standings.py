@@ -1,6 +1,6 @@
 """The one model of a board: entrants x datasets x metrics, with intervals and paired replicates. Pure.
 
-`Standings` are those of everybody; a `Board` is what one viewer may see of them (`reading`). The leaderboard, the
+`Standings` are those of everybody; a `TaskBoard` is what one viewer may see of them (`reading`). The leaderboard, the
 matrix, Pareto plots, slices, comparisons, people beside models, exports and snapshots all read a board. Numbers are as
 they are stored (shares, not percent); `Measure.scale` makes them what people read.
 """
@@ -71,7 +71,7 @@ class Entrant:
     version: str
     entered_at: datetime
     submitter: str = ""
-    person: int | None = None
+    person_id: int | None = None
     visibility: str = "public"
     inside: bool = True
     withdrawn: bool = False
@@ -95,7 +95,7 @@ class Entrant:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ScoreCell:
     """One score; the limits are None where nothing is known of its spread."""
 
     value: float
@@ -142,7 +142,7 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class Board:
+class TaskBoard:
     """Standings as one viewer sees them: the entrants `rows` and the datasets `columns` of all.
 
     `metrics` has the primary one first, then those reported, kinds of perturbed rows and costs.
@@ -188,7 +188,7 @@ class Board:
             {metric.name: place for place, metric in enumerate(self.metrics)},
         )
 
-    def cell(self, entrant: Entrant, dataset: ScoredDataset, metric: Measure) -> Cell | None:
+    def cell(self, entrant: Entrant, dataset: ScoredDataset, metric: Measure) -> ScoreCell | None:
         """Return a score, None where there is none to show."""
         rows, columns, metrics = self._places
         at, standings = (rows[entrant.id], columns[dataset.id], metrics[metric.name]), self.standings
@@ -196,11 +196,13 @@ class Board:
             return None
         value, low, high = (float(array[at]) for array in (standings.values, standings.low, standings.high))
         replicates = standings.replicates[at].astype(np.float64) if standings.resampled[at] else None
-        return Cell(
+        return ScoreCell(
             value, None if low != low else low, None if high != high else high, int(standings.n[at]), replicates
         )
 
-    def cells(self, entrant: Entrant, metric: Measure, datasets: Sequence[ScoredDataset]) -> tuple[Cell | None, ...]:
+    def cells(
+        self, entrant: Entrant, metric: Measure, datasets: Sequence[ScoredDataset]
+    ) -> tuple[ScoreCell | None, ...]:
         """Return an entrant's scores in one metric."""
         return tuple(self.cell(entrant, dataset, metric) for dataset in datasets)
 
@@ -241,7 +243,7 @@ def _first(candidates: Iterable[T], fits: Callable[[T], bool], message: str) -> 
     raise errors.NotFound(message)
 
 
-def mean(cells: Sequence[Cell], weights: Sequence[float]) -> Cell:
+def mean(cells: Sequence[ScoreCell], weights: Sequence[float]) -> ScoreCell:
     """Return the weighted mean of one model's scores on several datasets, whose rows were drawn independently.
 
     The interval is that of the mean's replicates (percentiles); None where a score has none.
@@ -250,11 +252,11 @@ def mean(cells: Sequence[Cell], weights: Sequence[float]) -> Cell:
     return combination(cells, share)
 
 
-def combination(cells: Sequence[Cell], factors: FloatArray) -> Cell:
+def combination(cells: Sequence[ScoreCell], factors: FloatArray) -> ScoreCell:
     """Return the sum of scores on independent datasets times their factors, with the interval of its replicates."""
     value, n = float(factors @ [cell.value for cell in cells]), sum(cell.n for cell in cells)
     drawn = [cell.replicates for cell in cells if cell.replicates is not None]
     if len(drawn) < len(cells):
-        return Cell(value, None, None, n)
+        return ScoreCell(value, None, None, n)
     low, high = np.quantile(total := factors @ np.stack(drawn), [0.025, 0.975])
-    return Cell(value, float(low), float(high), n, total)
+    return ScoreCell(value, float(low), float(high), n, total)

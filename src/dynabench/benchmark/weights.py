@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from dynabench import errors
-from dynabench.benchmark.standings import Board
+from dynabench.benchmark.standings import TaskBoard
 from dynabench.language import _
 from dynabench.stats.rates import FEW
 
@@ -17,7 +17,7 @@ PREFIXES = {"m": "metrics", "d": "datasets"}
 
 
 @dataclass(frozen=True)
-class Weights:
+class BoardWeights:
     """Steps of all metrics and datasets of a board, by name, and the form of the Dynascore."""
 
     metrics: Mapping[str, int]
@@ -32,17 +32,17 @@ class Weights:
         """Return them as parameters of an address."""
         return flat(self.metrics, self.datasets, self.form)
 
-    def differing(self, usual: "Weights") -> dict[str, str]:
+    def differing(self, usual: "BoardWeights") -> dict[str, str]:
         """Return the parameters that a link has to carry where `usual` is the default."""
         default = usual.parameters()
         return {name: value for name, value in self.parameters().items() if value != default[name]}
 
 
-def defaults(board: Board) -> Weights:
+def defaults(board: TaskBoard) -> BoardWeights:
     """Return the task's own weights: the primary metric 4, each other one 1; datasets by `dataset_steps`."""
     metrics = {metric.name: 4 if metric == board.primary else 1 for metric in board.metrics}
     steps = dataset_steps([(dataset.weight, dataset.rows) for dataset in board.datasets])
-    return Weights(metrics, dict(zip((dataset.name for dataset in board.datasets), steps, strict=True)))
+    return BoardWeights(metrics, dict(zip((dataset.name for dataset in board.datasets), steps, strict=True)))
 
 
 def dataset_steps(datasets: Sequence[tuple[int, int]]) -> list[int]:
@@ -57,7 +57,7 @@ def dataset_steps(datasets: Sequence[tuple[int, int]]) -> list[int]:
     return enough if any(enough) else [1] * len(datasets)
 
 
-def read_weights(board: Board, params: Mapping[str, str], usual: Weights | None = None) -> Weights:
+def read_weights(board: TaskBoard, params: Mapping[str, str], usual: BoardWeights | None = None) -> BoardWeights:
     """Return the weights in an address: `m.accuracy=4`, `d.first=0`, `form=guarded`; else those of `usual` (defaults).
 
     Raises `Invalid` by parameter for anything but whole steps from 0 to 5, and for names that the board does not have.
@@ -85,7 +85,7 @@ def read_weights(board: Board, params: Mapping[str, str], usual: Weights | None 
             )
     if wrong:
         raise errors.Invalid(dict(list(wrong.items())[:20]))
-    return Weights(chosen["metrics"], chosen["datasets"], form)
+    return BoardWeights(chosen["metrics"], chosen["datasets"], form)
 
 
 def flat(metrics: Mapping[str, int], datasets: Mapping[str, int], form: str) -> dict[str, str]:
@@ -97,7 +97,7 @@ def flat(metrics: Mapping[str, int], datasets: Mapping[str, int], form: str) -> 
     }
 
 
-def stored_weights(board: Board, stored: Mapping[str, Any]) -> Weights:
+def stored_weights(board: TaskBoard, stored: Mapping[str, Any]) -> BoardWeights:
     """Return weights that somebody kept, on the board as it is now: new names count 0, names that are gone nothing.
 
     Where nothing is left that they weigh, the task's own stand in.
@@ -107,7 +107,7 @@ def stored_weights(board: Board, stored: Mapping[str, Any]) -> Weights:
         {name: int((stored.get(group) or {}).get(name, 0)) for name in steps}
         for group, steps in (("metrics", usual.metrics), ("datasets", usual.datasets))
     )
-    return Weights(
+    return BoardWeights(
         metrics if any(metrics.values()) else usual.metrics,
         datasets if any(datasets.values()) else usual.datasets,
         str(stored.get("form", "exact")),

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.benchmark.reading import read_board, read_every_score, read_slices
-from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.language import _
 from dynabench.leaderboards import queries
 from dynabench.leaderboards.comparing import NOTHING, paired
@@ -28,11 +28,11 @@ class ModelEntry:
     `tries` counts the submissions of its submitter in the task's ledger as that does, None of anonymous ones.
     """
 
-    board: Board
+    board: TaskBoard
     entrant: Entrant
     data: tuple[ScoredDataset, ...]
-    scores: Mapping[tuple[int, str], Cell]
-    slices: tuple[tuple[ScoredDataset, tuple[tuple[str, Cell], ...]], ...]
+    scores: Mapping[tuple[int, str], ScoreCell]
+    slices: tuple[tuple[ScoredDataset, tuple[tuple[str, ScoreCell], ...]], ...]
     tries: int | None
 
 
@@ -41,7 +41,7 @@ class Leader:
     """An entrant on one dataset; `tied` where the data do not tell it from the best."""
 
     entrant: Entrant
-    cell: Cell
+    cell: ScoreCell
     tied: bool
 
 
@@ -53,7 +53,7 @@ class BestOnDataset:
     metric: Measure
     leaders: tuple[Leader, ...]
     others: int
-    slices: tuple[tuple[str, Cell], ...]
+    slices: tuple[tuple[str, ScoreCell], ...]
 
 
 def of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
@@ -69,7 +69,7 @@ def of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEn
     return entries
 
 
-def _entry(session: Session, board: Board, entrant: Entrant) -> ModelEntry:
+def _entry(session: Session, board: TaskBoard, entrant: Entrant) -> ModelEntry:
     scores = read_every_score(session, board, entrant)
     ids = {dataset for dataset, _metric in scores}
     scored = tuple(dataset for dataset in board.datasets if dataset.id in ids)
@@ -80,12 +80,12 @@ def _entry(session: Session, board: Board, entrant: Entrant) -> ModelEntry:
             worst = sorted(cells.items(), key=lambda pair: board.primary.direction * pair[1].value)
             slices.append((dataset, tuple((tag, cell) for (_id, tag), cell in worst[:HARDEST])))
     tries = None
-    if entrant.person is not None and not entrant.anonymous:
-        tries = session.scalar(queries.entries_of(entrant.person, board.config.id))
+    if entrant.person_id is not None and not entrant.anonymous:
+        tries = session.scalar(queries.entries_of(entrant.person_id, board.config.id))
     return ModelEntry(board, entrant, scored, scores, tuple(slices), tries)
 
 
-def best(session: Session, board: Board, name: str, limit: int = TOP) -> BestOnDataset:
+def best(session: Session, board: TaskBoard, name: str, limit: int = TOP) -> BestOnDataset:
     """Return the best entrants on a dataset. Raises `NotFound` where there is no such dataset."""
     data, metric = board.dataset(name), board.primary
     scored = [(entrant, cell) for entrant in board.entrants if (cell := board.cell(entrant, data, metric)) is not None]
@@ -97,7 +97,7 @@ def best(session: Session, board: Board, name: str, limit: int = TOP) -> BestOnD
     return BestOnDataset(data, metric, leaders, len(ranked) - len(top), hardest(cells, metric))
 
 
-def ties(cells: Sequence[Cell], level: float = 0.05) -> list[bool]:
+def ties(cells: Sequence[ScoreCell], level: float = 0.05) -> list[bool]:
     """Whether each is not told from the first, by paired replicates with Holm's correction; without them, if equal."""
     if not cells:
         return []
@@ -110,22 +110,22 @@ def ties(cells: Sequence[Cell], level: float = 0.05) -> list[bool]:
     return [True, *(bool(p > level) for p in (holm(asked[1:]) if asked[1:] else []))]
 
 
-def hardest(cells: Mapping[tuple[int, str], Cell], metric: Measure) -> tuple[tuple[str, Cell], ...]:
+def hardest(cells: Mapping[tuple[int, str], ScoreCell], metric: Measure) -> tuple[tuple[str, ScoreCell], ...]:
     """Tags with their mean score over models, hardest first.
 
     The interval is from the mean of the lower limits to that of the upper ones, which is right where all models fail on
     the same rows, and wider than need be where they do not.
     """
-    by: dict[str, list[Cell]] = {}
+    by: dict[str, list[ScoreCell]] = {}
     for (_dataset, tag), cell in cells.items():
         by.setdefault(tag, []).append(cell)
     found = [(tag, _mean(some)) for tag, some in by.items()]
     return tuple(sorted(found, key=lambda each: (metric.direction * each[1].value, each[0]))[:HARDEST])
 
 
-def _mean(some: Sequence[Cell]) -> Cell:
+def _mean(some: Sequence[ScoreCell]) -> ScoreCell:
     low, high = (_limit([getattr(each, end) for each in some]) for end in ("low", "high"))
-    return Cell(fmean(each.value for each in some), low, high, some[0].n)
+    return ScoreCell(fmean(each.value for each in some), low, high, some[0].n)
 
 
 def _limit(limits: Sequence[float | None]) -> float | None:

@@ -13,7 +13,7 @@ from dynabench.accounts.auth import Viewer
 from dynabench.accounts.tables import Person
 from dynabench.language import _
 from dynabench.leaderboards import exchange, files, ledger, pictures, reading
-from dynabench.leaderboards.reading import Asked
+from dynabench.leaderboards.reading import RequestedBoard
 from dynabench.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut
 from dynabench.rounds import service as rounds
 from dynabench.security import RowId
@@ -31,9 +31,9 @@ def sent(what: str, *types: str) -> dict[str, Any]:
     return {"response_class": Response, "responses": {200: {"description": what, "content": content}}}
 
 
-async def board_of(request: Request, viewer: Person | None, task: str, fork: str = "") -> Asked:
+async def board_of(request: Request, viewer: Person | None, task: str, fork: str = "") -> RequestedBoard:
     """The board that the request's parameters ask for."""
-    asked: Asked = await request.app.state.db.aread(reading.asked, viewer, task, request.query_params, fork)
+    asked: RequestedBoard = await request.app.state.db.aread(reading.asked, viewer, task, request.query_params, fork)
     return asked
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.reading import read_slices
-from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.scoring.measures import Measure
 
 MOST = 60
@@ -17,8 +17,8 @@ class SliceLine:
     """An entrant's score on the whole, and on each slice; None where it has none."""
 
     entrant: Entrant
-    whole: Cell | None
-    cells: tuple[Cell | None, ...]
+    whole: ScoreCell | None
+    cells: tuple[ScoreCell | None, ...]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class BySlice:
     others: int
 
 
-def compare_slices(session: Session, board: Board, data: ScoredDataset, name: str = "") -> BySlice:
+def compare_slices(session: Session, board: TaskBoard, data: ScoredDataset, name: str = "") -> BySlice:
     """Return each entrant's score on each slice of `data` that may be shown, in the order of their sizes.
 
     By default of the first metric that slices have: where answers are labels, that is accuracy. Raises `NotFound`.

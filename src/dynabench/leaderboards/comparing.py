@@ -14,7 +14,7 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.language import _
 from dynabench.leaderboards.results import Right
 from dynabench.scoring.measures import Measure, Replicates
@@ -30,13 +30,13 @@ RowsOf = Callable[[ScoredDataset], tuple[Right, Right] | None]
 
 
 @dataclass(frozen=True)
-class Difference:
+class ScoreDifference:
     """The first entrant's score minus the second's. `p` is None where nothing is known of the spread."""
 
     data: ScoredDataset
     metric: Measure
-    a: Cell
-    b: Cell
+    a: ScoreCell
+    b: ScoreCell
     value: float
     low: float | None
     high: float | None
@@ -53,7 +53,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Tally:
+class AnswerTally:
     """How many rows both answered right, only one of them, or neither."""
 
     right: int
@@ -67,7 +67,7 @@ class Tally:
         return self.right + self.a + self.b + self.wrong
 
 
-def compared(board: Board, first: Entrant, second: Entrant, rows: RowsOf) -> list[Difference]:
+def compared(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) -> list[ScoreDifference]:
     """Return the differences for each metric and each dataset on which both have a score, metric by metric."""
     differences = []
     for metric in board.metrics:
@@ -81,9 +81,11 @@ def compared(board: Board, first: Entrant, second: Entrant, rows: RowsOf) -> lis
     return differences
 
 
-def _difference(data: ScoredDataset, metric: Measure, a: Cell, b: Cell, rows: tuple[Right, Right] | None) -> Difference:
+def _difference(
+    data: ScoredDataset, metric: Measure, a: ScoreCell, b: ScoreCell, rows: tuple[Right, Right] | None
+) -> ScoreDifference:
     value = a.value - b.value
-    made = Difference(data, metric, a, b, value, None, None, None, "")
+    made = ScoreDifference(data, metric, a, b, value, None, None, None, "")
     if a.replicates is not None and b.replicates is not None and not metric.cost:  # three repeats say little of chance
         low, high, p = paired(a.replicates, b.replicates, value)
         made = replace(made, low=low, high=high, p=p, test="paired_bootstrap")
@@ -92,7 +94,7 @@ def _difference(data: ScoredDataset, metric: Measure, a: Cell, b: Cell, rows: tu
     return made
 
 
-def _corrected(found: Sequence[Difference]) -> list[Difference]:
+def _corrected(found: Sequence[ScoreDifference]) -> list[ScoreDifference]:
     asked = [each.p for each in found if each.p is not None]
     values = iter(holm(asked).tolist() if asked else ())
     return [each if each.p is None else replace(each, corrected=next(values)) for each in found]
@@ -133,9 +135,9 @@ def significance(a: Right, b: Right) -> tuple[str, float] | None:
     return test.name, float(found["p"])
 
 
-def tally(a: Right, b: Right) -> Tally:
+def tally(a: Right, b: Right) -> AnswerTally:
     """On how many rows both, one, or none were right."""
-    return Tally(*(int(chosen(a, b, name).sum()) for name in ("right", "a", "b", "wrong")))
+    return AnswerTally(*(int(chosen(a, b, name).sum()) for name in ("right", "a", "b", "wrong")))
 
 
 def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
@@ -152,19 +154,19 @@ def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
     return found
 
 
-def grouped(found: Sequence[Difference]) -> list[tuple[Measure, list[Difference], float]]:
+def grouped(found: Sequence[ScoreDifference]) -> list[tuple[Measure, list[ScoreDifference], float]]:
     """The differences by metric, in their order, each group with the largest of its differences and limits."""
-    groups: dict[str, list[Difference]] = {}
+    groups: dict[str, list[ScoreDifference]] = {}
     for each in found:
         groups.setdefault(each.metric.name, []).append(each)
     return [(of[0].metric, of, max(map(_reach, of)) or 1.0) for of in groups.values()]
 
 
-def _reach(of: Difference) -> float:
+def _reach(of: ScoreDifference) -> float:
     return max(abs(value) for value in (of.value, of.low or 0.0, of.high or 0.0))
 
 
-def conclusion(first: Entrant, second: Entrant, found: Sequence[Difference]) -> str:
+def conclusion(first: Entrant, second: Entrant, found: Sequence[ScoreDifference]) -> str:
     """What the differences of one metric say, in a sentence."""
     asked = [each for each in found if each.p is not None]
     if not asked:

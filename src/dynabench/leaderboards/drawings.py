@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from dynabench.benchmark.standings import Cell, Entrant
+from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.language import _, ngettext, said
 from dynabench.leaderboards.matrix import Matrix, MatrixLine
 from dynabench.leaderboards.pareto import ParetoPoint, Plot
@@ -85,7 +85,7 @@ def _finding(of: Matrix) -> str:
     return best
 
 
-def _way(trend: Cell, direction: int) -> int:
+def _way(trend: ScoreCell, direction: int) -> int:
     """1 where a model clearly does better over rounds, -1 where it does worse, 0 where neither is clear."""
     if trend.low is None or trend.high is None or trend.low <= 0 <= trend.high:
         return 0

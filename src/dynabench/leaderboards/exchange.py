@@ -8,12 +8,12 @@ from typing import Any
 
 import yaml
 
-from dynabench.benchmark.ranking import Ranking
-from dynabench.benchmark.standings import Board, ScoredDataset
+from dynabench.benchmark.ranking import BoardRanking
+from dynabench.benchmark.standings import ScoredDataset, TaskBoard
 from dynabench.scoring.measures import Measure
 
 
-def papers_with_code(of: Ranking, name: str, description: str) -> list[dict[str, Any]]:
+def papers_with_code(of: BoardRanking, name: str, description: str) -> list[dict[str, Any]]:
     """The board as one task with a table for each dataset, without scores that are an earlier submission's."""
     board = of.board
     tables = []
@@ -41,7 +41,7 @@ def papers_with_code(of: Ranking, name: str, description: str) -> list[dict[str,
     return [{"task": name, "description": description, "categories": [], "datasets": tables, "subtasks": []}]
 
 
-def _measured(board: Board, place: int, dataset: int) -> dict[str, str]:
+def _measured(board: TaskBoard, place: int, dataset: int) -> dict[str, str]:
     if board.held(board.entrants[place], board.datasets[dataset]):
         return {}
     values = board.values[place, dataset]
@@ -50,7 +50,7 @@ def _measured(board: Board, place: int, dataset: int) -> dict[str, str]:
     }  # fmt: skip
 
 
-def model_index(board: Board, place: int, task_name: str, address: str) -> str:
+def model_index(board: TaskBoard, place: int, task_name: str, address: str) -> str:
     """The front matter of a model card with what one submission scored here, not what is told in its place."""
     entrant, results = board.entrants[place], []
     for at, dataset in enumerate(board.datasets):
@@ -70,7 +70,9 @@ def _metric(of: Measure, value: float) -> dict[str, Any]:
     return {"type": of.name, "name": f"{of.title} ({of.unit})" if of.unit else of.title, "value": round(value, 6)}
 
 
-def _result(board: Board, of: ScoredDataset, metrics: list[dict[str, Any]], task: str, address: str) -> dict[str, Any]:
+def _result(
+    board: TaskBoard, of: ScoredDataset, metrics: list[dict[str, Any]], task: str, address: str
+) -> dict[str, Any]:
     return {
         "task": {"type": board.config.id, "name": task},
         "dataset": {"type": f"{board.config.id}/{of.name}", "name": of.title, "revision": of.digest},

@@ -9,14 +9,14 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynabench.benchmark.ranking import DisplayedScore, RankedEntrant, Ranking, displayed
+from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, displayed
 from dynabench.benchmark.standings import Entrant
 from dynabench.sheets import as_csv
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
 
 
-def document(of: Ranking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
+def document(of: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
     """Everything that the board says, as JSON: weights, metrics with units and directions, datasets, rows."""
     board = of.board
     return {
@@ -35,7 +35,7 @@ def document(of: Ranking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def row_document(of: Ranking, row: RankedEntrant) -> dict[str, Any]:
+def row_document(of: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
     """One row with its scores on each dataset; `rank` is None where `unranked` says why."""
     entrant, board = row.entrant, of.board
     scale = np.array([metric.scale for metric in board.metrics])
@@ -74,7 +74,7 @@ def _cell(of: DisplayedScore) -> dict[str, float | None]:
     return {"value": of.value, "low": of.low, "high": of.high}
 
 
-def table(of: Ranking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
+def table(of: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
     """Header and lines: one line a row, three columns a metric; where there are training sets, what each is made of."""
     numbers = [f"{each.name}{part}" for each in of.board.metrics for part in ("", "_low", "_high")]
     header = ["rank_low", "rank_high", "tie_group", "name", "model", "version", "submitter", "submitted_at", "licence",
@@ -98,7 +98,7 @@ def _balance(of: Entrant) -> str:
     return ", ".join(f"{label}: {count}" for label, count in of.balance)
 
 
-def file(of: Ranking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
+def file(of: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
     """The board as `csv`, `json` or `parquet`."""
     if kind == "json":
         return orjson.dumps(document(of, rows))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from dynabench import errors
-from dynabench.benchmark.ranking import DisplayedScore, RankedEntrant, Ranking
-from dynabench.benchmark.standings import Board
+from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant
+from dynabench.benchmark.standings import TaskBoard
 from dynabench.language import _
 
 SIZES = {"small": (0, 100e6), "medium": (100e6, 1e9), "large": (1e9, float("inf"))}
@@ -14,7 +14,7 @@ SIZES = {"small": (0, 100e6), "medium": (100e6, 1e9), "large": (1e9, float("inf"
 
 
 @dataclass(frozen=True)
-class Shown:
+class BoardFilter:
     """What an address asks for. `columns` None is all; `sort` is a column, with `-` before it upside down."""
 
     size: str = ""
@@ -38,7 +38,7 @@ class Shown:
         )
 
 
-def shown(board: Board, params: Mapping[str, str], columns: list[str]) -> Shown:
+def shown(board: TaskBoard, params: Mapping[str, str], columns: list[str]) -> BoardFilter:
     """What the address says: `size`, `licence`, `language`, `since`, `columns` (repeated), `sort`.
 
     Raises `Invalid` by parameter.
@@ -60,10 +60,10 @@ def shown(board: Board, params: Mapping[str, str], columns: list[str]) -> Shown:
     if wrong:
         raise errors.Invalid(wrong)
     chosen = tuple(name for name in known if name in columns) if columns else None
-    return Shown(size, params.get("licence", "")[:100], params.get("language", "")[:20], since, chosen, sort)
+    return BoardFilter(size, params.get("licence", "")[:100], params.get("language", "")[:20], since, chosen, sort)
 
 
-def arranged(of: Ranking, by: Shown) -> list[RankedEntrant]:
+def arranged(of: BoardRanking, by: BoardFilter) -> list[RankedEntrant]:
     """The rows that are shown, in the order that is asked for; what has no number stands last."""
     rows = [row for row in of.rows if by.takes(row)]
     name, down = by.sort.removeprefix("-"), by.sort.startswith("-")

@@ -16,7 +16,7 @@ NAMELESS = {"private": "Private", "anonymous": "Anonymous"}
 
 
 @dataclass(frozen=True)
-class Line:
+class LedgerEntry:
     """One submission: `nth` of its submitter's to this task, anonymous ones left out, scored on `datasets`.
 
     Who may not know its name or submitter reads neither; then `nth` is None, since counts would tell them apart.
@@ -36,11 +36,11 @@ class Line:
     mine: bool
 
 
-def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
+def ledger(session: Session, viewer: Person | None, task: str) -> list[LedgerEntry]:
     """All submissions of a task, newest first; raises `NotFound` where there is no such task."""
     rounds.task(session, task)
     scored = dict(session.execute(queries.tries(task)).all())
-    counts, lines = Counter[int](), list[Line]()
+    counts, lines = Counter[int](), list[LedgerEntry]()
     for of, person in session.execute(standings_queries.submissions(task)):
         nth = None
         if of.person_id is not None and of.visibility != "anonymous":
@@ -50,10 +50,10 @@ def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
     return lines[::-1]
 
 
-def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int) -> Line:
+def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int) -> LedgerEntry:
     mine = viewer is not None and viewer.id == of.person_id
     seen = of.visibility == "public" or mine or (viewer is not None and viewer.admin)
-    return Line(
+    return LedgerEntry(
         id=of.id,
         made_at=of.created_at,
         name=of.name if seen else f"{NAMELESS.get(of.visibility, 'Private')} {of.id}",

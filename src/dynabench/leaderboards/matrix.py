@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset, combination, mean
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard, combination, mean
 from dynabench.benchmark.weights import dataset_steps
 from dynabench.collection import overview, statistics, target_figures
 from dynabench.collection.target_figures import Target
@@ -24,9 +24,9 @@ class MatrixLine:
     """
 
     entrant: Entrant
-    cells: tuple[Cell | None, ...]
-    overall: Cell | None
-    trend: Cell | None
+    cells: tuple[ScoreCell | None, ...]
+    overall: ScoreCell | None
+    trend: ScoreCell | None
     loop: Mapping[int, Rate]
 
 
@@ -52,7 +52,7 @@ class Matrix:
         return tuple(line for (line, _cell), rank in zip(whole, ranks, strict=True) if rank.group == 1)
 
 
-def make_matrix(session: Session, board: Board, metric: Measure, discount: float = 0.0) -> Matrix:
+def make_matrix(session: Session, board: TaskBoard, metric: Measure, discount: float = 0.0) -> Matrix:
     """Return the matrix of a board. `discount` from 0 to 0.9 is what each older round counts less than the next."""
     targets = in_the_loop(session, board.config.id)
     data = board.scored([metric])
@@ -71,7 +71,7 @@ def make_matrix(session: Session, board: Board, metric: Measure, discount: float
     return Matrix(metric, data, tuple(lines), discount)
 
 
-def trend(data: Sequence[ScoredDataset], cells: Sequence[Cell | None]) -> Cell | None:
+def trend(data: Sequence[ScoredDataset], cells: Sequence[ScoreCell | None]) -> ScoreCell | None:
     """Return the least-squares slope of a model's scores over rounds, per round; None with fewer than two rounds.
 
     The interval is that of the replicates' slopes: rounds are drawn independently of each other.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset, mean
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard, mean
 from dynabench.benchmark.weights import dataset_steps
 from dynabench.scoring.measures import Measure
 
@@ -13,8 +13,8 @@ class ParetoPoint:
     """An entrant's two scores; `dominated` where another is at least as good on both and better on one."""
 
     entrant: Entrant
-    x: Cell
-    y: Cell
+    x: ScoreCell
+    y: ScoreCell
     dominated: bool
 
 
@@ -29,7 +29,7 @@ class Plot:
     left_out: int
 
 
-def make_plot(board: Board, x: Measure, y: Measure, data: ScoredDataset | None = None) -> Plot:
+def make_plot(board: TaskBoard, x: Measure, y: Measure, data: ScoredDataset | None = None) -> Plot:
     """Return all entrants with both scores on `data`, else the means over all datasets by the task's weights."""
     steps = dataset_steps([(dataset.weight, dataset.rows) for dataset in board.datasets])
     weights = {dataset.id: float(step) for dataset, step in zip(board.datasets, steps, strict=True) if step}

@@ -13,7 +13,7 @@ from math import sqrt
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.collection import overview
 from dynabench.collection.statistics import statistics
 from dynabench.rounds.tables import Round
@@ -26,7 +26,7 @@ ACCURACIES = ("accuracy", "exact_match")
 
 
 @dataclass(frozen=True)
-class Step:
+class SaturationStep:
     """The best model of a round's dataset when it was entered: its score, and where that lies from -1 to 0."""
 
     entrant: Entrant
@@ -47,12 +47,12 @@ class PeopleAndModels:
     human: Rate
     gap: Rate
     best: Entrant | None
-    score: Cell | None
+    score: ScoreCell | None
     behind: Rate
-    steps: tuple[Step, ...]
+    steps: tuple[SaturationStep, ...]
 
 
-def standings(session: Session, board: Board) -> list[PeopleAndModels]:
+def standings(session: Session, board: TaskBoard) -> list[PeopleAndModels]:
     """Return people and models for each round of the task, oldest first."""
     metric = board.primary
     datasets = {dataset.round: dataset for dataset in board.datasets if dataset.round is not None}
@@ -69,7 +69,7 @@ def standings(session: Session, board: Board) -> list[PeopleAndModels]:
 
 
 def _standing(
-    session: Session, of: Round, data: ScoredDataset | None, mine: Sequence[tuple[Entrant, Cell]], metric: Measure
+    session: Session, of: Round, data: ScoredDataset | None, mine: Sequence[tuple[Entrant, ScoreCell]], metric: Measure
 ) -> PeopleAndModels:
     said = statistics(session, of, by=())
     human = said.human_accuracy
@@ -80,7 +80,7 @@ def _standing(
     return PeopleAndModels(of.number, data, human, said.human_model_gap, best, score, behind, steps)
 
 
-def difference(human: Rate, score: Cell) -> Rate:
+def difference(human: Rate, score: ScoreCell) -> Rate:
     """Human accuracy minus a model's, from the limits of both (Zou and Donner 2008, taken as independent)."""
     if human.value is None or human.low is None or human.high is None or score.low is None or score.high is None:
         return UNKNOWN
@@ -90,15 +90,15 @@ def difference(human: Rate, score: Cell) -> Rate:
     return Rate(value, max(low, -1.0), min(high, 1.0), human.n)
 
 
-def saturated(human: float | None, scores: Sequence[tuple[Entrant, Cell]]) -> tuple[Step, ...]:
+def saturated(human: float | None, scores: Sequence[tuple[Entrant, ScoreCell]]) -> tuple[SaturationStep, ...]:
     """The best score so far, whenever it rose, as (score - human) / (human - first); none unless human > first."""
     ordered = sorted(scores, key=lambda pair: (pair[0].entered_at, pair[0].id))
     if human is None:
         return ()
-    best, steps = float("-inf"), list[Step]()
+    best, steps = float("-inf"), list[SaturationStep]()
     for entrant, cell in ordered:
         reached = saturation(cell.value, ordered[0][1].value, human)
         if reached is not None and cell.value > best:
             best = cell.value
-            steps.append(Step(entrant, entrant.entered_at, best, reached))
+            steps.append(SaturationStep(entrant, entrant.entered_at, best, reached))
     return tuple(steps)

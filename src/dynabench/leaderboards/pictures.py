@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dynabench.benchmark.ranking import RankedEntrant, Ranking
+from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.language import _
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, compiled, data
 
 MOST = 30  # rows of a picture
 
 
-def finding(of: Ranking, name: str) -> str:
+def finding(of: BoardRanking, name: str) -> str:
     """What a board says in a sentence."""
     ranked = [row for row in of.rows if row.rank]
     if not ranked:
@@ -23,7 +23,7 @@ def finding(of: Ranking, name: str) -> str:
     return _("%(name)s: %(few)s of %(all)s share the lead", name=name, few=len(first), all=len(ranked))
 
 
-def chart(of: Ranking, rows: Sequence[RankedEntrant], name: str) -> dict[str, Any]:
+def chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[str, Any]:
     """A Vega spec of the first `MOST` ranked rows."""
     import altair as alt
 

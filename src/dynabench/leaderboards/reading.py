@@ -9,22 +9,22 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.benchmark import queries, weights
-from dynabench.benchmark.ranking import DisplayedScore, RankedEntrant, Ranking, rank_entrants
+from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, rank_entrants
 from dynabench.benchmark.reading import read_board
-from dynabench.benchmark.weights import Weights
+from dynabench.benchmark.weights import BoardWeights
 from dynabench.language import _
 from dynabench.leaderboards import filters
-from dynabench.leaderboards.filters import Shown
+from dynabench.leaderboards.filters import BoardFilter
 from dynabench.leaderboards.snapshots import fork_at
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedBoard:
     """A board as an address asks for it; `usual` are the weights that it has without any parameter."""
 
-    ranking: Ranking
-    usual: Weights
-    shown: Shown
+    ranking: BoardRanking
+    usual: BoardWeights
+    shown: BoardFilter
     rows: list[RankedEntrant]
 
     @property
@@ -44,17 +44,17 @@ class Asked:
         return weights.query(self.ranking.weights.parameters())
 
 
-def asked(session: Session, viewer: Person | None, task: str, params: Any, fork: str = "") -> Asked:
+def asked(session: Session, viewer: Person | None, task: str, params: Any, fork: str = "") -> RequestedBoard:
     """The board that an address asks for, of a fork where one is named; raises `Invalid` by parameter."""
     board = read_board(session, viewer, task)
     usual = weights.stored_weights(board, fork_at(session, fork).weights) if fork else weights.defaults(board)
     found = rank_entrants(board, weights.read_weights(board, params, usual))
     shown = filters.shown(board, params, params.getlist("columns"))
-    return Asked(found, usual, shown, filters.arranged(found, shown))
+    return RequestedBoard(found, usual, shown, filters.arranged(found, shown))
 
 
 @dataclass(frozen=True)
-class Slice:
+class SliceScore:
     """One submission's scores on the rows of a dataset with one tag."""
 
     dataset: str
@@ -66,7 +66,7 @@ class Slice:
 
 def row(
     session: Session, viewer: Person | None, task: str, params: Mapping[str, str], number: int
-) -> tuple[Ranking, RankedEntrant]:
+) -> tuple[BoardRanking, RankedEntrant]:
     """One row of the board; raises `NotFound` where the viewer sees none of this number."""
     board = read_board(session, viewer, task)
     found = rank_entrants(board, weights.read_weights(board, params))
@@ -76,12 +76,12 @@ def row(
     raise errors.NotFound(_("This board has no such row."))
 
 
-def slices(session: Session, of: Ranking, row: RankedEntrant) -> list[Slice]:
+def slices(session: Session, of: BoardRanking, row: RankedEntrant) -> list[SliceScore]:
     """Scores by slice, of datasets that are not hidden."""
     scales = {metric.name: metric.scale for metric in of.board.metrics}
     names = {dataset.version_id: dataset.name for dataset in of.board.datasets if not dataset.hidden}
     slices = []
     for score in session.execute(queries.slices([row.entrant.id], list(names), list(scales))):
         parts = (part if part is None else part * scales[score.metric] for part in (score.value, score.low, score.high))
-        slices.append(Slice(names[score.version_id], score.slice, score.metric, DisplayedScore(*parts), score.n))
+        slices.append(SliceScore(names[score.version_id], score.slice, score.metric, DisplayedScore(*parts), score.n))
     return slices

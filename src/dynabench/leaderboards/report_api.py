@@ -29,7 +29,7 @@ def report_out(of: Report) -> schemas.ReportOut:
     )  # fmt: skip
 
 
-def result_out(of: reports.Line) -> schemas.ResultOut:
+def result_out(of: reports.ReportedLine) -> schemas.ResultOut:
     """One number."""
     told = asdict(of.result) | {"number": of.result.number}
     return schemas.ResultOut(**told, report=of.report, origin=of.origin or of.page, on=of.on, measure=of.measure)

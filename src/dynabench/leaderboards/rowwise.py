@@ -8,11 +8,11 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.benchmark.standings import Board, Entrant, ScoredDataset
+from dynabench.benchmark.standings import Entrant, ScoredDataset, TaskBoard
 from dynabench.datasets.stored import Stored
 from dynabench.language import _
 from dynabench.leaderboards import comparing, queries, results
-from dynabench.leaderboards.comparing import Difference, RowsOf, Tally
+from dynabench.leaderboards.comparing import AnswerTally, RowsOf, ScoreDifference
 from dynabench.leaderboards.results import Right
 from dynabench.leaderboards.transfer import Transfer, transfer
 from dynabench.scoring.tables import Shard
@@ -29,7 +29,7 @@ LONGEST = 1_500
 
 
 @dataclass(frozen=True)
-class Said:
+class EntrantAnswer:
     """What one entrant answered to a row, in the words of the task's fields."""
 
     words: tuple[tuple[str, str], ...]
@@ -37,7 +37,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ComparedRow:
     """A row that two entrants answered: its place in the dataset, what was asked, what is right, what was said."""
 
     place: int
@@ -45,17 +45,17 @@ class Shown:
     inputs: tuple[tuple[str, str], ...]
     reference: tuple[tuple[str, str], ...]
     tags: tuple[str, ...]
-    a: Said
-    b: Said
+    a: EntrantAnswer
+    b: EntrantAnswer
 
 
 @dataclass(frozen=True)
-class Page:
+class ComparedPage:
     """Rows of one page; `next` is the place after which the next page begins, None at the end."""
 
     data: ScoredDataset
-    tally: Tally
-    rows: tuple[Shown, ...]
+    tally: AnswerTally
+    rows: tuple[ComparedRow, ...]
     next: int | None
 
 
@@ -100,19 +100,21 @@ def _right(settings: Settings, of: Sequence[Shard], data: ScoredDataset) -> Righ
     return results.right(settings, of[0].evaluation_id, data.rows)
 
 
-def compare(session: Session, settings: Settings, board: Board, first: Entrant, second: Entrant) -> list[Difference]:
+def compare(
+    session: Session, settings: Settings, board: TaskBoard, first: Entrant, second: Entrant
+) -> list[ScoreDifference]:
     """The differences of two entrants on everything that both have scores of."""
     return comparing.compared(board, first, second, reader(session, settings, first, second))
 
 
-def chosen(board: Board, dataset: str, found: Sequence[Difference]) -> ScoredDataset | None:
+def chosen(board: TaskBoard, dataset: str, found: Sequence[ScoreDifference]) -> ScoredDataset | None:
     """The dataset whose rows are looked at: the one asked for, else the first public one with a difference."""
     if dataset:
         return visible(board, dataset)
     return next((each.data for each in found if each.data.rows_may_be_seen), None)
 
 
-def visible(board: Board, dataset: str) -> ScoredDataset:
+def visible(board: TaskBoard, dataset: str) -> ScoredDataset:
     """The dataset of this name; raises `Forbidden` where its rows may not be seen."""
     data = board.dataset(dataset)
     if not data.rows_may_be_seen:
@@ -120,7 +122,7 @@ def visible(board: Board, dataset: str) -> ScoredDataset:
     return data
 
 
-def countable(board: Board, dataset: str) -> ScoredDataset:
+def countable(board: TaskBoard, dataset: str) -> ScoredDataset:
     """The dataset of this name; raises `Forbidden` where what was right row by row may not even be counted."""
     data = board.dataset(dataset)
     if data.hidden:
@@ -129,9 +131,9 @@ def countable(board: Board, dataset: str) -> ScoredDataset:
 
 
 def examples(
-    session: Session, settings: Settings, board: Board, data: ScoredDataset, first: Entrant, second: Entrant,
+    session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset, first: Entrant, second: Entrant,
     shown: str = "differ", tag: str = "", after: int = -1, limit: int = PAGE,
-) -> Page:  # fmt: skip
+) -> ComparedPage:  # fmt: skip
     """The rows of a public dataset that are `shown` (`comparing.SHOWN`) and have the tag, after place `after`.
 
     Raises `Forbidden` where the dataset's rows may not be seen.
@@ -140,7 +142,7 @@ def examples(
     of = shards(session, [first.id, second.id], data)
     pair = _pair(settings, of, data, first, second)
     if pair is None:
-        return Page(data, Tally(0, 0, 0, 0), (), None)
+        return ComparedPage(data, AnswerTally(0, 0, 0, 0), (), None)
     wanted = comparing.chosen(*pair, shown)
     if tag:
         wanted = wanted & results.tagged(settings, data.digest, tag, data.rows)
@@ -154,17 +156,17 @@ def examples(
         for place in places
         if place in rows
     ]
-    return Page(data, comparing.tally(*pair), tuple(made), places[-1] if more else None)
+    return ComparedPage(data, comparing.tally(*pair), tuple(made), places[-1] if more else None)
 
 
 def _shown(
     config: TaskConfig, place: int, row: Stored, said: tuple[Mapping[str, Any], ...], pair: tuple[Right, Right]
-) -> Shown:
+) -> ComparedRow:
     names = {each.name: each.label for each in (*config.context, *config.input)}
     inputs = tuple((names.get(name, name), _text(value)) for name, value in row.inputs.items())
     reference = words(config, row.answers[0]) if row.answers else ()
-    a, b = (Said(words(config, of), bool(right[place] == 1)) for of, right in zip(said, pair, strict=True))
-    return Shown(place, row.uid, inputs, reference, row.tags, a, b)
+    a, b = (EntrantAnswer(words(config, of), bool(right[place] == 1)) for of, right in zip(said, pair, strict=True))
+    return ComparedRow(place, row.uid, inputs, reference, row.tags, a, b)
 
 
 def words(config: TaskConfig, answer: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -189,7 +191,7 @@ def _text(value: Any) -> str:
 
 
 def shared(
-    session: Session, settings: Settings, board: Board, data: ScoredDataset
+    session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset
 ) -> tuple[tuple[Entrant, ...], Transfer] | None:
     """How errors on a dataset are shared by the entrants that answered all its rows, at most `MODELS`, best first.
 

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from dynabench import __version__, errors
 from dynabench.accounts.tables import Person
 from dynabench.benchmark import weights
-from dynabench.benchmark.ranking import Ranking, rank_entrants
+from dynabench.benchmark.ranking import BoardRanking, rank_entrants
 from dynabench.benchmark.reading import read_board
 from dynabench.db import now
 from dynabench.language import _
@@ -59,7 +59,7 @@ def take(session: Session, person: Person, task: str, params: Mapping[str, str],
     return made
 
 
-def frozen(of: Ranking) -> dict[str, Any]:
+def frozen(of: BoardRanking) -> dict[str, Any]:
     """What is kept of a board: rows, weights, digests of data, versions of models and code, signatures of records."""
     board = of.board
     found = files.document(of, of.rows) | {"code": __version__}

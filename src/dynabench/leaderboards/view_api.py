@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Viewer
 from dynabench.benchmark.reading import read_board
-from dynabench.benchmark.standings import Cell, Entrant
+from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.leaderboards import blocks, by_slice, comparing, people, rowwise, view_schemas
 from dynabench.leaderboards.matrix import make_matrix
-from dynabench.leaderboards.rowwise import Said
+from dynabench.leaderboards.rowwise import EntrantAnswer
 from dynabench.leaderboards.transfer import Transfer
-from dynabench.leaderboards.view_pages import Discount, Name, Place, Shown, Tag, Word, plotted
+from dynabench.leaderboards.view_pages import Discount, Name, Place, RowKind, Tag, Word, plotted
 from dynabench.stats.rates import Rate
 
 router = APIRouter()
@@ -37,7 +37,7 @@ def entrant(of: Entrant | None) -> dict[str, Any] | None:
     return {"id": of.id, "label": of.label, "model": of.model or None, "withdrawn": of.withdrawn}
 
 
-def cell(of: Cell | None) -> dict[str, Any] | None:
+def cell(of: ScoreCell | None) -> dict[str, Any] | None:
     """A score as programs see it: without the replicates."""
     if of is None:
         return None
@@ -83,7 +83,7 @@ async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: 
 @router.get("/tasks/{task}/compare/examples")
 async def compare_examples(
     request: Request, task: str, viewer: Viewer, a: Entry, b: Entry, dataset: Word,
-    shown: Shown = "differ", tag: Tag = "", after: Place = -1, limit: Limit = 20,
+    shown: RowKind = "differ", tag: Tag = "", after: Place = -1, limit: Limit = 20,
 ) -> view_schemas.ExamplesOut:  # fmt: skip
     """Rows of a public dataset as two submissions answered them: where they `differ`, only `a` or `b` is right, both
     are `right` or `wrong`."""
@@ -112,7 +112,7 @@ async def compare_examples(
     return await read(request, made)
 
 
-def _said(of: Said) -> dict[str, Any]:
+def _said(of: EntrantAnswer) -> dict[str, Any]:
     return {"answer": dict(of.words), "right": of.right}
 
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dynabench.accounts.auth import Viewer
 from dynabench.benchmark.reading import read_board
-from dynabench.benchmark.standings import Cell
+from dynabench.benchmark.standings import ScoreCell
 from dynabench.leaderboards import blocks, people, rowwise
 from dynabench.leaderboards.matrix import make_matrix
 from dynabench.leaderboards.view_pages import Discount, Name, Number, Word, plotted
@@ -24,7 +24,7 @@ async def sent(request: Request, name: str, header: list[str], read: Callable[[S
     return csv_file(f"{name}.csv", header, await request.app.state.db.aread(read))
 
 
-def cells(of: Cell | None) -> list[object]:
+def cells(of: ScoreCell | None) -> list[object]:
     """A score, its limits and the rows behind it."""
     return [of.value, of.low, of.high, of.n] if of else [None, None, None, None]
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from dynabench import errors
 from dynabench.accounts.auth import Viewer
 from dynabench.benchmark.reading import read_board
-from dynabench.benchmark.standings import Board
+from dynabench.benchmark.standings import TaskBoard
 from dynabench.collection import content_warning, overview
 from dynabench.language import _
 from dynabench.leaderboards import blocks, by_slice, comparing, drawings, pareto, people, rowwise, written
@@ -25,12 +25,12 @@ Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
 Word = Annotated[str, Query(max_length=100)]
 Name = Annotated[str, Path(min_length=1, max_length=100)]
 Tag = Annotated[str, Query(max_length=200)]
-Shown = Literal["differ", "a", "b", "wrong", "right"]
+RowKind = Literal["differ", "a", "b", "wrong", "right"]
 Discount = Annotated[float, Query(ge=0, le=0.9, allow_inf_nan=False)]
 Place = Annotated[int, Query(ge=-1, le=2**31 - 1)]
 
 
-def framed(session: Session, board: Board) -> dict[str, Any]:
+def framed(session: Session, board: TaskBoard) -> dict[str, Any]:
     """What the head of a task's pages needs."""
     started = overview.started(session, board.config.id)
     current = next((each for each in started if each.state == "open"), started[0] if started else None)
@@ -51,7 +51,7 @@ async def page(
 @router.get("/tasks/{task}/compare", name="compare_scores")
 async def compare(
     request: Request, task: str, viewer: Viewer, a: Number = 0, b: Number = 0, dataset: Word = "",
-    shown: Shown = "differ", tag: Tag = "", after: Place = -1,
+    shown: RowKind = "differ", tag: Tag = "", after: Place = -1,
 ) -> Response:  # fmt: skip
     """Two models: by how much they differ on each dataset, and on which rows of one of them."""
     settings = request.app.state.settings
@@ -113,7 +113,7 @@ async def pareto_plot(
     return await page(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
 
 
-def plotted(board: Board, x: str, y: str, dataset: str) -> pareto.Plot:
+def plotted(board: TaskBoard, x: str, y: str, dataset: str) -> pareto.Plot:
     """The plot that an address asks for: the first cost (else the second metric) by the primary metric at first."""
     rest = [each for each in board.metrics[1:] if each.cost] or list(board.metrics[1:]) or [board.primary]
     across = board.metric(x) if x else rest[0]

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.benchmark.reading import read_board
-from dynabench.benchmark.standings import Board, Cell, Entrant, ScoredDataset
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.leaderboards import queries
 from dynabench.releases import service
 from dynabench.releases.schemas import GapOut
@@ -34,8 +34,8 @@ class Pair:
 
     release: int
     entrant: Entrant
-    public: Cell
-    hidden: Cell
+    public: ScoreCell
+    hidden: ScoreCell
     p: float | None
 
 
@@ -69,7 +69,7 @@ def corrected_p(values: Sequence[float | None]) -> list[float | None]:
     return [None if value is None else next(corrected) for value in values]
 
 
-def _pairs(session: Session, settings: Settings, board: Board, release: Release) -> list[Pair]:
+def _pairs(session: Session, settings: Settings, board: TaskBoard, release: Release) -> list[Pair]:
     data = {each.version_id: each for each in board.datasets}
     test, hidden = data.get(release.test_id or 0), data.get(release.hidden_id or 0)
     if test is None or hidden is None:
@@ -112,7 +112,7 @@ def _by_rows(
     ]
 
 
-def difference(public: Cell, hidden: Cell, direction: int = 1) -> tuple[float, float | None, float | None]:
+def difference(public: ScoreCell, hidden: ScoreCell, direction: int = 1) -> tuple[float, float | None, float | None]:
     """How much better the first score is than the second, with limits that follow from those of both, whose rows are
     independent of each other: Zou and Donner, Statistics in Medicine 27 (2008) 1693-1702. None where there are none.
     """

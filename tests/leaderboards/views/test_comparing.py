@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binomtest
 
 from dynabench.datasets.tables import Dataset
-from dynabench.leaderboards.comparing import Tally, chosen, compared, paired, significance, tally
+from dynabench.leaderboards.comparing import AnswerTally, chosen, compared, paired, significance, tally
 from tests.boards import board_of
 
 Rights = arrays(np.float32, 30, elements=st.sampled_from([0.0, 1.0, float("nan")]))
@@ -51,7 +51,7 @@ def test_shares_of_a_row_are_exchanged_at_random():
 def test_rows_without_an_answer_are_not_paired():
     nothing = np.full(5, np.nan, np.float32)
     assert significance(nothing, np.ones(5, np.float32)) is None
-    assert tally(nothing, np.ones(5, np.float32)) == Tally(0, 0, 0, 0)
+    assert tally(nothing, np.ones(5, np.float32)) == AnswerTally(0, 0, 0, 0)
 
 
 @given(Rights, Rights)
@@ -59,7 +59,7 @@ def test_every_row_that_both_answered_is_of_one_kind(a, b):
     found = tally(a, b)
     assert found.rows == int((~np.isnan(a) & ~np.isnan(b)).sum())
     assert chosen(a, b, "differ").sum() == found.a + found.b
-    assert tally(b, a) == Tally(found.right, found.b, found.a, found.wrong)
+    assert tally(b, a) == AnswerTally(found.right, found.b, found.a, found.wrong)
 
 
 def ask(client, **params):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from dynabench.benchmark.standings import Cell, mean
+from dynabench.benchmark.standings import ScoreCell, mean
 from dynabench.datasets.tables import Dataset
 from dynabench.db import now
 from dynabench.leaderboards import matrix, pareto, people
@@ -24,7 +24,7 @@ TASK = "/api/v1/tasks/sentiment"
 def cell(value, spread=0.0, seed=0):
     drawn = value + spread * np.random.default_rng(seed).normal(size=1000)
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return Cell(value, float(low), float(high), 100, drawn)
+    return ScoreCell(value, float(low), float(high), 100, drawn)
 
 
 def test_the_trend_is_the_slope_over_rounds_with_an_interval_that_holds_it():
@@ -120,9 +120,9 @@ def test_saturation_goes_from_minus_one_at_the_first_model_to_nought_at_people()
 
 
 def test_people_ahead_of_the_best_model_have_an_interval_of_both():
-    found = people.difference(wilson(90, 100), Cell(0.8, 0.75, 0.85, 400))
+    found = people.difference(wilson(90, 100), ScoreCell(0.8, 0.75, 0.85, 400))
     assert found.low < 0.1 < found.high
-    assert people.difference(wilson(0, 0), Cell(0.8, 0.75, 0.85, 400)).value is None
+    assert people.difference(wilson(0, 0), ScoreCell(0.8, 0.75, 0.85, 400)).value is None
 
 
 def test_rounds_stand_with_their_best_model_before_anybody_answered_blind(client):
