@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
 from dynabench.app import create_app
+from dynabench.benchmark import reading
+from dynabench.benchmark.ranking import rank_entrants
+from dynabench.benchmark.weights import defaults
 from dynabench.db import Database
-from dynabench.leaderboards import board
-from dynabench.leaderboards.ranking import ranking
-from dynabench.leaderboards.weights import defaults
 from dynabench.migrations import metadata
 from dynabench.rounds import service
 from tests import boards
@@ -56,8 +56,8 @@ def fill(session: Session, models: int, datasets: int) -> None:
 
 def weighed(session: Session) -> object:
     """The board of the task as everybody sees it."""
-    found = board.board(session, None, "bench")
-    return ranking(found, defaults(found))
+    board = reading.read_board(session, None, "bench")
+    return rank_entrants(board, defaults(board))
 
 
 def rows() -> list[Row]:
@@ -71,7 +71,7 @@ def _rows() -> Iterator[Row]:
             db.write(fill, MODELS, DATASETS)
 
             def cold(db: Database = db) -> object:
-                board._kept.clear()
+                reading._cache.clear()
                 return db.read(weighed)
 
             what = f"board of {MODELS} models x 5 metrics x {DATASETS} datasets with rank intervals, {name}"

@@ -1,11 +1,13 @@
 """Boards of any size, as evaluations would have left them: paired replicates of models that differ by known amounts."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.standings import Entrant, Pending, ScoredDataset, Standings, TaskBoard
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
@@ -16,6 +18,7 @@ from dynabench.scoring import answers, row_scores
 from dynabench.scoring.measures import REPLICATES, measure, packed
 from dynabench.scoring.tables import Evaluation, Score, Shard
 from dynabench.settings import Settings
+from dynabench.tasks import builtin
 
 METRICS = ("accuracy", "fairness", "robustness", "throughput", "memory")
 
@@ -133,3 +136,38 @@ def _shards(session: Session, settings: Settings, evaluation: int, rows: Sequenc
                   digest=waiting.digest, seconds=1.0)
         )  # fmt: skip
     row_scores.keep(settings, evaluation, np.stack([right, right]).astype(np.float32))
+
+
+def submitted(number: int, day: int = 0) -> Entrant:
+    """An entrant, `model-<number>`, that was entered on a day of 2026."""
+    moment = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day)
+    name = f"model-{number}"
+    return Entrant(number, name, "installed", name, "1", moment, label=name)
+
+
+def scored_dataset(number: int, rows: int, round: int | None = None) -> ScoredDataset:
+    """A public dataset, `data-<number>`, of so many rows."""
+    name, title = f"data-{number}", f"Data {number}"
+    return ScoredDataset(number, name, title, "rows", "public", 5, number, 1, "0" * 64, rows, "", (), {}, round)
+
+
+def board_of(metrics: Sequence[str], values: np.ndarray, replicates: np.ndarray, rows: Sequence[int]) -> TaskBoard:
+    """A board of scores (models, datasets, metrics) with replicates, without a database; limits are the scores."""
+    models, datasets, _metrics = values.shape
+    standings = Standings(
+        entrants=tuple(map(submitted, range(models))),
+        datasets=tuple(scored_dataset(number, many) for number, many in enumerate(rows)),
+        metrics=tuple(map(measure, metrics)),
+        values=values,
+        low=values,
+        high=values,
+        n=np.full(values.shape, 100),
+        replicates=replicates,
+        resampled=np.ones(values.shape, bool),
+        signatures=np.full((models, datasets), "", object),
+        sources=np.repeat(np.arange(models)[:, None], datasets, axis=1),
+    )
+    config = builtin()[0].config
+    return TaskBoard(
+        config, standings, standings.entrants, np.arange(models), np.arange(datasets), Pending({}, frozenset())
+    )

@@ -1,21 +1,20 @@
 """The score that a board shows by default says something of one model alone: no other model and no handful of rows
 moves it."""
 
-from datetime import UTC, datetime
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dynabench.benchmark import weights
+from dynabench.benchmark.ranking import rank_entrants
+from dynabench.benchmark.standings import ScoreCell, TaskBoard
+from dynabench.benchmark.weights import dataset_steps
 from dynabench.language import said
-from dynabench.leaderboards import drawings, weights
-from dynabench.leaderboards.board import Board, Column, Coming, Entry, Standing
-from dynabench.leaderboards.entrants import Cell, Data, Entrant
-from dynabench.leaderboards.matrix import Line, Matrix
-from dynabench.leaderboards.ranking import ranking
-from dynabench.leaderboards.weights import dataset_steps
+from dynabench.leaderboards import drawings
+from dynabench.leaderboards.matrix import Matrix, MatrixLine
 from dynabench.scoring.measures import REPLICATES, measure
+from tests.boards import board_of, scored_dataset, submitted
 
 METRICS = tuple(map(measure, ("accuracy", "fairness", "throughput", "memory")))
 MODELS = st.lists(
@@ -23,39 +22,16 @@ MODELS = st.lists(
 )
 
 
-def entry(number: int) -> Entry:
-    return Entry(
-        number, f"model-{number}", "installed", f"model-{number}", "1", "", None, "public", True, False, "", (), None,
-        datetime(2026, 1, 1, tzinfo=UTC),
-    )  # fmt: skip
+def board(values: list[list[tuple[float, ...]]], rows: list[int]) -> TaskBoard:
+    """A board of values by model and dataset, as people read them, whose intervals are points."""
+    array = np.array(values, float) / [metric.scale for metric in METRICS]
+    replicates = np.repeat(array[..., None], 8, axis=-1).astype(np.float32)
+    return board_of([metric.name for metric in METRICS], array, replicates, rows)
 
 
-def column(number: int, rows: int) -> Column:
-    return Column(f"data-{number}", f"Data {number}", "rows", "public", 5, number, 1, "0" * 64, rows, "", ())
-
-
-def board(values: list[list[tuple[float, ...]]], rows: list[int]) -> Board:
-    """A board of values by model and dataset, whose intervals are points."""
-    array = np.array(values, float)
-    models, data, _ = array.shape
-    of = Standing(
-        entries=tuple(map(entry, range(models))),
-        datasets=tuple(column(number, many) for number, many in enumerate(rows)),
-        metrics=METRICS,
-        values=array,
-        low=array,
-        high=array,
-        n=np.full(array.shape, 100),
-        replicates=np.repeat(array[..., None], 8, axis=-1).astype(np.float32),
-        signatures=np.full((models, data), "", object),
-        held=np.zeros((models, data), bool),
-    )
-    return Board("t", "accuracy", of.entries, np.arange(models), of, Coming({}, frozenset()))
-
-
-def score(of: Board, name: str = "model-0") -> float:
-    found = ranking(of, weights.defaults(of))
-    value = next(row.score.value for row in found.rows if row.entry.name == name)
+def score(of: TaskBoard, name: str = "model-0") -> float:
+    ranking = rank_entrants(of, weights.defaults(of))
+    value = next(row.score.value for row in ranking.rows if row.entrant.name == name)
     assert value is not None
     return value
 
@@ -85,17 +61,13 @@ def test_datasets_below_thirty_rows_weigh_nothing_by_default(datasets, steps):
 
 def matrix_of(means: list[float], noise: float) -> Matrix:
     rng = np.random.default_rng(1)
-    data = Data(1, "d", "D", "rows", "public", 1, "0" * 64, 400, {}, 5, None, None)
+    data = scored_dataset(1, 400)
     lines = []
     for number, mean in enumerate(means):
         drawn = mean + noise * rng.standard_normal(REPLICATES)
-        cell = Cell(mean, *map(float, np.quantile(drawn, [0.025, 0.975])), 400, drawn)
-        lines.append(Line(entrant(number), (cell, cell), cell, None, {}))
+        cell = ScoreCell(mean, *map(float, np.quantile(drawn, [0.025, 0.975])), 400, drawn)
+        lines.append(MatrixLine(submitted(number), (cell, cell), cell, None, {}))
     return Matrix(METRICS[0], (data, data), tuple(lines), 0.0)
-
-
-def entrant(number: int) -> Entrant:
-    return Entrant(number, f"model-{number}", f"model-{number}", "1", datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def test_no_model_leads_a_matrix_whose_data_do_not_tell_it_from_the_next():

@@ -6,8 +6,8 @@ import re
 import pytest
 from sqlalchemy import delete, select
 
+from dynabench.benchmark.reading import _cache
 from dynabench.datasets.tables import Dataset, Twin
-from dynabench.leaderboards.board import _kept
 from dynabench.scoring import measures
 from dynabench.scoring.measures import Measure
 from dynabench.scoring.tables import Evaluation, Score
@@ -40,7 +40,7 @@ def test_a_score_that_is_not_finite_counts_as_none(client, ids, database):
             score.value = float("inf")
 
     database.write(spoil)
-    _kept.clear()
+    _cache.clear()
     last = board(client)["rows"][-1]
     assert (last["name"], last["rank"]) == ("model-0", None)
     assert last["metrics"]["accuracy"]["value"] is None
@@ -65,7 +65,7 @@ def forget(database, metric, submissions, datasets=("first", "second")):
         session.execute(delete(Score).where(Score.metric == metric, Score.evaluation_id.in_(of)))
 
     database.write(write)
-    _kept.clear()
+    _cache.clear()
 
 
 def reason(found, name):
@@ -131,7 +131,7 @@ def set_all(database, metric, value, submissions=None):
             score.value, score.low, score.high, score.replicates = value, value, value, None
 
     database.write(write)
-    _kept.clear()
+    _cache.clear()
 
 
 @pytest.mark.parametrize("form", ["exact", "guarded"])
@@ -150,7 +150,7 @@ def test_all_ties_and_constant_metrics_have_finite_scores_and_shared_ranks(clien
 @pytest.mark.parametrize("form", ["exact", "guarded"])
 def test_a_primary_metric_of_which_less_is_better_ranks_the_least_first(client, ids, monkeypatch, form):
     monkeypatch.setitem(measures.KNOWN, "accuracy", Measure("accuracy", "Error", "lower"))
-    _kept.clear()
+    _cache.clear()
     only = "m.f1=0&m.fairness=0&m.robustness=0&m.throughput=0&m.memory=0"
     found = board(client, f"?{only}&form={form}")
     assert ranks(found) == {"model-3": (1, 1), "model-1": (2, 3), "model-2": (2, 3), "model-0": (4, 4)}

@@ -174,7 +174,7 @@ def test_subtasks_and_subdatasets_count():
      ("1,234", None), ("", None), ("9" * 400, None), ("88.6 of 90", None), ("3 %", 3.0)],
 )  # fmt: skip
 def test_numbers_as_people_write_them(text, number):
-    assert outside.Result("m", "d", "k", text).number == number
+    assert outside.ExternalResult("m", "d", "k", text).number == number
 
 
 @given(st.one_of(st.text(), st.text().map(lambda text: f"---\nmodel-index: {text}\n---\n")))

@@ -1,1 +1,1 @@
-"""Rules that boards, evaluations, datasets and submissions share."""
+"""Boards, and the rules on what is shown that boards, evaluations, datasets and submissions share."""

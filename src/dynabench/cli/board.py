@@ -15,14 +15,16 @@ app = typer.Typer(help="Boards in the form of Papers with Code; results that oth
 @app.command()
 def export(task: str) -> None:
     """Write TASK's public board as Papers-with-Code JSON to standard output."""
-    from dynabench.leaderboards import board, exchange, ranking, weights
+    from dynabench.benchmark.ranking import rank_entrants
+    from dynabench.benchmark.reading import read_board
+    from dynabench.benchmark.weights import defaults
+    from dynabench.leaderboards import exchange
     from dynabench.rounds import service as rounds
 
     def read(session: Session) -> Any:
-        found = board.board(session, None, task)
+        board = read_board(session, None, task)
         config = rounds.task_config(session, task)
-        of = ranking.ranking(found, weights.defaults(found))
-        return exchange.papers_with_code(of, config.name, config.description)
+        return exchange.papers_with_code(rank_entrants(board, defaults(board)), config.name, config.description)
 
     with database() as db:
         typer.echo(json.dumps(db.read(read), ensure_ascii=False, indent=1))

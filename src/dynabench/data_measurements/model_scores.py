@@ -3,19 +3,19 @@
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.reading import read_board
 from dynabench.data_measurements.results import Column, Kind, Table, make_columns
 from dynabench.language import _
-from dynabench.leaderboards import entrants
-from dynabench.leaderboards import matrix as matrices
-from dynabench.leaderboards.entrants import Field
+from dynabench.leaderboards.matrix import make_matrix
+from dynabench.scoring.measures import Measure
 
 
 def models_on_round(session: Session, viewer: Person | None, task_id: str, number: int) -> Table | None:
     """Each model that `viewer` may see on the dataset of a round, the best first; None where none was scored on it."""
-    field = entrants.field(session, viewer, task_id)
-    if not field.metrics or not any(each.round == number for each in field.data):
+    board = read_board(session, viewer, task_id)
+    if not any(dataset.round == number for dataset in board.datasets):
         return None
-    found = matrices.matrix(session, field, field.metrics[0])
+    found = make_matrix(session, board, board.primary)
     places = [place for place, each in enumerate(found.data) if each.round == number]
     rows = []
     for line in found.lines if places else ():
@@ -25,14 +25,13 @@ def models_on_round(session: Session, viewer: Person | None, task_id: str, numbe
             rows.append((line.entrant.label, cell.value, cell.low, cell.high, cell.n, loop))
     rows.sort(key=lambda row: -found.metric.direction * row[1])
     return (
-        Table("later", _("Models on this round"), _columns(field), tuple(rows), (0,) * len(rows), "intervals")
+        Table("later", _("Models on this round"), _columns(board.primary), tuple(rows), (0,) * len(rows), "intervals")
         if rows
         else None
     )
 
 
-def _columns(field: Field) -> tuple[Column, ...]:
-    metric = field.metrics[0]
+def _columns(metric: Measure) -> tuple[Column, ...]:
     kind: Kind = "share" if metric.scale == 100 else "number"
     return make_columns(
         ("model", _("Model"), "text"), (metric.name, metric.title, kind),

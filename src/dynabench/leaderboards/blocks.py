@@ -9,13 +9,12 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.benchmark.disclosure import counts_as_try
+from dynabench.benchmark.reading import read_board, read_every_score, read_slices
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.language import _
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards import view_queries as queries
+from dynabench.leaderboards import queries
 from dynabench.leaderboards.comparing import NOTHING, paired
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
 from dynabench.registry import service as registry
-from dynabench.registry.tables import Submission
 from dynabench.scoring.measures import Measure
 from dynabench.stats.corrections import holm
 
@@ -24,17 +23,17 @@ HARDEST = 8
 
 
 @dataclass(frozen=True)
-class Entry:
+class ModelEntry:
     """All that one entrant scored. `scores` by dataset and metric, `slices` of the primary metric by dataset and tag.
 
     `tries` counts the submissions of its submitter in the task's ledger as that does, None of anonymous ones.
     """
 
-    field: Field
+    board: TaskBoard
     entrant: Entrant
-    data: tuple[Data, ...]
-    scores: Mapping[tuple[int, str], Cell]
-    slices: tuple[tuple[Data, tuple[tuple[str, Cell], ...]], ...]
+    data: tuple[ScoredDataset, ...]
+    scores: Mapping[tuple[int, str], ScoreCell]
+    slices: tuple[tuple[ScoredDataset, tuple[tuple[str, ScoreCell], ...]], ...]
     tries: int | None
 
 
@@ -43,84 +42,63 @@ class Leader:
     """An entrant on one dataset; `tied` where the data do not tell it from the best."""
 
     entrant: Entrant
-    cell: Cell
+    cell: ScoreCell
     tied: bool
 
 
 @dataclass(frozen=True)
-class Best:
+class BestOnDataset:
     """Who does best on a dataset, and the slices that are hardest for the best `TOP`, by their mean."""
 
-    data: Data
+    data: ScoredDataset
     metric: Measure
     leaders: tuple[Leader, ...]
     others: int
-    slices: tuple[tuple[str, Cell], ...]
+    slices: tuple[tuple[str, ScoreCell], ...]
 
 
-def of_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:
-    """What the submissions of this model scored, as `viewer` may know.
+def of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
+    """Return the scores of this model's submissions, as `viewer` may know, those on retired datasets too.
 
     Anonymous ones are not linked to its name, and a model that is listed for few people is there for these alone.
     """
-    found = []
+    entries = []
     for task in session.scalars(queries.tasks_of(name)):
-        if not registry.visible(session, viewer, name, task):
-            continue
-        field = known.field(session, viewer, task, withdrawn=True)
-        found += [_entry(session, field, each) for each in field.entrants if each.model == name]
-    return found
+        if registry.visible(session, viewer, name, task):
+            board = read_board(session, viewer, task, withdrawn=True, retired=True)
+            entries += [_entry(session, board, entrant) for entrant in board.entrants if entrant.model == name]
+    return entries
 
 
-def _entry(session: Session, field: Field, entrant: Entrant) -> Entry:
-    scores = {
-        (data, name): cell for (_, data, name), cell in known.scores(session, field, [entrant], field.data).items()
-    }
-    scored = tuple(each for each in field.data if any(id == each.id for id, _ in scores))
-    return Entry(
-        field, entrant, scored, scores, tuple(_sliced(session, field, entrant, scored)), _tries(session, entrant)
-    )
+def _entry(session: Session, board: TaskBoard, entrant: Entrant) -> ModelEntry:
+    scores = read_every_score(session, board, entrant)
+    ids = {dataset for dataset, _metric in scores}
+    scored = tuple(dataset for dataset in board.datasets if dataset.id in ids)
+    slices = []
+    for dataset in scored:
+        cells = read_slices(session, board, [entrant], dataset, board.primary)
+        if cells:
+            worst = sorted(cells.items(), key=lambda pair: board.primary.direction * pair[1].value)
+            slices.append((dataset, tuple((tag, cell) for (_id, tag), cell in worst[:HARDEST])))
+    tries = None
+    if entrant.person_id is not None and counts_as_try(entrant):
+        tries = session.scalar(queries.entries_of(entrant.person_id, board.config.id))
+    return ModelEntry(board, entrant, scored, scores, tuple(slices), tries)
 
 
-def _sliced(
-    session: Session, field: Field, entrant: Entrant, data: Sequence[Data]
-) -> list[tuple[Data, tuple[tuple[str, Cell], ...]]]:
-    """The slices of each dataset on which the entrant does worst, worst first."""
-    metric, found = field.metrics[0], []
-    for each in data:
-        cells = known.slices(session, field, [entrant], each, metric)
-        worst = sorted(
-            ((tag, cell) for (_dataset, tag), cell in cells.items()), key=lambda pair: metric.direction * pair[1].value
-        )
-        if worst:
-            found.append((each, tuple(worst[:HARDEST])))
-    return found
-
-
-def _tries(session: Session, entrant: Entrant) -> int | None:
-    submission = session.get_one(Submission, entrant.id)
-    if submission.person_id is None or not counts_as_try(submission):
-        return None
-    return session.scalar(queries.tries(submission.person_id, submission.task_id))
-
-
-def best(session: Session, viewer: Person | None, task: str, name: str, limit: int = TOP) -> Best:
-    """Who does best on a dataset. Raises `NotFound` where there is no such dataset."""
-    field = known.field(session, viewer, task)
-    data, metric = field.dataset(name), field.metric()
-    scores = known.scores(session, field, field.entrants, [data], [metric])
-    ranked = sorted(
-        ((each, scores[key]) for each in field.entrants if (key := (each.id, data.id, metric.name)) in scores),
-        key=lambda pair: (-metric.direction * pair[1].value, pair[0].id),
-    )
+def best(session: Session, board: TaskBoard, name: str, limit: int = TOP) -> BestOnDataset:
+    """Return the best entrants on a dataset. Raises `NotFound` where there is no such dataset."""
+    data, metric = board.dataset(name), board.primary
+    scored = [(entrant, cell) for entrant in board.entrants if (cell := board.cell(entrant, data, metric)) is not None]
+    ranked = sorted(scored, key=lambda pair: (-metric.direction * pair[1].value, pair[0].id))
     top = ranked[:limit]
-    tied = ties([cell for _, cell in top])
-    leaders = tuple(Leader(each, cell, tie) for (each, cell), tie in zip(top, tied, strict=True))
-    cells = known.slices(session, field, [each for each, _ in top], data, metric)
-    return Best(data, metric, leaders, len(ranked) - len(top), hardest(cells, metric))
+    tied = ties([cell for _entrant, cell in top])
+    leaders = tuple(Leader(*pair, tie) for pair, tie in zip(top, tied, strict=True))
+    cells = read_slices(session, board, [entrant for entrant, _cell in top], data, metric)
+    return BestOnDataset(data, metric, leaders, len(ranked) - len(top), hardest(cells, metric))
 
 
-def ties(cells: Sequence[Cell], level: float = 0.05) -> list[bool]:
+def ties(cells: Sequence[ScoreCell], level: float = 0.05) -> list[bool]:
     """Whether each is not told from the first, by paired replicates with Holm's correction; without them, if equal."""
     if not cells:
         return []
@@ -133,22 +111,22 @@ def ties(cells: Sequence[Cell], level: float = 0.05) -> list[bool]:
     return [True, *(bool(p > level) for p in (holm(asked[1:]) if asked[1:] else []))]
 
 
-def hardest(cells: Mapping[tuple[int, str], Cell], metric: Measure) -> tuple[tuple[str, Cell], ...]:
+def hardest(cells: Mapping[tuple[int, str], ScoreCell], metric: Measure) -> tuple[tuple[str, ScoreCell], ...]:
     """Tags with their mean score over models, hardest first.
 
     The interval is from the mean of the lower limits to that of the upper ones, which is right where all models fail on
     the same rows, and wider than need be where they do not.
     """
-    by: dict[str, list[Cell]] = {}
+    by: dict[str, list[ScoreCell]] = {}
     for (_dataset, tag), cell in cells.items():
         by.setdefault(tag, []).append(cell)
     found = [(tag, _mean(some)) for tag, some in by.items()]
     return tuple(sorted(found, key=lambda each: (metric.direction * each[1].value, each[0]))[:HARDEST])
 
 
-def _mean(some: Sequence[Cell]) -> Cell:
+def _mean(some: Sequence[ScoreCell]) -> ScoreCell:
     low, high = (_limit([getattr(each, end) for each in some]) for end in ("low", "high"))
-    return Cell(fmean(each.value for each in some), low, high, some[0].n)
+    return ScoreCell(fmean(each.value for each in some), low, high, some[0].n)
 
 
 def _limit(limits: Sequence[float | None]) -> float | None:
@@ -156,7 +134,7 @@ def _limit(limits: Sequence[float | None]) -> float | None:
     return fmean(known) if len(known) == len(limits) else None
 
 
-def shown_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:
+def shown_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
     """As `of_model`; raises `NotFound` where there is nothing to show."""
     found = of_model(session, viewer, name)
     if not found:

@@ -13,7 +13,7 @@ from dynabench.accounts.auth import Viewer
 from dynabench.accounts.tables import Person
 from dynabench.language import _
 from dynabench.leaderboards import exchange, files, ledger, pictures, reading
-from dynabench.leaderboards.reading import Asked
+from dynabench.leaderboards.reading import RequestedBoard
 from dynabench.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut
 from dynabench.rounds import service as rounds
 from dynabench.security import RowId
@@ -31,9 +31,9 @@ def sent(what: str, *types: str) -> dict[str, Any]:
     return {"response_class": Response, "responses": {200: {"description": what, "content": content}}}
 
 
-async def board_of(request: Request, viewer: Person | None, task: str, fork: str = "") -> Asked:
+async def board_of(request: Request, viewer: Person | None, task: str, fork: str = "") -> RequestedBoard:
     """The board that the request's parameters ask for."""
-    asked: Asked = await request.app.state.db.aread(reading.asked, viewer, task, request.query_params, fork)
+    asked: RequestedBoard = await request.app.state.db.aread(reading.asked, viewer, task, request.query_params, fork)
     return asked
 
 
@@ -51,7 +51,7 @@ async def read_leaderboard(request: Request, task: str, viewer: Viewer, fork: Fo
 async def ranks(request: Request, task: str, viewer: Viewer, fork: Fork = "") -> RanksOut:
     """Rank intervals, tie groups and scores alone, by row: what a page asks for under changed weights."""
     rows = (await board_of(request, viewer, task, fork)).ranking.rows
-    found = {str(row.entry.id): row for row in rows if row.rank}
+    found = {str(row.entrant.id): row for row in rows if row.rank}
     return RanksOut(
         ranks={id: (row.rank.low, row.rank.high, row.rank.group) for id, row in found.items() if row.rank},
         scores={id: (row.score.value, row.score.low, row.score.high) for id, row in found.items()},
@@ -118,7 +118,7 @@ async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) ->
 
     def read(session: Session) -> str:
         of, row = reading.row(session, viewer, task, {}, id)
-        if not row.entry.model:
+        if not row.entrant.model:
             raise errors.NotFound(_("This row has no name under which a card could tell its results."))
         address = str(request.url_for("leaderboard", task=task))
         return exchange.model_index(of.board, row.place, rounds.task_config(session, task).name, address)

@@ -7,10 +7,11 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.accounts.auth import Viewer
+from dynabench.benchmark import weights
+from dynabench.benchmark.ranking import OFFSETS
 from dynabench.collection import overview
-from dynabench.leaderboards import filters, ledger, listing, pictures, reading, reports, weights
-from dynabench.leaderboards.ranking import OFFSETS
-from dynabench.leaderboards.reading import Asked
+from dynabench.leaderboards import filters, ledger, listing, pictures, reading, reports
+from dynabench.leaderboards.reading import RequestedBoard
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.tables import RoundState
@@ -31,11 +32,11 @@ def head(session: Session, task: str) -> dict[str, Any]:
     return {"task": task, "config": rounds.task_config(session, task), "round": shown}
 
 
-def shown_board(asked: Asked, name: str) -> dict[str, Any]:
+def shown_board(asked: RequestedBoard, name: str) -> dict[str, Any]:
     """What the templates of a board need."""
     columns = asked.shown.columns
     places = {each.name: place for place, each in enumerate(asked.ranking.board.metrics)}
-    known = [row.entry for row in asked.ranking.rows]
+    known = [row.entrant for row in asked.ranking.rows]
     return {
         "board": asked.ranking.board,
         "weights": asked.ranking.weights,
@@ -60,7 +61,7 @@ def shown_board(asked: Asked, name: str) -> dict[str, Any]:
     }
 
 
-def ends(asked: Asked) -> tuple[float, float]:
+def ends(asked: RequestedBoard) -> tuple[float, float]:
     """The least and the most of what the rows' scores and their limits are: where whiskers end."""
     scores = [row.score for row in asked.ranking.rows]
     known = [x for each in scores for x in (each.value, each.low, each.high) if x is not None]
@@ -68,12 +69,12 @@ def ends(asked: Asked) -> tuple[float, float]:
     return (least, most) if least < most else (least - 1, most + 1)
 
 
-def data(asked: Asked) -> dict[str, Any]:
+def data(asked: RequestedBoard) -> dict[str, Any]:
     """What the page's script computes with: values (M, D, K), as in `ranking`, of all rows in the ranking's order."""
     of = asked.ranking.board
     usual = {"metrics": dict(asked.usual.metrics), "datasets": dict(asked.usual.datasets), "form": asked.usual.form}
     return {
-        "primary": of.primary,
+        "primary": of.primary.name,
         "metrics": [
             {"name": each.name, "direction": each.direction, "offset": OFFSETS.get(each.name, 0.0),
              "ends": each.ends,
@@ -83,7 +84,7 @@ def data(asked: Asked) -> dict[str, Any]:
         "datasets": [each.name for each in of.datasets],
         "usual": usual,
         "rows": [
-            [row.entry.id, [[float(f"{x:.9g}") if x == x else None for x in line] for line in of.values[row.place]]]
+            [row.entrant.id, [[float(f"{x:.9g}") if x == x else None for x in line] for line in of.values[row.place]]]
             for row in asked.ranking.rows
         ],
     }  # fmt: skip

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
+from dynabench.benchmark.reading import read_slices
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.scoring.measures import Measure
 
 MOST = 60
@@ -13,12 +13,12 @@ MOST = 60
 
 
 @dataclass(frozen=True)
-class Line:
+class SliceLine:
     """An entrant's score on the whole, and on each slice; None where it has none."""
 
     entrant: Entrant
-    whole: Cell | None
-    cells: tuple[Cell | None, ...]
+    whole: ScoreCell | None
+    cells: tuple[ScoreCell | None, ...]
 
 
 @dataclass(frozen=True)
@@ -26,37 +26,31 @@ class BySlice:
     """Lines from best to worst over the slices `tags`; `best` are the values that nobody exceeds, by slice."""
 
     metric: Measure
-    data: Data
+    data: ScoredDataset
     tags: tuple[str, ...]
     rows: tuple[int, ...]
     best: tuple[float, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[SliceLine, ...]
     others: int
 
 
-def sliced(field: Field) -> list[Data]:
-    """The datasets whose rows carry tags."""
-    return [each for each in field.data if each.slices]
-
-
-def board(session: Session, field: Field, of: Data, wanted: str = "") -> BySlice:
-    """What each entrant scored on each slice of `of` that may be shown, in the order of their sizes.
+def compare_slices(session: Session, board: TaskBoard, data: ScoredDataset, name: str = "") -> BySlice:
+    """Return each entrant's score on each slice of `data` that may be shown, in the order of their sizes.
 
     By default of the first metric that slices have: where answers are labels, that is accuracy. Raises `NotFound`.
     """
-    metric = field.metric(wanted)
-    found = known.slices(session, field, field.entrants, of, metric)
-    for other in () if wanted or found else field.metrics[1:]:
-        if some := known.slices(session, field, field.entrants, of, other):
-            metric, found = other, some
+    metric = board.metric(name)
+    scores = read_slices(session, board, board.entrants, data, metric)
+    for other in () if name or scores else board.metrics[1:]:
+        if others := read_slices(session, board, board.entrants, data, other):
+            metric, scores = other, others
             break
-    sizes = {tag: cell.n for (_, tag), cell in found.items()}
+    sizes = {tag: cell.n for (_id, tag), cell in scores.items()}
     ordered = sorted(sizes, key=lambda tag: (-sizes[tag], tag))
     tags = tuple(ordered[:MOST])
-    wholes = known.scores(session, field, field.entrants, [of], [metric])
     lines = [
-        Line(each, wholes.get((each.id, of.id, metric.name)), tuple(found.get((each.id, tag)) for tag in tags))
-        for each in field.entrants
+        SliceLine(entrant, board.cell(entrant, data, metric), tuple(scores.get((entrant.id, tag)) for tag in tags))
+        for entrant in board.entrants
     ]
     scored = [line for line in lines if any(line.cells)]
     scored.sort(key=lambda line: (line.whole is None, -metric.direction * (line.whole.value if line.whole else 0)))
@@ -64,4 +58,4 @@ def board(session: Session, field: Field, of: Data, wanted: str = "") -> BySlice
         metric.direction * max(metric.direction * cell.value for line in scored if (cell := line.cells[at]))
         for at in range(len(tags))
     )
-    return BySlice(metric, of, tags, tuple(sizes[tag] for tag in tags), best, tuple(scored), len(ordered) - len(tags))
+    return BySlice(metric, data, tags, tuple(sizes[tag] for tag in tags), best, tuple(scored), len(ordered) - len(tags))

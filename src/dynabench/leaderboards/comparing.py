@@ -14,8 +14,8 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.language import _
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, Scores
 from dynabench.leaderboards.results import Right
 from dynabench.scoring.measures import Measure, Replicates
 from dynabench.stats.corrections import holm
@@ -25,18 +25,18 @@ FEW = 25
 """Rows that tell two models apart, below which McNemar's test is exact."""
 NOTHING = 1e-9
 SHOWN = ("differ", "a", "b", "wrong", "right")
-RowsOf = Callable[[Data], tuple[Right, Right] | None]
+RowsOf = Callable[[ScoredDataset], tuple[Right, Right] | None]
 """What the primary metric says of both entrants row by row, None where that may not be counted."""
 
 
 @dataclass(frozen=True)
-class Difference:
+class ScoreDifference:
     """The first entrant's score minus the second's. `p` is None where nothing is known of the spread."""
 
-    data: Data
+    data: ScoredDataset
     metric: Measure
-    a: Cell
-    b: Cell
+    a: ScoreCell
+    b: ScoreCell
     value: float
     low: float | None
     high: float | None
@@ -53,7 +53,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Tally:
+class AnswerTally:
     """How many rows both answered right, only one of them, or neither."""
 
     right: int
@@ -67,24 +67,25 @@ class Tally:
         return self.right + self.a + self.b + self.wrong
 
 
-def compared(
-    first: Entrant, second: Entrant, data: Sequence[Data], metrics: Sequence[Measure], scores: Scores, rows: RowsOf
-) -> list[Difference]:
-    """The differences for each metric and each dataset on which both have a score, metric by metric."""
-    found = []
-    for metric in metrics:
-        of = []
-        for each in data:
-            a, b = scores.get((first.id, each.id, metric.name)), scores.get((second.id, each.id, metric.name))
+def compared(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) -> list[ScoreDifference]:
+    """Return the differences for each metric and each dataset on which both have a score, metric by metric."""
+    differences = []
+    for metric in board.metrics:
+        of_metric = []
+        for data in board.datasets:
+            a, b = board.cell(first, data, metric), board.cell(second, data, metric)
             if a is not None and b is not None:
-                of.append(_difference(each, metric, a, b, rows(each) if metric is metrics[0] else None))
-        found += _corrected(of)
-    return found
+                results = rows(data) if metric == board.primary else None
+                of_metric.append(_difference(data, metric, a, b, results))
+        differences += _corrected(of_metric)
+    return differences
 
 
-def _difference(data: Data, metric: Measure, a: Cell, b: Cell, rows: tuple[Right, Right] | None) -> Difference:
+def _difference(
+    data: ScoredDataset, metric: Measure, a: ScoreCell, b: ScoreCell, rows: tuple[Right, Right] | None
+) -> ScoreDifference:
     value = a.value - b.value
-    made = Difference(data, metric, a, b, value, None, None, None, "")
+    made = ScoreDifference(data, metric, a, b, value, None, None, None, "")
     if a.replicates is not None and b.replicates is not None and not metric.cost:  # three repeats say little of chance
         low, high, p = paired(a.replicates, b.replicates, value)
         made = replace(made, low=low, high=high, p=p, test="paired_bootstrap")
@@ -93,7 +94,7 @@ def _difference(data: Data, metric: Measure, a: Cell, b: Cell, rows: tuple[Right
     return made
 
 
-def _corrected(found: Sequence[Difference]) -> list[Difference]:
+def _corrected(found: Sequence[ScoreDifference]) -> list[ScoreDifference]:
     asked = [each.p for each in found if each.p is not None]
     values = iter(holm(asked).tolist() if asked else ())
     return [each if each.p is None else replace(each, corrected=next(values)) for each in found]
@@ -134,9 +135,9 @@ def significance(a: Right, b: Right) -> tuple[str, float] | None:
     return test.name, float(found["p"])
 
 
-def tally(a: Right, b: Right) -> Tally:
+def tally(a: Right, b: Right) -> AnswerTally:
     """On how many rows both, one, or none were right."""
-    return Tally(*(int(chosen(a, b, name).sum()) for name in ("right", "a", "b", "wrong")))
+    return AnswerTally(*(int(chosen(a, b, name).sum()) for name in ("right", "a", "b", "wrong")))
 
 
 def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
@@ -153,19 +154,19 @@ def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
     return found
 
 
-def grouped(found: Sequence[Difference]) -> list[tuple[Measure, list[Difference], float]]:
+def grouped(found: Sequence[ScoreDifference]) -> list[tuple[Measure, list[ScoreDifference], float]]:
     """The differences by metric, in their order, each group with the largest of its differences and limits."""
-    groups: dict[str, list[Difference]] = {}
+    groups: dict[str, list[ScoreDifference]] = {}
     for each in found:
         groups.setdefault(each.metric.name, []).append(each)
     return [(of[0].metric, of, max(map(_reach, of)) or 1.0) for of in groups.values()]
 
 
-def _reach(of: Difference) -> float:
+def _reach(of: ScoreDifference) -> float:
     return max(abs(value) for value in (of.value, of.low or 0.0, of.high or 0.0))
 
 
-def conclusion(first: Entrant, second: Entrant, found: Sequence[Difference]) -> str:
+def conclusion(first: Entrant, second: Entrant, found: Sequence[ScoreDifference]) -> str:
     """What the differences of one metric say, in a sentence."""
     asked = [each for each in found if each.p is not None]
     if not asked:

@@ -5,11 +5,11 @@ from itertools import product
 
 import numpy as np
 
+from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.language import _, ngettext, said
-from dynabench.leaderboards.entrants import Cell, Entrant
-from dynabench.leaderboards.matrix import Line, Matrix
-from dynabench.leaderboards.pareto import Plot, Point
-from dynabench.leaderboards.people import Standing
+from dynabench.leaderboards.matrix import Matrix, MatrixLine
+from dynabench.leaderboards.pareto import ParetoPoint, Plot
+from dynabench.leaderboards.people import PeopleAndModels
 from dynabench.leaderboards.transfer import Transfer
 from dynabench.leaderboards.written import axis, cell, score, span
 from dynabench.web import plots
@@ -56,7 +56,7 @@ def _column(title: str, round: int | None) -> str:
     return title if round is None else said(_("Round %(n)s", n=round))
 
 
-def _row(line: Line, of: Matrix) -> list[str]:
+def _row(line: MatrixLine, of: Matrix) -> list[str]:
     trend = line.trend
     slope = score(trend.value, of.metric, True) if trend else ""
     between = f" ({span(trend.low, trend.high, of.metric, True)})" if trend and trend.low is not None else ""
@@ -85,7 +85,7 @@ def _finding(of: Matrix) -> str:
     return best
 
 
-def _way(trend: Cell, direction: int) -> int:
+def _way(trend: ScoreCell, direction: int) -> int:
     """1 where a model clearly does better over rounds, -1 where it does worse, 0 where neither is clear."""
     if trend.low is None or trend.high is None or trend.low <= 0 <= trend.high:
         return 0
@@ -111,7 +111,7 @@ def pareto(of: Plot) -> Chart | None:
     )
 
 
-def _point(each: Point, of: Plot) -> dict[str, object]:
+def _point(each: ParetoPoint, of: Plot) -> dict[str, object]:
     tip = f"{each.entrant.label}: {cell(each.x, of.x)}, {cell(each.y, of.y)}"
     made: dict[str, object] = {"name": each.entrant.label, "dominated": each.dominated, "tip": tip}
     for name, one, metric in (("x", each.x, of.x), ("y", each.y, of.y)):
@@ -120,7 +120,7 @@ def _point(each: Point, of: Plot) -> dict[str, object]:
     return made
 
 
-def saturation(of: Sequence[Standing]) -> Chart | None:
+def saturation(of: Sequence[PeopleAndModels]) -> Chart | None:
     """How far models have come from the first one to people; None where no round knows both."""
     points, rows = [], []
     for each in of:

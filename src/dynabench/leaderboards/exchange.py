@@ -8,21 +8,21 @@ from typing import Any
 
 import yaml
 
-from dynabench.leaderboards.board import Board, Column
-from dynabench.leaderboards.ranking import Ranking
+from dynabench.benchmark.ranking import BoardRanking
+from dynabench.benchmark.standings import ScoredDataset, TaskBoard
 from dynabench.scoring.measures import Measure
 
 
-def papers_with_code(of: Ranking, name: str, description: str) -> list[dict[str, Any]]:
+def papers_with_code(of: BoardRanking, name: str, description: str) -> list[dict[str, Any]]:
     """The board as one task with a table for each dataset, without scores that are an earlier submission's."""
     board = of.board
     tables = []
     for at, dataset in enumerate(board.datasets):
         rows: list[dict[str, Any]] = [
             {
-                "model_name": row.entry.name,
+                "model_name": row.entrant.name,
                 "metrics": _measured(board, row.place, at),
-                "paper_date": row.entry.made_at.date().isoformat(),
+                "paper_date": row.entrant.entered_at.date().isoformat(),
                 "code_links": [],
                 "model_links": [],
                 "paper_title": "",
@@ -32,7 +32,7 @@ def papers_with_code(of: Ranking, name: str, description: str) -> list[dict[str,
         ]
         tables.append({
             "dataset": dataset.title,
-            "description": f"{board.task}/{dataset.name}, version {dataset.number}, SHA-256 {dataset.digest}",
+            "description": f"{board.config.id}/{dataset.name}, version {dataset.number}, SHA-256 {dataset.digest}",
             "sota": {
                 "metrics": [each.title for each in board.metrics],
                 "rows": [row for row in rows if row["metrics"]],
@@ -41,8 +41,8 @@ def papers_with_code(of: Ranking, name: str, description: str) -> list[dict[str,
     return [{"task": name, "description": description, "categories": [], "datasets": tables, "subtasks": []}]
 
 
-def _measured(board: Board, place: int, dataset: int) -> dict[str, str]:
-    if board.held(place, dataset):
+def _measured(board: TaskBoard, place: int, dataset: int) -> dict[str, str]:
+    if board.held(board.entrants[place], board.datasets[dataset]):
         return {}
     values = board.values[place, dataset]
     return {
@@ -50,18 +50,18 @@ def _measured(board: Board, place: int, dataset: int) -> dict[str, str]:
     }  # fmt: skip
 
 
-def model_index(board: Board, place: int, task_name: str, address: str) -> str:
+def model_index(board: TaskBoard, place: int, task_name: str, address: str) -> str:
     """The front matter of a model card with what one submission scored here, not what is told in its place."""
-    entry, results = board.entries[place], []
+    entrant, results = board.entrants[place], []
     for at, dataset in enumerate(board.datasets):
         values = board.values[place, at]
         metrics = [
             _metric(each, float(value)) for each, value in zip(board.metrics, values, strict=True) if value == value
         ]
-        if metrics and not board.held(place, at):
+        if metrics and not board.held(entrant, dataset):
             results.append(_result(board, dataset, metrics, task_name, address))
     text = yaml.safe_dump(
-        {"model-index": [{"name": entry.name, "results": results}]}, sort_keys=False, allow_unicode=True
+        {"model-index": [{"name": entrant.name, "results": results}]}, sort_keys=False, allow_unicode=True
     )
     return f"---\n{text}---\n"
 
@@ -70,10 +70,12 @@ def _metric(of: Measure, value: float) -> dict[str, Any]:
     return {"type": of.name, "name": f"{of.title} ({of.unit})" if of.unit else of.title, "value": round(value, 6)}
 
 
-def _result(board: Board, of: Column, metrics: list[dict[str, Any]], task: str, address: str) -> dict[str, Any]:
+def _result(
+    board: TaskBoard, of: ScoredDataset, metrics: list[dict[str, Any]], task: str, address: str
+) -> dict[str, Any]:
     return {
-        "task": {"type": board.task, "name": task},
-        "dataset": {"type": f"{board.task}/{of.name}", "name": of.title, "revision": of.digest},
+        "task": {"type": board.config.id, "name": task},
+        "dataset": {"type": f"{board.config.id}/{of.name}", "name": of.title, "revision": of.digest},
         "metrics": metrics,
         "source": {"name": "Dynabench", "url": address},
     }

@@ -4,23 +4,23 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynabench.benchmark.disclosure import is_anonymous
-from dynabench.leaderboards.board import Entry
-from dynabench.leaderboards.ranking import Cell, Ranking, Row
+from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, displayed
+from dynabench.benchmark.standings import Entrant
 from dynabench.sheets import as_csv
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
 
 
-def document(of: Ranking, rows: Sequence[Row]) -> dict[str, Any]:
+def document(of: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
     """Everything that the board says, as JSON: weights, metrics with units and directions, datasets, rows."""
     board = of.board
     return {
-        "task": board.task,
+        "task": board.config.id,
         "weights": of.weights.document(),
         "metrics": [
             {"name": each.name, "title": each.title, "unit": each.unit, "better": each.better}
@@ -35,29 +35,31 @@ def document(of: Ranking, rows: Sequence[Row]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def row_document(of: Ranking, row: Row) -> dict[str, Any]:
+def row_document(of: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
     """One row with its scores on each dataset; `rank` is None where `unranked` says why."""
-    entry, board = row.entry, of.board
-    at = board.places[row.place]
+    entrant, board = row.entrant, of.board
+    scale = np.array([metric.scale for metric in board.metrics])
+    at = board.rows[row.place], board.columns
+    arrays = [array[at] * scale for array in (board.standings.values, board.standings.low, board.standings.high)]
     per_dataset = {
         dataset.name: {
-            metric.name: _cell(_of(board.of, at, d, m)) for m, metric in enumerate(board.metrics)
+            metric.name: _cell(displayed(*numbers)) for metric, *numbers in zip(board.metrics, *limits, strict=True)
         }
-        for d, dataset in enumerate(board.datasets)
-    }  # fmt: skip
+        for dataset, *limits in zip(board.datasets, *arrays, strict=True)
+    }
     return {
-        "id": entry.id,
-        "name": entry.name,
-        "model": entry.model,
-        "version": entry.version,
-        "kind": entry.kind,
-        "submitter": entry.submitter,
-        "anonymous": is_anonymous(entry.visibility),
-        "submitted_at": entry.made_at.date().isoformat(),
-        "licence": entry.licence,
-        "languages": list(entry.languages),
-        "bytes": entry.bytes,
-        **({"rows": entry.rows, "balance": dict(entry.balance)} if entry.rows else {}),
+        "id": entrant.id,
+        "name": entrant.name,
+        "model": entrant.model,
+        "version": entrant.version,
+        "kind": entrant.kind,
+        "submitter": entrant.submitter,
+        "anonymous": entrant.anonymous,
+        "submitted_at": entrant.entered_at.date().isoformat(),
+        "licence": entrant.licence,
+        "languages": list(entrant.languages),
+        "bytes": entrant.bytes,
+        **({"rows": entrant.rows, "balance": dict(entrant.balance)} if entrant.rows else {}),
         "verified": row.verified,
         "held": row.held,
         "rank": {"low": row.rank.low, "high": row.rank.high, "group": row.rank.group} if row.rank else None,
@@ -68,39 +70,35 @@ def row_document(of: Ranking, row: Row) -> dict[str, Any]:
     }
 
 
-def _of(standing: Any, model: int, dataset: int, metric: int) -> Cell:
-    at = (model, dataset, metric)
-    return Cell(*(float(x) if x == x else None for x in (standing.values[at], standing.low[at], standing.high[at])))
-
-
-def _cell(of: Cell) -> dict[str, float | None]:
+def _cell(of: DisplayedScore) -> dict[str, float | None]:
     return {"value": of.value, "low": of.low, "high": of.high}
 
 
-def table(of: Ranking, rows: Sequence[Row]) -> tuple[list[str], list[list[Any]]]:
+def table(of: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
     """Header and lines: one line a row, three columns a metric; where there are training sets, what each is made of."""
     numbers = [f"{each.name}{part}" for each in of.board.metrics for part in ("", "_low", "_high")]
     header = ["rank_low", "rank_high", "tie_group", "name", "model", "version", "submitter", "submitted_at", "licence",
               "languages", "bytes", "verified", "score", "score_low", "score_high", *numbers, "unranked"]  # fmt: skip
-    learnt = ["rows", "balance"] if any(row.entry.rows for row in rows) else []
+    learnt = ["rows", "balance"] if any(row.entrant.rows for row in rows) else []
     lines = []
     for row in rows:
-        entry, rank = row.entry, row.rank
+        entrant, rank = row.entrant, row.rank
         ranks = [rank.low, rank.high, rank.group] if rank else [None, None, None]
         cells = [part for cell in (row.score, *row.cells) for part in (cell.value, cell.low, cell.high)]
         lines.append([
-            *ranks, entry.name, entry.model, entry.version, entry.submitter, entry.made_at.date().isoformat(),
-            entry.licence, " ".join(entry.languages), entry.bytes, row.verified, *cells, row.why,
-            *([entry.rows, _balance(entry)] if learnt else []),
+            *ranks, entrant.name, entrant.model, entrant.version, entrant.submitter,
+            entrant.entered_at.date().isoformat(), entrant.licence, " ".join(entrant.languages), entrant.bytes,
+            row.verified, *cells, row.why,
+            *([entrant.rows, _balance(entrant)] if learnt else []),
         ])  # fmt: skip
     return header + learnt, lines
 
 
-def _balance(of: Entry) -> str:
+def _balance(of: Entrant) -> str:
     return ", ".join(f"{label}: {count}" for label, count in of.balance)
 
 
-def file(of: Ranking, rows: Sequence[Row], kind: str) -> bytes:
+def file(of: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
     """The board as `csv`, `json` or `parquet`."""
     if kind == "json":
         return orjson.dumps(document(of, rows))

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from datetime import date
 
 from dynabench import errors
+from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant
+from dynabench.benchmark.standings import TaskBoard
 from dynabench.language import _
-from dynabench.leaderboards.board import Board
-from dynabench.leaderboards.ranking import Cell, Ranking, Row
 
 SIZES = {"small": (0, 100e6), "medium": (100e6, 1e9), "large": (1e9, float("inf"))}
 """Bytes of a model, from and below."""
 
 
 @dataclass(frozen=True)
-class Shown:
+class BoardFilter:
     """What an address asks for. `columns` None is all; `sort` is a column, with `-` before it upside down."""
 
     size: str = ""
@@ -24,21 +24,21 @@ class Shown:
     columns: tuple[str, ...] | None = None
     sort: str = ""
 
-    def takes(self, row: Row) -> bool:
+    def takes(self, row: RankedEntrant) -> bool:
         """Whether the row is shown."""
-        entry = row.entry
+        entrant = row.entrant
         if self.size:
             low, high = SIZES[self.size]
-            if entry.bytes is None or not low <= entry.bytes < high:
+            if entrant.bytes is None or not low <= entrant.bytes < high:
                 return False
         return (
-            self.licence in ("", entry.licence)
-            and (not self.language or self.language in entry.languages)
-            and (self.since is None or entry.made_at.date() >= self.since)
+            self.licence in ("", entrant.licence)
+            and (not self.language or self.language in entrant.languages)
+            and (self.since is None or entrant.entered_at.date() >= self.since)
         )
 
 
-def shown(board: Board, params: Mapping[str, str], columns: list[str]) -> Shown:
+def shown(board: TaskBoard, params: Mapping[str, str], columns: list[str]) -> BoardFilter:
     """What the address says: `size`, `licence`, `language`, `since`, `columns` (repeated), `sort`.
 
     Raises `Invalid` by parameter.
@@ -60,17 +60,17 @@ def shown(board: Board, params: Mapping[str, str], columns: list[str]) -> Shown:
     if wrong:
         raise errors.Invalid(wrong)
     chosen = tuple(name for name in known if name in columns) if columns else None
-    return Shown(size, params.get("licence", "")[:100], params.get("language", "")[:20], since, chosen, sort)
+    return BoardFilter(size, params.get("licence", "")[:100], params.get("language", "")[:20], since, chosen, sort)
 
 
-def arranged(of: Ranking, by: Shown) -> list[Row]:
+def arranged(of: BoardRanking, by: BoardFilter) -> list[RankedEntrant]:
     """The rows that are shown, in the order that is asked for; what has no number stands last."""
     rows = [row for row in of.rows if by.takes(row)]
     name, down = by.sort.removeprefix("-"), by.sort.startswith("-")
     if name == "name":
-        rows.sort(key=lambda row: row.entry.name.casefold(), reverse=down)
+        rows.sort(key=lambda row: row.entrant.name.casefold(), reverse=down)
     elif name == "date":
-        rows.sort(key=lambda row: row.entry.made_at, reverse=not down)
+        rows.sort(key=lambda row: row.entrant.entered_at, reverse=not down)
     elif name.startswith("m."):
         at = [each.name for each in of.board.metrics].index(name[2:])
         sign = of.board.metrics[at].direction * (-1 if down else 1)
@@ -80,5 +80,5 @@ def arranged(of: Ranking, by: Shown) -> list[Row]:
     return rows
 
 
-def _best_first(cell: Cell, sign: int) -> tuple[bool, float]:
+def _best_first(cell: DisplayedScore, sign: int) -> tuple[bool, float]:
     return cell.value is None, -sign * (cell.value or 0.0)

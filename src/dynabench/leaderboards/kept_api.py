@@ -8,7 +8,8 @@ from starlette.responses import Response
 
 from dynabench.accounts import auth
 from dynabench.accounts.auth import Member, Viewer
-from dynabench.leaderboards import listing, schemas, snapshots, weights
+from dynabench.benchmark import weights
+from dynabench.leaderboards import listing, schemas, snapshots
 from dynabench.leaderboards.schemas import Slug
 
 router = APIRouter(dependencies=[Depends(auth.scope("annotate"))])

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
+from dynabench.benchmark import queries as standings_queries
 from dynabench.benchmark.disclosure import Disclosure, counts_as_try, label_without_name
 from dynabench.leaderboards import queries
 from dynabench.registry.tables import Submission, SubmissionState
@@ -14,7 +15,7 @@ from dynabench.rounds import service as rounds
 
 
 @dataclass(frozen=True)
-class Line:
+class LedgerEntry:
     """One submission: `nth` of its submitter's to this task, anonymous ones left out, scored on `datasets`.
 
     Who may not know its name or submitter reads neither; then `nth` is None, since counts would tell them apart.
@@ -34,12 +35,12 @@ class Line:
     mine: bool
 
 
-def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
+def ledger(session: Session, viewer: Person | None, task: str) -> list[LedgerEntry]:
     """All submissions of a task, newest first; raises `NotFound` where there is no such task."""
     rounds.task(session, task)
     scored = dict(session.execute(queries.tries(task)).all())
-    counts, lines = Counter[int](), list[Line]()
-    for of, person in session.execute(queries.submissions(task)):
+    counts, lines = Counter[int](), list[LedgerEntry]()
+    for of, person in session.execute(standings_queries.submissions(task)):
         nth = None
         if of.person_id is not None and counts_as_try(of):
             counts[of.person_id] += 1
@@ -48,9 +49,9 @@ def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
     return lines[::-1]
 
 
-def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int) -> Line:
+def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int) -> LedgerEntry:
     named = Disclosure.of(viewer, None, of).name
-    return Line(
+    return LedgerEntry(
         id=of.id,
         made_at=of.created_at,
         name=of.name if named else label_without_name(of.id, of.visibility),
@@ -71,7 +72,7 @@ def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str
     Counted are private submissions too, since the number of tries is what a reader has to know, but no anonymous ones.
     """
     named, tries, gone = dict[int, str](), Counter[int](), Counter[int]()
-    for of, person in session.execute(queries.submissions(task)):
+    for of, person in session.execute(standings_queries.submissions(task)):
         if person is None or not counts_as_try(of):
             continue
         tries[person.id] += 1

@@ -28,7 +28,7 @@ NUMBER = re.compile(
 
 
 @dataclass(frozen=True)
-class Result:
+class ExternalResult:
     """One number as it was reported; `source` says who reports it, `link` is an address or empty."""
 
     model: str
@@ -47,18 +47,18 @@ class Result:
 
 
 @dataclass
-class Found:
+class ParsedReport:
     """What a document reports, and in a line each what of it does not hold."""
 
     form: str
-    results: list[Result] = field(default_factory=list)
+    results: list[ExternalResult] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
 
-def read(content: bytes) -> Found:
+def read(content: bytes) -> ParsedReport:
     """The results in a document of either form; raises `Invalid` (field `file`) where it is neither or has none."""
     form, told = _told(content)
-    found = Found(form)
+    found = ParsedReport(form)
     for each in islice(told, MOST + 1):
         where = " · ".join(text for text in (each.model, each.dataset, each.metric) if text) or "a result"
         if not all((each.model, each.dataset, each.metric)):
@@ -75,7 +75,7 @@ def read(content: bytes) -> Found:
     return found
 
 
-def _told(content: bytes) -> tuple[str, Iterator[Result]]:
+def _told(content: bytes) -> tuple[str, Iterator[ExternalResult]]:
     if content.lstrip().startswith(b"---"):
         return "model-index", _models(front_matter(content.decode("utf-8", "replace")))
     try:
@@ -90,7 +90,7 @@ def _told(content: bytes) -> tuple[str, Iterator[Result]]:
 
 
 @lru_cache(maxsize=64)
-def readme(text: str) -> tuple[Result, ...]:
+def readme(text: str) -> tuple[ExternalResult, ...]:
     """The results that a README's `model-index` tells, at most `NAMED`; none where it has none."""
     return tuple(islice((each for each in _models(front_matter(text)) if each.value), NAMED))
 
@@ -106,7 +106,7 @@ def front_matter(text: str) -> object:
         return None
 
 
-def _models(matter: object) -> Iterator[Result]:
+def _models(matter: object) -> Iterator[ExternalResult]:
     for model in _maps(_get(matter, "model-index")):
         for result in _maps(model.get("results")):
             data = _text(_get(result.get("dataset"), "name")) or _text(_get(result.get("dataset"), "type"))
@@ -114,10 +114,10 @@ def _models(matter: object) -> Iterator[Result]:
             for metric in _maps(result.get("metrics")):
                 name = _text(metric.get("name")) or _text(metric.get("type"))
                 value = _text(metric.get("value"))
-                yield Result(_text(model.get("name")), data, name, value, _text(source), _address(link))
+                yield ExternalResult(_text(model.get("name")), data, name, value, _text(source), _address(link))
 
 
-def _tasks(document: object) -> Iterator[Result]:
+def _tasks(document: object) -> Iterator[ExternalResult]:
     """Of tasks with their subtasks and datasets with their subdatasets, in whatever depth."""
     waiting = _maps(document) or _maps([document])
     while waiting:
@@ -130,7 +130,7 @@ def _tasks(document: object) -> Iterator[Result]:
             for metric, value in said.items() if isinstance(said, Mapping) else ():
                 date = _text(row.get("paper_date"))[:10]
                 title = _text(row.get("paper_title"))
-                yield Result(_text(row.get("model_name")), data, _text(metric), _text(value), title, link, date)
+                yield ExternalResult(_text(row.get("model_name")), data, _text(metric), _text(value), title, link, date)
 
 
 def _get(of: object, name: str) -> object:

@@ -3,21 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy.orm import Session
-
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
-from dynabench.leaderboards.weights import dataset_steps
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard, mean
+from dynabench.benchmark.weights import dataset_steps
 from dynabench.scoring.measures import Measure
 
 
 @dataclass(frozen=True)
-class Point:
+class ParetoPoint:
     """An entrant's two scores; `dominated` where another is at least as good on both and better on one."""
 
     entrant: Entrant
-    x: Cell
-    y: Cell
+    x: ScoreCell
+    y: ScoreCell
     dominated: bool
 
 
@@ -27,29 +24,28 @@ class Plot:
 
     x: Measure
     y: Measure
-    data: Data | None
-    points: tuple[Point, ...]
+    data: ScoredDataset | None
+    points: tuple[ParetoPoint, ...]
     left_out: int
 
 
-def plot(session: Session, field: Field, x: Measure, y: Measure, data: Data | None = None) -> Plot:
-    """All entrants with both scores on `data`, else the means over all datasets by the task's weights."""
-    steps = dataset_steps([(each.weight, each.rows) for each in field.data])
-    weighed = {each.id: step for each, step in zip(field.data, steps, strict=True) if step}
-    chosen = [data] if data is not None else [each for each in field.data if each.id in weighed]
-    scores = known.scores(session, field, field.entrants, chosen, [x, y])
-    of = [each for each in chosen if any((one.id, each.id, m.name) in scores for one in field.entrants for m in (x, y))]
-    weights = [1.0] if data is not None else [float(weighed[each.id]) for each in of]
-    found = []
-    for each in field.entrants:
-        cells = [[scores.get((each.id, one.id, axis.name)) for one in of] for axis in (x, y)]
-        if of and all(cell is not None for column in cells for cell in column):
-            across, up = (known.mean([cell for cell in column if cell is not None], weights) for column in cells)
-            found.append((each, across, up))
-    beaten = dominated([(a.value * x.direction, b.value * y.direction) for _, a, b in found])
-    points = [Point(*one, out) for one, out in zip(found, beaten, strict=True)]
+def make_plot(board: TaskBoard, x: Measure, y: Measure, data: ScoredDataset | None = None) -> Plot:
+    """Return all entrants with both scores on `data`, else the means over all datasets by the task's weights."""
+    steps = dataset_steps([(dataset.weight, dataset.rows) for dataset in board.datasets])
+    weights = {dataset.id: float(step) for dataset, step in zip(board.datasets, steps, strict=True) if step}
+    if data is not None:
+        weights = {data.id: 1.0}
+    datasets = [dataset for dataset in board.scored([x, y]) if dataset.id in weights]
+    pairs = []
+    for entrant in board.entrants:
+        cells = [[cell for cell in board.cells(entrant, metric, datasets) if cell is not None] for metric in (x, y)]
+        if datasets and all(len(scored) == len(datasets) for scored in cells):
+            across, up = (mean(scored, [weights[dataset.id] for dataset in datasets]) for scored in cells)
+            pairs.append((entrant, across, up))
+    beaten = dominated([(across.value * x.direction, up.value * y.direction) for _entrant, across, up in pairs])
+    points = [ParetoPoint(*pair, worse) for pair, worse in zip(pairs, beaten, strict=True)]
     points.sort(key=lambda point: (point.dominated, -y.direction * point.y.value))
-    return Plot(x, y, data, tuple(points), len(field.entrants) - len(found))
+    return Plot(x, y, data, tuple(points), len(board.entrants) - len(pairs))
 
 
 def dominated(points: Sequence[tuple[float, float]]) -> list[bool]:

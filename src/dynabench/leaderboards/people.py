@@ -13,10 +13,9 @@ from math import sqrt
 
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.collection import overview
 from dynabench.collection.statistics import statistics
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
 from dynabench.rounds.tables import Round
 from dynabench.scoring.measures import Measure
 from dynabench.stats.averages import saturation
@@ -27,7 +26,7 @@ ACCURACIES = ("accuracy", "exact_match")
 
 
 @dataclass(frozen=True)
-class Step:
+class SaturationStep:
     """The best model of a round's dataset when it was entered: its score, and where that lies from -1 to 0."""
 
     entrant: Entrant
@@ -37,50 +36,51 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PeopleAndModels:
     """People beside the models of one round. `gap` is to its targets, `behind` to the `best` entrant.
 
     `steps` are empty where people's accuracy is not known, or no better than the first model's.
     """
 
     round: int
-    data: Data | None
+    data: ScoredDataset | None
     human: Rate
     gap: Rate
     best: Entrant | None
-    score: Cell | None
+    score: ScoreCell | None
     behind: Rate
-    steps: tuple[Step, ...]
+    steps: tuple[SaturationStep, ...]
 
 
-def standings(session: Session, field: Field) -> list[Standing]:
-    """People and models for each round of the task, oldest first."""
-    metric = field.metrics[0]
-    of = {each.round: each for each in field.data if each.round is not None}
-    scores = known.scores(session, field, field.entrants, of.values(), [metric])
-    found = []
-    for each in reversed(overview.started(session, field.config.id)):
-        data = of.get(each.number)
-        mine = [
-            (one, scores[key]) for one in field.entrants if data and (key := (one.id, data.id, metric.name)) in scores
+def standings(session: Session, board: TaskBoard) -> list[PeopleAndModels]:
+    """Return people and models for each round of the task, oldest first."""
+    metric = board.primary
+    datasets = {dataset.round: dataset for dataset in board.datasets if dataset.round is not None}
+    rows = []
+    for started in reversed(overview.started(session, board.config.id)):
+        data = datasets.get(started.number)
+        scores = [
+            (entrant, cell)
+            for entrant in board.entrants
+            if data is not None and (cell := board.cell(entrant, data, metric)) is not None
         ]
-        found.append(_standing(session, each, data, mine, metric))
-    return found
+        rows.append(_standing(session, started, data, scores, metric))
+    return rows
 
 
 def _standing(
-    session: Session, of: Round, data: Data | None, mine: Sequence[tuple[Entrant, Cell]], metric: Measure
-) -> Standing:
+    session: Session, of: Round, data: ScoredDataset | None, mine: Sequence[tuple[Entrant, ScoreCell]], metric: Measure
+) -> PeopleAndModels:
     said = statistics(session, of, by=())
     human = said.human_accuracy
     best, score = max(mine, key=lambda pair: metric.direction * pair[1].value, default=(None, None))
     alike = metric.name in ACCURACIES
     behind = difference(human, score) if alike and score is not None else UNKNOWN
     steps = saturated(human.value, mine) if alike else ()
-    return Standing(of.number, data, human, said.human_model_gap, best, score, behind, steps)
+    return PeopleAndModels(of.number, data, human, said.human_model_gap, best, score, behind, steps)
 
 
-def difference(human: Rate, score: Cell) -> Rate:
+def difference(human: Rate, score: ScoreCell) -> Rate:
     """Human accuracy minus a model's, from the limits of both (Zou and Donner 2008, taken as independent)."""
     if human.value is None or human.low is None or human.high is None or score.low is None or score.high is None:
         return UNKNOWN
@@ -90,15 +90,15 @@ def difference(human: Rate, score: Cell) -> Rate:
     return Rate(value, max(low, -1.0), min(high, 1.0), human.n)
 
 
-def saturated(human: float | None, scores: Sequence[tuple[Entrant, Cell]]) -> tuple[Step, ...]:
+def saturated(human: float | None, scores: Sequence[tuple[Entrant, ScoreCell]]) -> tuple[SaturationStep, ...]:
     """The best score so far, whenever it rose, as (score - human) / (human - first); none unless human > first."""
     ordered = sorted(scores, key=lambda pair: (pair[0].entered_at, pair[0].id))
     if human is None:
         return ()
-    best, steps = float("-inf"), list[Step]()
+    best, steps = float("-inf"), list[SaturationStep]()
     for entrant, cell in ordered:
         reached = saturation(cell.value, ordered[0][1].value, human)
         if reached is not None and cell.value > best:
             best = cell.value
-            steps.append(Step(entrant, entrant.entered_at, best, reached))
+            steps.append(SaturationStep(entrant, entrant.entered_at, best, reached))
     return tuple(steps)

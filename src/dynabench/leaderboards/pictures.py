@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
+from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.language import _
-from dynabench.leaderboards.ranking import Ranking, Row
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, compiled, data
 
 MOST = 30  # rows of a picture
 
 
-def finding(of: Ranking, name: str) -> str:
+def finding(of: BoardRanking, name: str) -> str:
     """What a board says in a sentence."""
     ranked = [row for row in of.rows if row.rank]
     if not ranked:
         return _("%(name)s: nothing is ranked yet", name=name)
-    first = [row.entry.name for row in ranked if row.rank and row.rank.group == 1]
+    first = [row.entrant.name for row in ranked if row.rank and row.rank.group == 1]
     if len(first) == 1:
         if len(ranked) > 1:
             return _("%(name)s: %(model)s leads", name=name, model=first[0])
@@ -23,12 +23,12 @@ def finding(of: Ranking, name: str) -> str:
     return _("%(name)s: %(few)s of %(all)s share the lead", name=name, few=len(first), all=len(ranked))
 
 
-def chart(of: Ranking, rows: Sequence[Row], name: str) -> dict[str, Any]:
+def chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[str, Any]:
     """A Vega spec of the first `MOST` ranked rows."""
     import altair as alt
 
     points = [
-        {"name": f"{row.rank}  {row.entry.name[:40]}", "value": row.score.value, "low": row.score.low,
+        {"name": f"{row.rank}  {row.entrant.name[:40]}", "value": row.score.value, "low": row.score.low,
          "high": row.score.high}
         for row in rows if row.rank
     ][:MOST]  # fmt: skip

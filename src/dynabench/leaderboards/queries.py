@@ -1,4 +1,4 @@
-"""Every `select` over boards: what stands on one, what may be kept of it, and the ledger; each with its cost."""
+"""Every `select` over kept boards, the ledger, others' reports and results row by row, with its cost."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,94 +8,9 @@ from sqlalchemy.orm import load_only
 
 from dynabench.accounts.tables import Person
 from dynabench.benchmark import disclosure
-from dynabench.datasets.tables import EVALUATED, Dataset, DatasetState, DatasetVersion, Twin
-from dynabench.db import PACKED
 from dynabench.leaderboards.tables import Fork, Report, Snapshot
 from dynabench.registry.tables import Submission, SubmissionState
-from dynabench.scoring.queries import OPEN, SCORED
-from dynabench.scoring.tables import Evaluation, EvaluationState, Record, Score
-
-
-def datasets(task: str) -> Select[Dataset, DatasetVersion]:
-    """The datasets of a task that count, with their current versions: one index range, some dozen rows."""
-    return (
-        select(Dataset, DatasetVersion)
-        .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
-        .where(Dataset.task_id == task, EVALUATED, DatasetVersion.state == DatasetState.READY)
-        .order_by(Dataset.name)
-    )
-
-
-def submissions(task: str) -> Select[Submission, Person]:
-    """All that was ever entered for a task, oldest first, withdrawn ones too: one index range."""
-    return (
-        select(Submission, Person)
-        .outerjoin(Person, Person.id == Submission.person_id)
-        .where(Submission.task_id == task)
-        .order_by(Submission.created_at, Submission.id)
-        .options(load_only(Submission.id, Submission.kind, Submission.name, Submission.model, Submission.version,
-                           Submission.inside, Submission.card, Submission.visibility, Submission.state,
-                           Submission.person_id, Submission.created_at, Submission.withdrawn_at))
-    )  # fmt: skip
-
-
-def stamps(versions: Sequence[int]) -> Select[Any]:
-    """What changes whenever scores on these versions do: one index range of evaluations, and the end of scores' key.
-
-    A score is never changed in place but by a later one of its evaluation, whose `made_at` is newer.
-    """
-    newest = select(func.max(Score.id)).scalar_subquery()
-    of = Evaluation.version_id.in_(versions)
-    return select(func.count(), func.max(Evaluation.ended_at), func.sum(Evaluation.attempt), newest).where(of)
-
-
-def scores(
-    versions: Sequence[int], metrics: Sequence[str]
-) -> Select[int, int, str, float, float | None, float | None, int, bytes | None]:
-    """Whole scores of evaluations (`SCORED`), with replicates: the largest read of a board, 4 kB a row."""
-    return (
-        select(
-            Evaluation.submission_id, Evaluation.version_id, Score.metric, Score.value, Score.low, Score.high, Score.n,
-            Score.replicates,
-        )
-        .join(Score, Score.evaluation_id == Evaluation.id)
-        .where(Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED))
-        .where(Score.slice == "", Score.metric.in_(metrics))
-        .execution_options(**PACKED)
-    )  # fmt: skip
-
-
-def going() -> Select[int, int]:
-    """Submission and dataset version of evaluations that go on, in the order of their turns: the open ones alone."""
-    found = select(Evaluation.submission_id, Evaluation.version_id).where(Evaluation.state.in_(OPEN))
-    return found.order_by(Evaluation.id)
-
-
-def perturbing(versions: Sequence[int]) -> Select[int, str]:
-    """Perturbed copies of these versions that are being made: some ranges of the twins' index."""
-    return select(Twin.version_id, Twin.axis).where(Twin.version_id.in_(versions), Twin.state == DatasetState.READING)
-
-
-def slices(
-    submission: int, versions: Sequence[int], metrics: Sequence[str]
-) -> Select[int, str, str, float, float | None, float | None, int]:
-    """One submission's scores by slice: the ranges of its evaluations."""
-    return (
-        select(Evaluation.version_id, Score.metric, Score.slice, Score.value, Score.low, Score.high, Score.n)
-        .join(Score, Score.evaluation_id == Evaluation.id)
-        .where(Evaluation.submission_id == submission, Evaluation.version_id.in_(versions))
-        .where(Evaluation.state.in_(SCORED), Score.slice != "", Score.metric.in_(metrics))
-        .order_by(Evaluation.version_id, Score.slice, Score.metric)
-    )
-
-
-def signed(versions: Sequence[int]) -> Select[int, int, str]:
-    """Which evaluations on these versions have a signed record: by the records' key."""
-    return (
-        select(Evaluation.submission_id, Evaluation.version_id, Record.signature)
-        .join(Record, Record.evaluation_id == Evaluation.id)
-        .where(Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED), Record.signature != "")
-    )
+from dynabench.scoring.tables import Evaluation, EvaluationState, Shard
 
 
 def readmes(task: str) -> Select[int, str]:
@@ -162,3 +77,27 @@ def forget(person: int) -> Iterator[Update]:
     yield update(Report).where(Report.person_id == person).values(person_id=None)
     yield update(Snapshot).where(Snapshot.person_id == person).values(person_id=None)
     yield update(Fork).where(Fork.person_id == person).values(person_id=None)
+
+
+def tasks_of(model: str) -> Select[str]:
+    """The tasks for which a model of this name was entered: reads all submissions, some thousand at most."""
+    return select(Submission.task_id).where(Submission.model == model).distinct().order_by(Submission.task_id)
+
+
+def entries_of(person_id: int, task_id: str) -> Select[int]:
+    """Number of scored submissions, but for anonymous ones, of a person in a task's ledger: one index range."""
+    of = (Submission.person_id == person_id, Submission.task_id == task_id, disclosure.counted_tries(Submission))
+    mine = (*of, Submission.state.in_((SubmissionState.READY, SubmissionState.WITHDRAWN)))
+    return select(func.count()).select_from(Submission).where(*mine)
+
+
+def finished(submission_ids: Sequence[int], version_id: int) -> Select[Evaluation]:
+    """The evaluations of some submissions on a version that ended well: one range of the version's index."""
+    mine = (Evaluation.version_id == version_id, Evaluation.submission_id.in_(submission_ids))
+    return select(Evaluation).where(*mine, Evaluation.state == EvaluationState.DONE).order_by(Evaluation.id)
+
+
+def shards(evaluation_ids: Sequence[int]) -> Select[Shard]:
+    """The answered parts of the datasets' own rows, in order: one range of the primary key for each evaluation."""
+    mine = (Shard.evaluation_id.in_(evaluation_ids), Shard.part == "rows")
+    return select(Shard).where(*mine).order_by(Shard.evaluation_id, Shard.number)

@@ -8,28 +8,29 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.benchmark import queries, weights
+from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, rank_entrants
+from dynabench.benchmark.reading import read_board
+from dynabench.benchmark.weights import BoardWeights
 from dynabench.language import _
-from dynabench.leaderboards import board as boards
-from dynabench.leaderboards import filters, queries, weights
-from dynabench.leaderboards.filters import Shown
-from dynabench.leaderboards.ranking import Cell, Ranking, Row, ranking
+from dynabench.leaderboards import filters
+from dynabench.leaderboards.filters import BoardFilter
 from dynabench.leaderboards.snapshots import fork_at
-from dynabench.leaderboards.weights import Weights
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedBoard:
     """A board as an address asks for it; `usual` are the weights that it has without any parameter."""
 
-    ranking: Ranking
-    usual: Weights
-    shown: Shown
-    rows: list[Row]
+    ranking: BoardRanking
+    usual: BoardWeights
+    shown: BoardFilter
+    rows: list[RankedEntrant]
 
     @property
     def link(self) -> str:
         """The parameters that say these weights, for an address."""
-        return weights.query(weights.differing(self.ranking.weights, self.usual))
+        return weights.query(self.ranking.weights.differing(self.usual))
 
     @property
     def without(self) -> str:
@@ -40,51 +41,47 @@ class Asked:
     @property
     def whole(self) -> str:
         """The same with all weights, for where the defaults are others."""
-        return weights.query(weights.flat(**self.ranking.weights.document()))
+        return weights.query(self.ranking.weights.parameters())
 
 
-def asked(session: Session, viewer: Person | None, task: str, params: Any, fork: str = "") -> Asked:
+def asked(session: Session, viewer: Person | None, task: str, params: Any, fork: str = "") -> RequestedBoard:
     """The board that an address asks for, of a fork where one is named; raises `Invalid` by parameter."""
-    board = boards.board(session, viewer, task)
-    usual = weights.kept(board, fork_at(session, fork).weights) if fork else weights.defaults(board)
-    found = ranking(board, weights.given(board, params, usual))
+    board = read_board(session, viewer, task)
+    usual = weights.stored_weights(board, fork_at(session, fork).weights) if fork else weights.defaults(board)
+    found = rank_entrants(board, weights.read_weights(board, params, usual))
     shown = filters.shown(board, params, params.getlist("columns"))
-    return Asked(found, usual, shown, filters.arranged(found, shown))
+    return RequestedBoard(found, usual, shown, filters.arranged(found, shown))
 
 
 @dataclass(frozen=True)
-class Slice:
+class SliceScore:
     """One submission's scores on the rows of a dataset with one tag."""
 
     dataset: str
     name: str
     metric: str
-    cell: Cell
+    cell: DisplayedScore
     n: int
 
 
 def row(
     session: Session, viewer: Person | None, task: str, params: Mapping[str, str], number: int
-) -> tuple[Ranking, Row]:
+) -> tuple[BoardRanking, RankedEntrant]:
     """One row of the board; raises `NotFound` where the viewer sees none of this number."""
-    board = boards.board(session, viewer, task)
-    found = ranking(board, weights.given(board, params))
+    board = read_board(session, viewer, task)
+    found = rank_entrants(board, weights.read_weights(board, params))
     for each in found.rows:
-        if each.entry.id == number:
+        if each.entrant.id == number:
             return found, each
     raise errors.NotFound(_("This board has no such row."))
 
 
-def slices(session: Session, of: Ranking, row: Row) -> list[Slice]:
+def slices(session: Session, of: BoardRanking, row: RankedEntrant) -> list[SliceScore]:
     """Scores by slice, of datasets that are not hidden."""
-    metrics = {each.name: each for each in of.board.metrics}
-    open_ones = {each.version: each.name for each in of.board.datasets if each.disclosure.slices}
-    found = session.execute(queries.slices(row.entry.id, list(open_ones), list(metrics)))
-    return [
-        Slice(open_ones[each.version_id], each.slice, each.metric, _cell(each, metrics[each.metric].scale), each.n)
-        for each in found
-    ]
-
-
-def _cell(score: Any, scale: float) -> Cell:
-    return Cell(*(None if part is None else part * scale for part in (score.value, score.low, score.high)))
+    scales = {metric.name: metric.scale for metric in of.board.metrics}
+    names = {dataset.version_id: dataset.name for dataset in of.board.datasets if dataset.disclosure.slices}
+    slices = []
+    for score in session.execute(queries.slices([row.entrant.id], list(names), list(scales))):
+        parts = (part if part is None else part * scales[score.metric] for part in (score.value, score.low, score.high))
+        slices.append(SliceScore(names[score.version_id], score.slice, score.metric, DisplayedScore(*parts), score.n))
+    return slices

@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from dynabench.accounts import auth
 from dynabench.accounts.auth import Member, Viewer
+from dynabench.benchmark.reading import read_board
 from dynabench.language import _
-from dynabench.leaderboards import board as boards
 from dynabench.leaderboards import files, reports, schemas
 from dynabench.leaderboards.board_api import download, sent
 from dynabench.leaderboards.tables import Report
@@ -29,7 +29,7 @@ def report_out(of: Report) -> schemas.ReportOut:
     )  # fmt: skip
 
 
-def result_out(of: reports.Line) -> schemas.ResultOut:
+def result_out(of: reports.ReportedLine) -> schemas.ResultOut:
     """One number."""
     told = asdict(of.result) | {"number": of.result.number}
     return schemas.ResultOut(**told, report=of.report, origin=of.origin or of.page, on=of.on, measure=of.measure)
@@ -42,7 +42,7 @@ async def read_reported(
     """What others report of models of this task, at most 2,000 results; `format=csv` for a sheet."""
 
     def read(session: Session) -> schemas.ReportedOut:
-        told = [result_out(each) for each in reports.lines(session, boards.board(session, viewer, task))]
+        told = [result_out(each) for each in reports.lines(session, read_board(session, viewer, task))]
         return schemas.ReportedOut(items=told, reports=[report_out(each) for each in reports.listed(session, task)])
 
     found: schemas.ReportedOut = await request.app.state.db.aread(read)

@@ -10,8 +10,8 @@ from starlette.responses import RedirectResponse, Response
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.reading import read_board
 from dynabench.language import _
-from dynabench.leaderboards import board as boards
 from dynabench.leaderboards import reports
 from dynabench.leaderboards.board_pages import head
 from dynabench.people import may
@@ -28,7 +28,7 @@ async def _page(
     request: Request, task: str, viewer: Person | None, beside: str = "", status: int = 200, **values: Any
 ) -> Response:
     def read(session: Session) -> dict[str, Any]:
-        board = boards.board(session, viewer, task)
+        board = read_board(session, viewer, task)
         told = reports.lines(session, board)
         titles = {each.name: each.title for each in board.datasets}
         measures = {each.name: each for each in board.metrics}

@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.benchmark.standings import TaskBoard
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.leaderboards import outside, queries
-from dynabench.leaderboards.board import Board
-from dynabench.leaderboards.outside import Result
+from dynabench.leaderboards.outside import ExternalResult
 from dynabench.leaderboards.tables import Report
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
@@ -73,13 +73,13 @@ def listed(session: Session, task: str) -> list[Report]:
 
 
 @dataclass(frozen=True)
-class Line:
+class ReportedLine:
     """A reported result; `report` is its import, None for what a model's own card says, whose name is `page`.
 
     `on` and `measure` are the board's dataset and metric that it seems to be of, empty where there is none.
     """
 
-    result: Result
+    result: ExternalResult
     report: int | None
     origin: str
     page: str = ""
@@ -87,28 +87,28 @@ class Line:
     measure: str = ""
 
 
-def lines(session: Session, board: Board) -> list[Line]:
+def lines(session: Session, board: TaskBoard) -> list[ReportedLine]:
     """What is reported on a task, cards first, at most `LISTED` results."""
     found = list(_cards(session, board))
-    for each in listed(session, board.task):
+    for each in listed(session, board.config.id):
         if each.removed_at is None:
-            found += [Line(Result(**told), each.id, each.source) for told in each.document["results"]]
-    datasets = _names((each.name, (each.name, each.title, f"{board.task}/{each.name}")) for each in board.datasets)
+            found += [ReportedLine(ExternalResult(**told), each.id, each.source) for told in each.document["results"]]
+    datasets = _names((each.name, (each.name, each.title, f"{board.config.id}/{each.name}")) for each in board.datasets)
     metrics = _names((each.name, (each.name, each.title, f"{each.title} ({each.unit})")) for each in board.metrics)
     placed = []
     for line in found[:LISTED]:
         on, measure = datasets.get(_plain(line.result.dataset), ""), metrics.get(_plain(line.result.metric), "")
-        placed.append(Line(line.result, line.report, line.origin, line.page, on, measure))
+        placed.append(ReportedLine(line.result, line.report, line.origin, line.page, on, measure))
     return placed
 
 
-def _cards(session: Session, board: Board) -> Iterable[Line]:
-    named = {entry.id: entry for entry in board.entries if entry.model and entry.name}
-    for id, text in session.execute(queries.readmes(board.task)):
+def _cards(session: Session, board: TaskBoard) -> Iterable[ReportedLine]:
+    named = {entrant.id: entrant for entrant in board.entrants if entrant.model and entrant.name}
+    for id, text in session.execute(queries.readmes(board.config.id)):
         if id in named:
             for each in outside.readme(text):
-                told = Result(**(asdict(each) | {"model": named[id].name}))
-                yield Line(told, None, "", named[id].model if named[id].kind != "predictions" else "")
+                told = ExternalResult(**(asdict(each) | {"model": named[id].name}))
+                yield ReportedLine(told, None, "", named[id].model if named[id].kind != "predictions" else "")
 
 
 def _names(of: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, str]:
@@ -120,17 +120,17 @@ def _plain(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class OrderedResult:
     """One line of an order of both kinds; `value` in the metric's unit. `line` is None for what was measured here."""
 
     name: str
     value: float
     low: float | None
     high: float | None
-    line: Line | None
+    line: ReportedLine | None
 
 
-def together(board: Board, told: Iterable[Line], dataset: str, metric: str) -> list[Place]:
+def together(board: TaskBoard, told: Iterable[ReportedLine], dataset: str, metric: str) -> list[OrderedResult]:
     """Measured and reported results on one dataset in one metric, best first; raises `NotFound`.
 
     A number from 0 to 1 that is reported of a metric in percent is a share. Ties keep measured ones first.
@@ -139,16 +139,15 @@ def together(board: Board, told: Iterable[Line], dataset: str, metric: str) -> l
     what = next((at for at, each in enumerate(board.metrics) if each.name == metric), None)
     if data is None or what is None:
         raise errors.NotFound(_("This board has no such dataset or metric."))
-    of, found = board.metrics[what], []
-    for place, entry in enumerate(board.entries):
-        at = board.places[place], data, what
-        value = float(board.of.values[at])
-        if value == value and not board.held(place, data):
-            low, high = (float(x) if x == x else None for x in (board.of.low[at], board.of.high[at]))
-            found.append(Place(entry.name, value, low, high, None))
+    of, column, found = board.metrics[what], board.datasets[data], []
+    for entrant in board.entrants:
+        cell = board.cell(entrant, column, of)
+        if cell is not None and not board.held(entrant, column):
+            low, high = (None if limit is None else limit * of.scale for limit in (cell.low, cell.high))
+            found.append(OrderedResult(entrant.name, cell.value * of.scale, low, high, None))
     for line in told:
         number = line.result.number
         if (line.on, line.measure) == (dataset, metric) and number is not None:
             share = of.unit == "%" and 0 <= number <= 1 and "%" not in line.result.value
-            found.append(Place(line.result.model, number * 100 if share else number, None, None, line))
+            found.append(OrderedResult(line.result.model, number * 100 if share else number, None, None, line))
     return sorted(found, key=lambda each: -of.direction * each.value)

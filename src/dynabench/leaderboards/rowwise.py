@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.standings import Entrant, ScoredDataset, TaskBoard
 from dynabench.datasets.stored import Stored
-from dynabench.leaderboards import comparing, results
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards import view_queries as queries
-from dynabench.leaderboards.comparing import Difference, RowsOf, Tally
-from dynabench.leaderboards.entrants import Data, Entrant, Field
+from dynabench.leaderboards import comparing, queries, results
+from dynabench.leaderboards.comparing import AnswerTally, RowsOf, ScoreDifference
 from dynabench.leaderboards.results import Right
 from dynabench.leaderboards.transfer import Transfer, transfer
 from dynabench.scoring.tables import Shard
@@ -29,7 +27,7 @@ LONGEST = 1_500
 
 
 @dataclass(frozen=True)
-class Said:
+class EntrantAnswer:
     """What one entrant answered to a row, in the words of the task's fields."""
 
     words: tuple[tuple[str, str], ...]
@@ -37,7 +35,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ComparedRow:
     """A row that two entrants answered: its place in the dataset, what was asked, what is right, what was said."""
 
     place: int
@@ -45,17 +43,17 @@ class Shown:
     inputs: tuple[tuple[str, str], ...]
     reference: tuple[tuple[str, str], ...]
     tags: tuple[str, ...]
-    a: Said
-    b: Said
+    a: EntrantAnswer
+    b: EntrantAnswer
 
 
 @dataclass(frozen=True)
-class Page:
+class ComparedPage:
     """Rows of one page; `next` is the place after which the next page begins, None at the end."""
 
-    data: Data
-    tally: Tally
-    rows: tuple[Shown, ...]
+    data: ScoredDataset
+    tally: AnswerTally
+    rows: tuple[ComparedRow, ...]
     next: int | None
 
 
@@ -63,7 +61,7 @@ Shards = dict[int, list[Shard]]
 """By submission."""
 
 
-def shards(session: Session, ids: Sequence[int], data: Data) -> Shards:
+def shards(session: Session, ids: Sequence[int], data: ScoredDataset) -> Shards:
     """The answered shards of finished evaluations on a dataset; none of one whose results may not be seen."""
     if not data.disclosure.counts:
         return {}
@@ -77,7 +75,7 @@ def shards(session: Session, ids: Sequence[int], data: Data) -> Shards:
 def reader(session: Session, settings: Settings, first: Entrant, second: Entrant) -> RowsOf:
     """What `comparing.compared` asks for both entrants' results row by row."""
 
-    def of(data: Data) -> tuple[Right, Right] | None:
+    def of(data: ScoredDataset) -> tuple[Right, Right] | None:
         of = shards(session, [first.id, second.id], data)
         if first.id not in of or second.id not in of:
             return None
@@ -88,57 +86,59 @@ def reader(session: Session, settings: Settings, first: Entrant, second: Entrant
     return of
 
 
-def _pair(settings: Settings, of: Shards, data: Data, first: Entrant, second: Entrant) -> tuple[Right, Right] | None:
+def _pair(
+    settings: Settings, of: Shards, data: ScoredDataset, first: Entrant, second: Entrant
+) -> tuple[Right, Right] | None:
     if first.id not in of or second.id not in of:
         return None
     return _right(settings, of[first.id], data), _right(settings, of[second.id], data)
 
 
-def _right(settings: Settings, of: Sequence[Shard], data: Data) -> Right:
+def _right(settings: Settings, of: Sequence[Shard], data: ScoredDataset) -> Right:
     return results.right(settings, of[0].evaluation_id, data.rows)
 
 
-def compare(session: Session, settings: Settings, field: Field, first: Entrant, second: Entrant) -> list[Difference]:
+def compare(
+    session: Session, settings: Settings, board: TaskBoard, first: Entrant, second: Entrant
+) -> list[ScoreDifference]:
     """The differences of two entrants on everything that both have scores of."""
-    scores = known.scores(session, field, [first, second], field.data)
-    rows = reader(session, settings, first, second)
-    return comparing.compared(first, second, field.data, field.metrics, scores, rows)
+    return comparing.compared(board, first, second, reader(session, settings, first, second))
 
 
-def chosen(field: Field, dataset: str, found: Sequence[Difference]) -> Data | None:
+def chosen(board: TaskBoard, dataset: str, found: Sequence[ScoreDifference]) -> ScoredDataset | None:
     """The dataset whose rows are looked at: the one asked for, else the first public one with a difference."""
     if dataset:
-        return visible(field, dataset)
+        return visible(board, dataset)
     return next((each.data for each in found if each.data.disclosure.rows), None)
 
 
-def visible(field: Field, dataset: str) -> Data:
+def visible(board: TaskBoard, dataset: str) -> ScoredDataset:
     """The dataset of this name; raises `Forbidden` where its rows may not be seen."""
-    data = field.dataset(dataset)
+    data = board.dataset(dataset)
     data.disclosure.require_rows()
     return data
 
 
-def countable(field: Field, dataset: str) -> Data:
+def countable(board: TaskBoard, dataset: str) -> ScoredDataset:
     """The dataset of this name; raises `Forbidden` where what was right row by row may not even be counted."""
-    data = field.dataset(dataset)
+    data = board.dataset(dataset)
     data.disclosure.require_counts()
     return data
 
 
 def examples(
-    session: Session, settings: Settings, field: Field, data: Data, first: Entrant, second: Entrant,
+    session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset, first: Entrant, second: Entrant,
     shown: str = "differ", tag: str = "", after: int = -1, limit: int = PAGE,
-) -> Page:  # fmt: skip
+) -> ComparedPage:  # fmt: skip
     """The rows of a public dataset that are `shown` (`comparing.SHOWN`) and have the tag, after place `after`.
 
     Raises `Forbidden` where the dataset's rows may not be seen.
     """
-    visible(field, data.name)
+    visible(board, data.name)
     of = shards(session, [first.id, second.id], data)
     pair = _pair(settings, of, data, first, second)
     if pair is None:
-        return Page(data, Tally(0, 0, 0, 0), (), None)
+        return ComparedPage(data, AnswerTally(0, 0, 0, 0), (), None)
     wanted = comparing.chosen(*pair, shown)
     if tag:
         wanted = wanted & results.tagged(settings, data.digest, tag, data.rows)
@@ -148,21 +148,21 @@ def examples(
     rows = results.rows(settings, data.digest, places)
     said = [results.answers(settings, of[each.id], places) for each in (first, second)]
     made = [
-        _shown(field.config, place, rows[place], (said[0].get(place, {}), said[1].get(place, {})), pair)
+        _shown(board.config, place, rows[place], (said[0].get(place, {}), said[1].get(place, {})), pair)
         for place in places
         if place in rows
     ]
-    return Page(data, comparing.tally(*pair), tuple(made), places[-1] if more else None)
+    return ComparedPage(data, comparing.tally(*pair), tuple(made), places[-1] if more else None)
 
 
 def _shown(
     config: TaskConfig, place: int, row: Stored, said: tuple[Mapping[str, Any], ...], pair: tuple[Right, Right]
-) -> Shown:
+) -> ComparedRow:
     names = {each.name: each.label for each in (*config.context, *config.input)}
     inputs = tuple((names.get(name, name), _text(value)) for name, value in row.inputs.items())
     reference = words(config, row.answers[0]) if row.answers else ()
-    a, b = (Said(words(config, of), bool(right[place] == 1)) for of, right in zip(said, pair, strict=True))
-    return Shown(place, row.uid, inputs, reference, row.tags, a, b)
+    a, b = (EntrantAnswer(words(config, of), bool(right[place] == 1)) for of, right in zip(said, pair, strict=True))
+    return ComparedRow(place, row.uid, inputs, reference, row.tags, a, b)
 
 
 def words(config: TaskConfig, answer: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -187,19 +187,19 @@ def _text(value: Any) -> str:
 
 
 def shared(
-    session: Session, settings: Settings, field: Field, data: Data
+    session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset
 ) -> tuple[tuple[Entrant, ...], Transfer] | None:
     """How errors on a dataset are shared by the entrants that answered all its rows, at most `MODELS`, best first.
 
     None where fewer than two did, or its results may not be seen.
     """
-    of = shards(session, [each.id for each in field.entrants], data)
-    metric = field.metric()
-    scores = known.scores(session, field, field.entrants, [data], [metric])
-    ranked = sorted(
-        (each for each in field.entrants if each.id in of and (each.id, data.id, metric.name) in scores),
-        key=lambda each: -metric.direction * scores[each.id, data.id, metric.name].value,
-    )
+    of = shards(session, [entrant.id for entrant in board.entrants], data)
+    scored = [
+        (cell.value, entrant)
+        for entrant in board.entrants
+        if entrant.id in of and (cell := board.cell(entrant, data, board.primary)) is not None
+    ]
+    ranked = [entrant for _value, entrant in sorted(scored, key=lambda pair: -board.primary.direction * pair[0])]
     chosen, fooled = list[Entrant](), list[Any]()
     for each in ranked[:MODELS]:
         right = _right(settings, of[each.id], data)[:ROWS]

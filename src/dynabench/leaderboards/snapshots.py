@@ -16,11 +16,12 @@ from sqlalchemy.orm import Session
 
 from dynabench import __version__, errors
 from dynabench.accounts.tables import Person
+from dynabench.benchmark import weights
+from dynabench.benchmark.ranking import BoardRanking, rank_entrants
+from dynabench.benchmark.reading import read_board
 from dynabench.db import now
 from dynabench.language import _
-from dynabench.leaderboards import board as boards
-from dynabench.leaderboards import files, queries, weights
-from dynabench.leaderboards.ranking import Ranking, ranking
+from dynabench.leaderboards import files, queries
 from dynabench.leaderboards.tables import Fork, Snapshot
 from dynabench.notices import webhooks
 from dynabench.people import may
@@ -35,18 +36,18 @@ DIGITS = 6
 
 
 def take(session: Session, person: Person, task: str, params: Mapping[str, str], title: str) -> Snapshot:
-    """Freeze the public board of a task under these weights (`weights.given`).
+    """Freeze the public board of a task under these weights (`weights.read_weights`).
 
     Raises `Invalid` for weights or a title that will not do, `TooMany` after `A_DAY` in a day.
     """
-    public = boards.board(session, None, task)
-    chosen = weights.given(public, params)
+    public = read_board(session, None, task)
+    chosen = weights.read_weights(public, params)
     since = now() - timedelta(days=1)
     if (session.scalar(queries.snapshots_since(person.id, since)) or 0) >= A_DAY:
         raise errors.TooMany(
             _("%(a_day)s snapshots a day are the limit. Take this one tomorrow.", a_day=A_DAY), retry_after=3600
         )
-    document = frozen(ranking(public, chosen))
+    document = frozen(rank_entrants(public, chosen))
     moment = now()
     document["taken_at"] = moment.isoformat(timespec="seconds")
     slug = f"{task[:20].strip('-_')}-{moment:%Y%m%d}-{secrets.token_hex(4)}"
@@ -60,14 +61,14 @@ def take(session: Session, person: Person, task: str, params: Mapping[str, str],
     return made
 
 
-def frozen(of: Ranking) -> dict[str, Any]:
+def frozen(of: BoardRanking) -> dict[str, Any]:
     """What is kept of a board: rows, weights, digests of data, versions of models and code, signatures of records."""
     board = of.board
     found = files.document(of, of.rows) | {"code": __version__}
     for row, document in zip(of.rows, found["rows"], strict=True):
         for name in ("submitter", "bytes"):
             del document[name]
-        signatures = board.of.signatures[board.places[row.place]]
+        signatures = board.standings.signatures[board.rows[row.place], board.columns]
         document["signatures"] = {
             each.name: text for each, text in zip(board.datasets, signatures, strict=True) if text
         }  # fmt: skip
@@ -137,8 +138,8 @@ def _note(text: str) -> str:
 
 def fork(session: Session, person: Person, task: str, params: Mapping[str, str], title: str, note: str = "") -> Fork:
     """Keep weights under a name. Raises `Invalid` by field, `Conflict` where somebody keeps `FORKS` already."""
-    public = boards.board(session, None, task)
-    chosen, name = weights.given(public, params), _title(title, needed=True)
+    public = read_board(session, None, task)
+    chosen, name = weights.read_weights(public, params), _title(title, needed=True)
     if (session.scalar(queries.forks_of(person.id)) or 0) >= FORKS:
         raise errors.Conflict(
             _("You keep %(forks)s boards of your own, which is the limit. Delete one first.", forks=FORKS)
@@ -177,7 +178,7 @@ def change(
     """Change what a fork is called or how it weighs; None leaves as it was."""
     found = _own(session, person, slug)
     if params is not None:
-        found.weights = weights.given(boards.board(session, None, found.task_id), params).document()
+        found.weights = weights.read_weights(read_board(session, None, found.task_id), params).document()
     if title is not None:
         found.title = _title(title, needed=True)
     if note is not None:

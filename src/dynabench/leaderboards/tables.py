@@ -43,8 +43,8 @@ class Fork(Base):
 class Report(Base):
     """Results that others report, as an owner brought them from `source`: measured by others, never ranked here.
 
-    `document` has `results` (`outside.Result` each) and, of the `left_out` results that could not be read, the first
-    lines of why. `digest` is the SHA-256 of the file. What was taken back has a `removed_at`.
+    `document` has `results` (`outside.ExternalResult` each) and, of the `left_out` results that could not be read, the
+    first lines of why. `digest` is the SHA-256 of the file. What was taken back has a `removed_at`.
     """
 
     __tablename__ = "reports"

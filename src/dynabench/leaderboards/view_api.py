@@ -8,13 +8,13 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Viewer
+from dynabench.benchmark.reading import read_board
+from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.leaderboards import blocks, by_slice, comparing, people, rowwise, view_schemas
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards import matrix as matrices
-from dynabench.leaderboards.entrants import Cell, Entrant
-from dynabench.leaderboards.rowwise import Said
+from dynabench.leaderboards.matrix import make_matrix
+from dynabench.leaderboards.rowwise import EntrantAnswer
 from dynabench.leaderboards.transfer import Transfer
-from dynabench.leaderboards.view_pages import Discount, Name, Place, Shown, Tag, Word, plotted
+from dynabench.leaderboards.view_pages import Discount, Name, Place, RowKind, Tag, Word, plotted
 from dynabench.stats.rates import Rate
 
 router = APIRouter()
@@ -37,7 +37,7 @@ def entrant(of: Entrant | None) -> dict[str, Any] | None:
     return {"id": of.id, "label": of.label, "model": of.model or None, "withdrawn": of.withdrawn}
 
 
-def cell(of: Cell | None) -> dict[str, Any] | None:
+def cell(of: ScoreCell | None) -> dict[str, Any] | None:
     """A score as programs see it: without the replicates."""
     if of is None:
         return None
@@ -54,10 +54,10 @@ async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: 
     """Two submissions side by side: paired differences of all metrics on all datasets, corrected by Holm's method."""
 
     def made(session: Session) -> view_schemas.ComparisonOut:
-        field = known.field(session, viewer, task, withdrawn=True)
-        first, second = field.entrant(a), field.entrant(b)
-        found = rowwise.compare(session, request.app.state.settings, field, first, second)
-        primary = [each for each in found if each.metric == field.metrics[0]]
+        board = read_board(session, viewer, task, withdrawn=True)
+        first, second = board.entrant(a), board.entrant(b)
+        found = rowwise.compare(session, request.app.state.settings, board, first, second)
+        primary = [each for each in found if each.metric == board.primary]
         items = [
             {
                 "metric": each.metric.name,
@@ -83,16 +83,16 @@ async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: 
 @router.get("/tasks/{task}/compare/examples")
 async def compare_examples(
     request: Request, task: str, viewer: Viewer, a: Entry, b: Entry, dataset: Word,
-    shown: Shown = "differ", tag: Tag = "", after: Place = -1, limit: Limit = 20,
+    shown: RowKind = "differ", tag: Tag = "", after: Place = -1, limit: Limit = 20,
 ) -> view_schemas.ExamplesOut:  # fmt: skip
     """Rows of a public dataset as two submissions answered them: where they `differ`, only `a` or `b` is right, both
     are `right` or `wrong`."""
 
     def made(session: Session) -> view_schemas.ExamplesOut:
-        field = known.field(session, viewer, task, withdrawn=True)
-        settings, data = request.app.state.settings, rowwise.visible(field, dataset)
+        board = read_board(session, viewer, task, withdrawn=True)
+        settings, data = request.app.state.settings, rowwise.visible(board, dataset)
         page = rowwise.examples(
-            session, settings, field, data, field.entrant(a), field.entrant(b), shown, tag, after, limit
+            session, settings, board, data, board.entrant(a), board.entrant(b), shown, tag, after, limit
         )
         items = [
             {
@@ -112,7 +112,7 @@ async def compare_examples(
     return await read(request, made)
 
 
-def _said(of: Said) -> dict[str, Any]:
+def _said(of: EntrantAnswer) -> dict[str, Any]:
     return {"answer": dict(of.words), "right": of.right}
 
 
@@ -123,8 +123,8 @@ async def read_matrix(
     """Models by rounds and datasets, of one metric; `discount` is what each older round counts less in `overall`."""
 
     def made(session: Session) -> view_schemas.MatrixOut:
-        field = known.field(session, viewer, task)
-        found = matrices.matrix(session, field, field.metric(metric), discount)
+        board = read_board(session, viewer, task)
+        found = make_matrix(session, board, board.metric(metric), discount)
         items = [
             {
                 "entrant": entrant(line.entrant), "overall": cell(line.overall), "trend": cell(line.trend),
@@ -149,7 +149,7 @@ async def read_pareto(
     """Two measures against each other, those that none beats on both first."""
 
     def made(session: Session) -> view_schemas.ParetoOut:
-        found = plotted(session, known.field(session, viewer, task), x, y, dataset)
+        found = plotted(read_board(session, viewer, task), x, y, dataset)
         items = [
             {"entrant": entrant(each.entrant), "x": cell(each.x), "y": cell(each.y), "dominated": each.dominated}
             for each in found.points
@@ -167,8 +167,8 @@ async def read_slices(
     """What each model scored on each slice of a dataset, such as pairs of languages; the largest slices."""
 
     def made(session: Session) -> view_schemas.SlicesOut:
-        field = known.field(session, viewer, task)
-        found = by_slice.board(session, field, field.dataset(dataset), metric)
+        board = read_board(session, viewer, task)
+        found = by_slice.compare_slices(session, board, board.dataset(dataset), metric)
         items = [
             {
                 "entrant": entrant(line.entrant),
@@ -189,7 +189,7 @@ async def read_humans(request: Request, task: str, viewer: Viewer) -> view_schem
 
     def made(session: Session) -> view_schemas.StandingsOut:
         items = []
-        for each in people.standings(session, known.field(session, viewer, task)):
+        for each in people.standings(session, read_board(session, viewer, task)):
             steps = [
                 {
                     "entrant": entrant(one.entrant),
@@ -212,8 +212,8 @@ async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Wo
     """How many models each fooling row fools, and which models fall together, on a dataset that is not hidden."""
 
     def made(session: Session) -> view_schemas.TransferOut:
-        field = known.field(session, viewer, task)
-        found = rowwise.shared(session, request.app.state.settings, field, rowwise.countable(field, dataset))
+        board = read_board(session, viewer, task)
+        found = rowwise.shared(session, request.app.state.settings, board, rowwise.countable(board, dataset))
         told = transferred(*found) if found else {"models": [], "order": [], "error_rates": [], "shares": []}
         nothing: dict[str, Any] = {"counts": [], "mean": None, "rows": 0, "dataset": dataset}
         return view_schemas.TransferOut.model_validate(nothing | told)
@@ -240,7 +240,7 @@ async def read_best(request: Request, task: str, name: Name, viewer: Viewer, lim
     """Who does best on a dataset, whom the data do not tell from the best, and the slices that are hardest."""
 
     def made(session: Session) -> view_schemas.BestOut:
-        best = blocks.best(session, viewer, task, name, limit)
+        best = blocks.best(session, read_board(session, viewer, task, retired=True), name, limit)
         items = [
             {"entrant": entrant(each.entrant), "score": cell(each.cell), "tied": each.tied} for each in best.leaders
         ]
@@ -265,7 +265,7 @@ async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> vie
             for (data, metric), one in each.scores.items():
                 scores[names[data]][metric] = cell(one)
             slices = {data.name: {tag: cell(one) for tag, one in some} for data, some in each.slices}
-            told = {"task": each.field.config.id, "entrant": entrant(each.entrant), "tries": each.tries}
+            told = {"task": each.board.config.id, "entrant": entrant(each.entrant), "tries": each.tries}
             items.append({**told, "scores": scores, "slices": slices})
         return view_schemas.ModelScoresOut.model_validate({"items": items})
 

@@ -7,10 +7,10 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.accounts.auth import Viewer
+from dynabench.benchmark.reading import read_board
+from dynabench.benchmark.standings import ScoreCell
 from dynabench.leaderboards import blocks, people, rowwise
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards import matrix as matrices
-from dynabench.leaderboards.entrants import Cell
+from dynabench.leaderboards.matrix import make_matrix
 from dynabench.leaderboards.view_pages import Discount, Name, Number, Word, plotted
 from dynabench.web.sheets import csv_file
 
@@ -24,7 +24,7 @@ async def sent(request: Request, name: str, header: list[str], read: Callable[[S
     return csv_file(f"{name}.csv", header, await request.app.state.db.aread(read))
 
 
-def cells(of: Cell | None) -> list[object]:
+def cells(of: ScoreCell | None) -> list[object]:
     """A score, its limits and the rows behind it."""
     return [of.value, of.low, of.high, of.n] if of else [None, None, None, None]
 
@@ -35,8 +35,8 @@ async def compare(request: Request, task: str, viewer: Viewer, a: Number = 0, b:
     header = ["metric", "dataset", "a", "b", "difference", "low", "high", "test", "p", "corrected_p", "better"]
 
     def read(session: Session) -> Table:
-        field = known.field(session, viewer, task, withdrawn=True)
-        found = rowwise.compare(session, request.app.state.settings, field, field.entrant(a), field.entrant(b))
+        board = read_board(session, viewer, task, withdrawn=True)
+        found = rowwise.compare(session, request.app.state.settings, board, board.entrant(a), board.entrant(b))
         return [
             [
                 *(each.metric.name, each.data.name, each.a.value, each.b.value, each.value, each.low, each.high),
@@ -54,8 +54,8 @@ async def matrix(request: Request, task: str, viewer: Viewer, metric: Word = "",
     header = ["model", "dataset", "round", "metric", "value", "low", "high", "n", "in_the_loop", "vmer", "overall"]
 
     def read(session: Session) -> Table:
-        field = known.field(session, viewer, task)
-        found = matrices.matrix(session, field, field.metric(metric), discount)
+        board = read_board(session, viewer, task)
+        found = make_matrix(session, board, board.metric(metric), discount)
         rows: Table = []
         for line in found.lines:
             whole = line.overall.value if line.overall else None
@@ -76,7 +76,7 @@ async def pareto(
     header = ["model", *(f"{axis}{end}" for axis in "xy" for end in ("", "_low", "_high", "_n")), "dominated"]
 
     def read(session: Session) -> Table:
-        found = plotted(session, known.field(session, viewer, task), x, y, dataset)
+        found = plotted(read_board(session, viewer, task), x, y, dataset)
         return [[each.entrant.label, *cells(each.x), *cells(each.y), each.dominated] for each in found.points]
 
     return await sent(request, "pareto", header, read)
@@ -90,7 +90,7 @@ async def humans(request: Request, task: str, viewer: Viewer) -> Response:
 
     def read(session: Session) -> Table:
         rows: Table = []
-        for each in people.standings(session, known.field(session, viewer, task)):
+        for each in people.standings(session, read_board(session, viewer, task)):
             told = [value for r in (each.human, each.gap, each.behind) for value in (r.value, r.low, r.high, r.n)]
             best = [each.best.label if each.best else "", each.score.value if each.score else None]
             reached = each.steps[-1].saturation if each.steps else None
@@ -105,8 +105,8 @@ async def transfer(request: Request, task: str, viewer: Viewer, dataset: Word) -
     """Of what fools one model, how much fools another, for each pair."""
 
     def read(session: Session) -> Table:
-        field = known.field(session, viewer, task)
-        found = rowwise.shared(session, request.app.state.settings, field, rowwise.countable(field, dataset))
+        board = read_board(session, viewer, task)
+        found = rowwise.shared(session, request.app.state.settings, board, rowwise.countable(board, dataset))
         if found is None:
             return []
         models, of = found
@@ -125,9 +125,9 @@ async def model_scores(request: Request, name: Name, viewer: Viewer) -> Response
         rows: Table = []
         for entry in blocks.shown_model(session, viewer, name):
             names = {each.id: each.name for each in entry.data}
-            head = [entry.field.config.id, entry.entrant.id, entry.entrant.version]
+            head = [entry.board.config.id, entry.entrant.id, entry.entrant.version]
             rows += [[*head, names[id], metric, "", *cells(each)] for (id, metric), each in entry.scores.items()]
-            primary = entry.field.metrics[0].name
+            primary = entry.board.primary.name
             rows += [[*head, data.name, primary, tag, *cells(one)] for data, some in entry.slices for tag, one in some]
         return rows
 

@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from dynabench import errors
 from dynabench.accounts.auth import Viewer
+from dynabench.benchmark.reading import read_board
+from dynabench.benchmark.standings import TaskBoard
 from dynabench.collection import content_warning, overview
 from dynabench.language import _
 from dynabench.leaderboards import blocks, by_slice, comparing, drawings, pareto, people, rowwise, written
-from dynabench.leaderboards import entrants as known
-from dynabench.leaderboards import matrix as matrices
-from dynabench.leaderboards.entrants import Field
+from dynabench.leaderboards.matrix import make_matrix
 from dynabench.rounds import seats, views
 from dynabench.rounds.tables import RoundState
 from dynabench.web import render
@@ -26,17 +26,17 @@ Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
 Word = Annotated[str, Query(max_length=100)]
 Name = Annotated[str, Path(min_length=1, max_length=100)]
 Tag = Annotated[str, Query(max_length=200)]
-Shown = Literal["differ", "a", "b", "wrong", "right"]
+RowKind = Literal["differ", "a", "b", "wrong", "right"]
 Discount = Annotated[float, Query(ge=0, le=0.9, allow_inf_nan=False)]
 Place = Annotated[int, Query(ge=-1, le=2**31 - 1)]
 
 
-def framed(session: Session, field: Field) -> dict[str, Any]:
+def framed(session: Session, board: TaskBoard) -> dict[str, Any]:
     """What the head of a task's pages needs."""
-    started = overview.started(session, field.config.id)
+    started = overview.started(session, board.config.id)
     current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
     shown = views.round_out(session, current) if current else None
-    return {"config": field.config, "field": field, "round": shown, "written": written}
+    return {"config": board.config, "board": board, "round": shown, "written": written}
 
 
 async def page(
@@ -52,21 +52,21 @@ async def page(
 @router.get("/tasks/{task}/compare", name="compare_scores")
 async def compare(
     request: Request, task: str, viewer: Viewer, a: Number = 0, b: Number = 0, dataset: Word = "",
-    shown: Shown = "differ", tag: Tag = "", after: Place = -1,
+    shown: RowKind = "differ", tag: Tag = "", after: Place = -1,
 ) -> Response:  # fmt: skip
     """Two models: by how much they differ on each dataset, and on which rows of one of them."""
     settings = request.app.state.settings
 
     def read(session: Session) -> dict[str, Any]:
-        field = known.field(session, viewer, task, withdrawn=True)
+        board = read_board(session, viewer, task, withdrawn=True)
         values: dict[str, Any] = {"a": a, "b": b, "shown": shown, "tag": tag, "after": after, "wrong": ""}
-        values |= framed(session, field) | {"found": None, "examples": None, "data": None}
+        values |= framed(session, board) | {"found": None, "examples": None, "data": None}
         if a and b and a != b:
-            first, second = field.entrant(a), field.entrant(b)
-            found = rowwise.compare(session, settings, field, first, second)
-            of = rowwise.chosen(field, dataset, found)
-            page = rowwise.examples(session, settings, field, of, first, second, shown, tag, after) if of else None
-            primary = [each for each in found if each.metric == field.metrics[0]]
+            first, second = board.entrant(a), board.entrant(b)
+            found = rowwise.compare(session, settings, board, first, second)
+            of = rowwise.chosen(board, dataset, found)
+            page = rowwise.examples(session, settings, board, of, first, second, shown, tag, after) if of else None
+            primary = [each for each in found if each.metric == board.primary]
             values |= {"found": comparing.grouped(found), "conclusion": comparing.conclusion(first, second, primary)}
             return values | {"first": first, "second": second, "examples": page, "data": of}
         return values | {"wrong": _("Choose two different models.") if a and a == b else ""}
@@ -79,9 +79,9 @@ async def matrix(request: Request, task: str, viewer: Viewer, metric: Word = "",
     """Models by rounds and datasets, as a heat map."""
 
     def read(session: Session) -> dict[str, Any]:
-        field = known.field(session, viewer, task)
-        found = matrices.matrix(session, field, field.metric(metric), discount)
-        return framed(session, field) | {"matrix": found, "chart": drawings.matrix(found)}
+        board = read_board(session, viewer, task)
+        found = make_matrix(session, board, board.metric(metric), discount)
+        return framed(session, board) | {"matrix": found, "chart": drawings.matrix(found)}
 
     return await page(request, task, "leaderboards/matrix.html", read, "leaderboards/_matrix.html")
 
@@ -91,11 +91,11 @@ async def slices(request: Request, task: str, viewer: Viewer, dataset: Word = ""
     """Models by the slices of one dataset, at first the last one that has some."""
 
     def read(session: Session) -> dict[str, Any]:
-        field = known.field(session, viewer, task)
-        choices = by_slice.sliced(field)
-        of = field.dataset(dataset) if dataset else choices[-1] if choices else None
-        found = by_slice.board(session, field, of, metric) if of else None
-        return framed(session, field) | {"choices": choices, "found": found}
+        board = read_board(session, viewer, task)
+        choices = [dataset for dataset in board.datasets if dataset.slices]
+        of = board.dataset(dataset) if dataset else choices[-1] if choices else None
+        found = by_slice.compare_slices(session, board, of, metric) if of else None
+        return framed(session, board) | {"choices": choices, "found": found}
 
     return await page(request, task, "leaderboards/slices.html", read, "leaderboards/_slices.html")
 
@@ -107,18 +107,18 @@ async def pareto_plot(
     """Two measures against each other."""
 
     def read(session: Session) -> dict[str, Any]:
-        field = known.field(session, viewer, task)
-        found = plotted(session, field, x, y, dataset)
-        return framed(session, field) | {"plot": found, "chart": drawings.pareto(found)}
+        board = read_board(session, viewer, task)
+        found = plotted(board, x, y, dataset)
+        return framed(session, board) | {"plot": found, "chart": drawings.pareto(found)}
 
     return await page(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
 
 
-def plotted(session: Session, field: Field, x: str, y: str, dataset: str) -> pareto.Plot:
+def plotted(board: TaskBoard, x: str, y: str, dataset: str) -> pareto.Plot:
     """The plot that an address asks for: the first cost (else the second metric) by the primary metric at first."""
-    rest = [each for each in field.metrics[1:] if each.cost] or list(field.metrics[1:]) or [field.metrics[0]]
-    across = field.metric(x) if x else rest[0]
-    return pareto.plot(session, field, across, field.metric(y), field.dataset(dataset) if dataset else None)
+    rest = [each for each in board.metrics[1:] if each.cost] or list(board.metrics[1:]) or [board.primary]
+    across = board.metric(x) if x else rest[0]
+    return pareto.make_plot(board, across, board.metric(y), board.dataset(dataset) if dataset else None)
 
 
 @router.get("/tasks/{task}/humans", name="humans")
@@ -126,9 +126,9 @@ async def humans(request: Request, task: str, viewer: Viewer) -> Response:
     """How people do beside models, round by round."""
 
     def read(session: Session) -> dict[str, Any]:
-        field = known.field(session, viewer, task)
-        found = people.standings(session, field)
-        return framed(session, field) | {"standings": found, "chart": drawings.saturation(found)}
+        board = read_board(session, viewer, task)
+        found = people.standings(session, board)
+        return framed(session, board) | {"standings": found, "chart": drawings.saturation(found)}
 
     return await page(request, task, "leaderboards/humans.html", read)
 
@@ -139,11 +139,11 @@ async def transfer(request: Request, task: str, viewer: Viewer, dataset: Word = 
     settings = request.app.state.settings
 
     def read(session: Session) -> dict[str, Any]:
-        field = known.field(session, viewer, task)
-        counted = [each for each in field.data if each.disclosure.counts]
-        data = rowwise.countable(field, dataset) if dataset else counted[-1] if counted else None
-        found = rowwise.shared(session, settings, field, data) if data else None
-        values = framed(session, field) | {"counted": counted, "data": data, "found": found}
+        board = read_board(session, viewer, task)
+        counted = [each for each in board.datasets if each.disclosure.counts]
+        data = rowwise.countable(board, dataset) if dataset else counted[-1] if counted else None
+        found = rowwise.shared(session, settings, board, data) if data else None
+        values = framed(session, board) | {"counted": counted, "data": data, "found": found}
         return values | {"chart": drawings.transferred(*found) if found else None}
 
     return await page(request, task, "leaderboards/transfer.html", read, "leaderboards/_transfer.html")
@@ -164,8 +164,8 @@ async def dataset_best(request: Request, task: str, name: Name, viewer: Viewer) 
     """Who does best on a dataset, as a part of its page or a page of its own."""
 
     def read(session: Session) -> dict[str, Any]:
-        field = known.field(session, viewer, task)
-        return framed(session, field) | {"best": blocks.best(session, viewer, task, name)}
+        board = read_board(session, viewer, task, retired=True)
+        return framed(session, board) | {"best": blocks.best(session, board, name)}
 
     values = await request.app.state.db.aread(read)
     return render(request, "leaderboards/best.html", fragment="leaderboards/_best.html", task=task, **values)

@@ -1,7 +1,7 @@
 """Numbers of boards as people read them."""
 
+from dynabench.benchmark.standings import ScoreCell
 from dynabench.language import _, said
-from dynabench.leaderboards.entrants import Cell
 from dynabench.scoring.measures import Measure
 from dynabench.web.filters import NONE, number
 
@@ -29,7 +29,7 @@ def span(low: float | None, high: float | None, metric: Measure, sign: bool = Fa
     return between.replace("%", "")
 
 
-def cell(of: Cell | None, metric: Measure) -> str:
+def cell(of: ScoreCell | None, metric: Measure) -> str:
     """A score with its interval."""
     if of is None:
         return NONE

@@ -12,12 +12,13 @@ from math import hypot
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
-from dynabench.leaderboards import entrants, view_queries
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
+from dynabench.benchmark.reading import read_board
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
+from dynabench.leaderboards import queries
 from dynabench.releases import service
 from dynabench.releases.schemas import GapOut
 from dynabench.releases.tables import Release
-from dynabench.scoring import released, row_scores
+from dynabench.scoring import row_scores
 from dynabench.scoring.scored import RATES
 from dynabench.settings import Settings
 from dynabench.stats.corrections import holm
@@ -33,8 +34,8 @@ class Pair:
 
     release: int
     entrant: Entrant
-    public: Cell
-    hidden: Cell
+    public: ScoreCell
+    hidden: ScoreCell
     p: float | None
 
 
@@ -43,14 +44,14 @@ def gaps(session: Session, settings: Settings, viewer: Person | None, release: R
 
     Submissions whose score on the hidden part is held back (`scoring.released`) are left out: a gap would tell it.
     """
-    field = entrants.field(session, viewer, release.task_id)
+    board = read_board(session, viewer, release.task_id, retired=True)
     known = [each for each, _ in service.listed(session, release.task_id)]
-    pairs = [pair for each in known for pair in _pairs(session, settings, field, each)]
+    pairs = [pair for each in known for pair in _pairs(session, settings, board, each)]
     corrected = corrected_p([pair.p for pair in pairs])
     found = []
     for each, p in zip(pairs, corrected, strict=True):
         if each.release == release.id:
-            gap, low, high = difference(each.public, each.hidden, field.metrics[0].direction)
+            gap, low, high = difference(each.public, each.hidden, board.primary.direction)
             found.append(
                 GapOut(
                     model=each.entrant.label, version=each.entrant.version, entered_at=each.entrant.entered_at,
@@ -68,19 +69,18 @@ def corrected_p(values: Sequence[float | None]) -> list[float | None]:
     return [None if value is None else next(corrected) for value in values]
 
 
-def _pairs(session: Session, settings: Settings, field: Field, release: Release) -> list[Pair]:
-    data = {each.version_id: each for each in field.data}
+def _pairs(session: Session, settings: Settings, board: TaskBoard, release: Release) -> list[Pair]:
+    data = {each.version_id: each for each in board.datasets}
     test, hidden = data.get(release.test_id or 0), data.get(release.hidden_id or 0)
     if test is None or hidden is None:
         return []
-    primary = field.metrics[0]
-    held = released.told(session, release.task_id, {hidden.version_id: hidden.rows}, primary)
-    shown = [each for each in field.entrants if (each.id, hidden.version_id) not in held and not each.anonymous]
-    scores = entrants.scores(session, field, shown, (test, hidden), (primary,))
+    primary = board.primary
     both = [
-        (each, scores[each.id, test.id, primary.name], scores[each.id, hidden.id, primary.name])
-        for each in shown
-        if (each.id, test.id, primary.name) in scores and (each.id, hidden.id, primary.name) in scores
+        (entrant, public, secret)
+        for entrant in board.entrants
+        if not entrant.anonymous and not board.held(entrant, hidden)
+        if (public := board.cell(entrant, test, primary)) is not None
+        and (secret := board.cell(entrant, hidden, primary)) is not None
     ]
     if primary.name in RATES:
         counts = [(round(public.value * public.n), round(secret.value * secret.n)) for _, public, secret in both]
@@ -94,13 +94,13 @@ def _pairs(session: Session, settings: Settings, field: Field, release: Release)
 
 
 def _by_rows(
-    session: Session, settings: Settings, submissions: Sequence[int], test: Data, hidden: Data
+    session: Session, settings: Settings, submissions: Sequence[int], test: ScoredDataset, hidden: ScoredDataset
 ) -> list[float | None]:
     """The same of rows that are answered right by the task's rule; None where these were not kept."""
     counts: list[dict[int, tuple[int, int]]] = []
     for each in (test, hidden):
         right: dict[int, tuple[int, int]] = {}
-        for evaluation in session.scalars(view_queries.finished(submissions, each.version_id)):
+        for evaluation in session.scalars(queries.finished(submissions, each.version_id)):
             rows = row_scores.read(settings, evaluation.id)
             if rows is not None:
                 right[evaluation.submission_id] = (int((rows[1] > 0.5).sum()), rows.shape[1])
@@ -112,7 +112,7 @@ def _by_rows(
     ]
 
 
-def difference(public: Cell, hidden: Cell, direction: int = 1) -> tuple[float, float | None, float | None]:
+def difference(public: ScoreCell, hidden: ScoreCell, direction: int = 1) -> tuple[float, float | None, float | None]:
     """How much better the first score is than the second, with limits that follow from those of both, whose rows are
     independent of each other: Zou and Donner, Statistics in Medicine 27 (2008) 1693-1702. None where there are none.
     """

@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.accounts.auth import Viewer
+from dynabench.benchmark.reading import measures
 from dynabench.db import Database
-from dynabench.leaderboards import entrants
 from dynabench.releases import views
 from dynabench.releases.api import address
 from dynabench.rounds import seats
@@ -32,7 +32,7 @@ async def release(request: Request, task: str, n: Number, viewer: Viewer) -> Res
             "config": config,
             "round": round_views.round_out(session, rounds.round_of(session, task, n)),
             "release": views.one(session, request.app.state.settings, address(request), viewer, task, n),
-            "measure": entrants.measures(config)[0],
+            "measure": measures(config)[0],
         }
 
     return render(request, "releases/release.html", **await db.aread(read))

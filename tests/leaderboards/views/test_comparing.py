@@ -10,10 +10,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binomtest
 
 from dynabench.datasets.tables import Dataset
-from dynabench.db import now
-from dynabench.leaderboards.comparing import Tally, chosen, compared, paired, significance, tally
-from dynabench.leaderboards.entrants import Cell, Data, Entrant
-from dynabench.scoring.measures import measure
+from dynabench.leaderboards.comparing import AnswerTally, chosen, compared, paired, significance, tally
+from tests.boards import board_of
 
 Rights = arrays(np.float32, 30, elements=st.sampled_from([0.0, 1.0, float("nan")]))
 
@@ -53,7 +51,7 @@ def test_shares_of_a_row_are_exchanged_at_random():
 def test_rows_without_an_answer_are_not_paired():
     nothing = np.full(5, np.nan, np.float32)
     assert significance(nothing, np.ones(5, np.float32)) is None
-    assert tally(nothing, np.ones(5, np.float32)) == Tally(0, 0, 0, 0)
+    assert tally(nothing, np.ones(5, np.float32)) == AnswerTally(0, 0, 0, 0)
 
 
 @given(Rights, Rights)
@@ -61,7 +59,7 @@ def test_every_row_that_both_answered_is_of_one_kind(a, b):
     found = tally(a, b)
     assert found.rows == int((~np.isnan(a) & ~np.isnan(b)).sum())
     assert chosen(a, b, "differ").sum() == found.a + found.b
-    assert tally(b, a) == Tally(found.right, found.b, found.a, found.wrong)
+    assert tally(b, a) == AnswerTally(found.right, found.b, found.a, found.wrong)
 
 
 def ask(client, **params):
@@ -164,18 +162,14 @@ def test_the_page_says_the_conclusion_and_shows_rows(client, ids):
 
 def test_p_values_of_a_metric_are_corrected_by_holm_over_its_datasets():
     """By hand: of two datasets the smaller p counts twice, and the larger at least as much."""
-    data = [Data(id, f"d{id}", f"D{id}", "rows", "public", id, "", 100, {}, 1, None, None) for id in (1, 2)]
-    first, second = (Entrant(id, f"m{id}", "", "", now()) for id in (1, 2))
-    accuracy, f1 = measure("accuracy"), measure("f1")
     rng = np.random.default_rng(3)
-    noise = {id: rng.normal(0, 0.02, 1000) for id in (1, 2)}
-    scores = {}
-    for metric in (accuracy, f1):
-        for id, gain in ((1, 0.048), (2, 0.042)):
-            scores[1, id, metric.name] = Cell(0.8, 0.7, 0.9, 100, noise[id] + 0.8)
-            scores[2, id, metric.name] = Cell(0.8 - gain, 0.7, 0.9, 100, np.full(1000, 0.8 - gain))
-    found = compared(first, second, data, [accuracy, f1], scores, lambda each: None)
-    for metric in (accuracy, f1):
+    noise = np.stack([rng.normal(0, 0.02, 1000) for _ in range(2)])
+    values = np.array([[[0.8, 0.8]] * 2, [[0.8 - gain, 0.8 - gain] for gain in (0.048, 0.042)]])
+    replicates = np.repeat(values[..., None], 1000, axis=-1)
+    replicates[0] += noise[:, None]
+    board = board_of(["accuracy", "f1"], values, replicates.astype(np.float32), [100, 100])
+    found = compared(board, *board.entrants, lambda each: None)
+    for metric in board.metrics:
         small, large = sorted((each.p, each.corrected) for each in found if each.metric == metric)
         assert small[0] < 0.025 < large[0] < 0.05
         assert small[1] == pytest.approx(2 * small[0])

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -10,35 +9,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from dynabench.benchmark.standings import ScoreCell, mean
+from dynabench.datasets.tables import Dataset
+from dynabench.db import now
 from dynabench.leaderboards import matrix, pareto, people
 from dynabench.leaderboards.blocks import ties
-from dynabench.leaderboards.entrants import Cell, Data, Entrant, mean
 from dynabench.leaderboards.transfer import transfer
 from dynabench.stats.rates import wilson
+from tests.boards import scored_dataset, submitted
 
 TASK = "/api/v1/tasks/sentiment"
-
-
-def data(id, round=None, weight=5):
-    return Data(id, f"d{id}", f"D{id}", "rows", "public", id, "", 10, {}, weight, round, round)
-
-
-def entrant(id, day=0):
-    return Entrant(id, f"m{id}", f"m{id}", "1", datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day))
 
 
 def cell(value, spread=0.0, seed=0):
     drawn = value + spread * np.random.default_rng(seed).normal(size=1000)
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return Cell(value, float(low), float(high), 100, drawn)
+    return ScoreCell(value, float(low), float(high), 100, drawn)
 
 
 def test_the_trend_is_the_slope_over_rounds_with_an_interval_that_holds_it():
     cells = [cell(0.6, 0.01, 1), cell(0.7, 0.01, 2), cell(0.8, 0.01, 3), cell(0.1)]
-    found = matrix.trend([data(1, 1), data(2, 2), data(3, 3), data(4)], cells)
+    datasets = [scored_dataset(number, 10, round=number if number < 4 else None) for number in range(1, 5)]
+    found = matrix.trend(datasets, cells)
     assert found.value == pytest.approx(0.1)
     assert 0 < found.low < 0.1 < found.high
-    assert matrix.trend([data(1, 1), data(2)], cells[:2]) is None
+    assert matrix.trend(datasets[2:], cells[2:]) is None
 
 
 def test_the_mean_of_independent_datasets_is_narrower_than_its_parts():
@@ -63,6 +58,38 @@ def test_nonsense_discounts_are_refused(client, query):
     assert client.get(f"{TASK}/matrix?{query}").status_code == 422
 
 
+def test_a_retired_dataset_leaves_the_board_and_every_view_of_it(client, database):
+    """Its own page and the models' pages keep its scores."""
+    leaderboard = client.get(f"{TASK}/leaderboard").json()
+    a, b = (row["id"] for row in leaderboard["rows"][:2])
+
+    def seen():
+        views = ("leaderboard", "matrix", f"compare?a={a}&b={b}")
+        bodies = [client.get(f"{TASK}/{view}").json() for view in views]
+        names = [{row["name"] for row in body["datasets"]} for body in bodies[:2]]
+        names.append({row["dataset"] for row in bodies[2]["differences"]})
+        sheets = ("matrix.csv", f"compare.csv?a={a}&b={b}")
+        for sheet in sheets:
+            lines = csv.DictReader(io.StringIO(client.get(f"/tasks/sentiment/{sheet}").text))
+            names.append({line["dataset"] for line in lines})
+        return names
+
+    def plotted():
+        points = client.get(f"{TASK}/pareto", params={"x": "throughput"}).json()["items"]
+        return [point["y"]["n"] for point in points]
+
+    assert seen() == [{"first", "second", "hushed"}] * 5
+    assert plotted() == [360] * 3
+    database.write(lambda session: setattr(session.query(Dataset).filter_by(name="second").one(), "retired_at", now()))
+    assert seen() == [{"first", "hushed"}] * 5
+    assert plotted() == [240] * 3
+    for view in ("pareto", "slices", "transfer"):
+        assert client.get(f"{TASK}/{view}", params={"dataset": "second"}).status_code == 404
+    assert "Second" not in client.get("/tasks/sentiment/matrix").text
+    assert client.get(f"{TASK}/datasets/second/best").json()["items"][0]["entrant"]["label"] == "model-0"
+    assert "second" in client.get("/api/v1/models/model-0/scores").json()["items"][0]["scores"]
+
+
 points = st.lists(st.tuples(st.integers(0, 5).map(float), st.integers(0, 5).map(float)), max_size=30)
 
 
@@ -84,8 +111,8 @@ def test_a_plot_respects_which_way_is_better_and_each_axis_can_be_chosen(client)
 
 
 def test_saturation_goes_from_minus_one_at_the_first_model_to_nought_at_people():
-    scores = [(entrant(2, day=5), cell(0.7)), (entrant(1, day=1), cell(0.5)), (entrant(3, day=9), cell(0.6)),
-              (entrant(4, day=12), cell(0.95))]  # fmt: skip
+    scores = [(submitted(2, day=5), cell(0.7)), (submitted(1, day=1), cell(0.5)), (submitted(3, day=9), cell(0.6)),
+              (submitted(4, day=12), cell(0.95))]  # fmt: skip
     steps = people.saturated(0.9, scores)
     assert [each.entrant.id for each in steps] == [1, 2, 4]
     assert [each.saturation for each in steps] == pytest.approx([-1, -0.5, 0.125])
@@ -93,9 +120,9 @@ def test_saturation_goes_from_minus_one_at_the_first_model_to_nought_at_people()
 
 
 def test_people_ahead_of_the_best_model_have_an_interval_of_both():
-    found = people.difference(wilson(90, 100), Cell(0.8, 0.75, 0.85, 400))
+    found = people.difference(wilson(90, 100), ScoreCell(0.8, 0.75, 0.85, 400))
     assert found.low < 0.1 < found.high
-    assert people.difference(wilson(0, 0), Cell(0.8, 0.75, 0.85, 400)).value is None
+    assert people.difference(wilson(0, 0), ScoreCell(0.8, 0.75, 0.85, 400)).value is None
 
 
 def test_rounds_stand_with_their_best_model_before_anybody_answered_blind(client):

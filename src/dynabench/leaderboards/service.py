@@ -1,1 +1,0 @@
-"""What boards say, and who may keep one. Knows no web framework."""
