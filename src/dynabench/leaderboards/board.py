@@ -24,7 +24,7 @@ from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
 from dynabench.scoring.measures import REPLICATES, Measure, measure
 from dynabench.scoring.released import NOTHING, sources
-from dynabench.tasks.sections import Metrics
+from dynabench.tasks.sections import MetricSettings
 
 Floats = NDArray[np.float64]
 KEPT = 8  # tasks whose standings are kept in memory: 20 MB each with 100 models, 5 metrics and 10 datasets
@@ -155,7 +155,7 @@ _lock = threading.Lock()
 _kept: WeakKeyDictionary[Pool, OrderedDict[str, tuple[Any, Standing]]] = WeakKeyDictionary()
 
 
-def names(metrics: Metrics) -> tuple[str, ...]:
+def names(metrics: MetricSettings) -> tuple[str, ...]:
     """The metrics of a task, the primary one first, each once."""
     return tuple(dict.fromkeys([metrics.primary, *metrics.report, *metrics.perturb, *metrics.costs]))
 

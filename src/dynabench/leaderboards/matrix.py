@@ -12,7 +12,7 @@ from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field, Scores
 from dynabench.leaderboards.weights import dataset_steps
 from dynabench.scoring.measures import REPLICATES, Measure
-from dynabench.stats.averages import recency
+from dynabench.stats.averages import recency_weights
 from dynabench.stats.ranks import rank_intervals
 from dynabench.stats.rates import Rate
 
@@ -65,7 +65,7 @@ def arranged(
 ) -> Matrix:
     """The matrix of these scores; `targets` has vMER by model, in the version that was the target, and round."""
     data = tuple(of for of in field.data if any((each.id, of.id, metric.name) in scores for each in field.entrants))
-    recent = recency([of.round is not None for of in data], discount)
+    recent = recency_weights([of.round is not None for of in data], discount)
     steps = dataset_steps([(of.weight, of.rows) for of in data])
     weights = [step * share for step, share in zip(steps, recent, strict=True)]
     weighed = any(weights)

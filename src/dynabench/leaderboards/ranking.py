@@ -17,8 +17,8 @@ from dynabench.language import _
 from dynabench.leaderboards.board import Board, Entry, Floats
 from dynabench.leaderboards.weights import Weights
 from dynabench.scoring.measures import Measure
-from dynabench.stats.averages import shares
-from dynabench.stats.dynascore import dynascore, exchange, guarded_dynascore, guarded_exchange
+from dynabench.stats.averages import dataset_shares
+from dynabench.stats.dynascore import dynascore, exchange_rates, guarded_dynascore, guarded_exchange_rates
 from dynabench.stats.ranks import RankInterval, rank_intervals
 
 LEVEL = 0.95
@@ -105,7 +105,7 @@ def _shares(board: Board, weights: Weights) -> Floats:
         each.name: {metric.name: 1.0 for metric, known in zip(board.metrics, board.there[at], strict=True) if known}
         for at, each in enumerate(board.datasets)
     }
-    share = shares({"any": has}, steps)
+    share = dataset_shares({"any": has}, steps)
     for k, metric in enumerate(board.metrics):
         for d, data in enumerate(board.datasets):
             found[d, k] = share.get(metric.name, {}).get(data.name, 0.0)
@@ -249,11 +249,11 @@ def _scores(
     if guarded:
         scales = {name: scale for name, scale in ends.items() if name in known}
         scores = guarded_dynascore(table, board.primary, steps, directions, scales)
-        factor = guarded_exchange(table, board.primary, steps, directions, scales)
+        factor = guarded_exchange_rates(table, board.primary, steps, directions, scales)
     else:
         offsets = {name: offset for name, offset in OFFSETS.items() if name in known}
         scores = dynascore(table, board.primary, steps, directions, offsets)
-        factor = exchange(table, board.primary, steps, directions)
+        factor = exchange_rates(table, board.primary, steps, directions)
     told = list(scores.values())
     replicates = np.zeros((len(means), drawn.shape[-1]), np.float32)
     for at, name in enumerate(names):

@@ -12,7 +12,7 @@ from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import matrix as matrices
 from dynabench.leaderboards.entrants import Cell
 from dynabench.leaderboards.view_pages import Discount, Name, Number, Word, plotted
-from dynabench.web.sheets import csv_file
+from dynabench.web.csv_files import csv_file
 
 router = APIRouter(include_in_schema=False)
 

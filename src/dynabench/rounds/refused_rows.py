@@ -8,7 +8,7 @@ from starlette.responses import Response
 from dynabench.db import Database
 from dynabench.rounds import queries
 from dynabench.rounds.tables import RefusedRow
-from dynabench.web.sheets import csv_file
+from dynabench.web.csv_files import csv_file
 
 AT_ONCE = 1_000
 

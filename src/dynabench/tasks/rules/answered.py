@@ -1,4 +1,4 @@
-"""Whether a model answered the question at all: one that did not is broken, not fooled."""
+"""The check that a model answered the question: a model that did not is broken, not fooled."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ from dynabench.tasks.fields.base import Field, Values
 
 
 def require_answers(prediction: Values, fields: Sequence[Field]) -> None:
-    """Raise `Unavailable` where the prediction lacks one of these fields or holds what it cannot."""
+    """Raise `Unavailable` where the prediction lacks one of these fields or holds an invalid value."""
     for field in fields:
         if not isinstance(prediction, Mapping) or field.name not in prediction:
             raise _without(field)
