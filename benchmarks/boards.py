@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from benchmarks.row import Row, median_ms
 from dynabench.evaluate import load
-from dynabench.evaluate.replicating import replicated
-from dynabench.stats.averages import averaged, shares
-from dynabench.stats.dynascore import dynascore, exchange
-from dynabench.stats.ranks import RankInterval, board_replicates, rank_intervals
-from dynabench.stats.replicates import TIMES, draws
+from dynabench.evaluate.replicates import score_replicates
+from dynabench.stats.averages import average_over_datasets, dataset_shares
+from dynabench.stats.dynascore import dynascore, exchange_rates
+from dynabench.stats.ranks import RankInterval, rank_intervals, weighted_replicates
+from dynabench.stats.replicates import REPLICATES, row_draws
 
 MODELS, ROWS = 100, 10_000
 METRICS = ("accuracy", "f1", "fairness", "robustness", "calibration_error")
@@ -34,21 +34,21 @@ def _leaderboard() -> Row:
 
 def board(stored: list[bytes], scores: dict[str, dict[str, dict[str, float]]]) -> list[RankInterval]:
     """Dynascores and rank intervals of all models from what the database has of them."""
-    means, share = averaged(scores), shares(scores)
+    means, share = average_over_datasets(scores), dataset_shares(scores)
     found = dynascore(means, "accuracy", directions=DIRECTIONS)
-    rates = exchange(means, "accuracy", directions=DIRECTIONS)
+    rates = exchange_rates(means, "accuracy", directions=DIRECTIONS)
     coefficients = [[rates[metric] * share[metric][dataset] for dataset in DATASETS] for metric in METRICS]
-    return rank_intervals(list(found.values()), board_replicates(_unpacked(stored), coefficients))
+    return rank_intervals(list(found.values()), weighted_replicates(_unpacked(stored), coefficients))
 
 
 def _unpacked(stored: list[bytes]) -> NDArray[np.float32]:
-    planes = np.frombuffer(b"".join(stored), "<f4").reshape(len(METRICS), len(DATASETS), MODELS, TIMES)
+    planes = np.frombuffer(b"".join(stored), "<f4").reshape(len(METRICS), len(DATASETS), MODELS, REPLICATES)
     return planes.transpose(3, 2, 0, 1)
 
 
 def _plain(stored: list[bytes], scores: dict[str, dict[str, dict[str, float]]]) -> None:
     """Without steps and shared quantiles: the standard error of each pair's difference, one pair after the other."""
-    rates = exchange(averaged(scores), "accuracy", directions=DIRECTIONS)
+    rates = exchange_rates(average_over_datasets(scores), "accuracy", directions=DIRECTIONS)
     drawn = np.einsum("bmkd,k->bm", _unpacked(stored), [rates[metric] / len(DATASETS) for metric in METRICS])
     for one, other in combinations(range(MODELS), 2):
         (drawn[:, one] - drawn[:, other]).std(ddof=1)
@@ -59,8 +59,8 @@ def _stored() -> tuple[list[bytes], dict[str, dict[str, dict[str, float]]]]:
     rng = np.random.default_rng(0)
     shape = (len(METRICS), len(DATASETS), MODELS)
     values = np.linspace(0.6, 0.9, MODELS) + rng.normal(0, 0.02, shape)
-    shared = rng.normal(0, 0.005, (*shape[:2], 1, TIMES))
-    drawn = (values[..., None] + shared + rng.normal(0, 0.005, (*shape, TIMES))).astype("<f4")
+    shared = rng.normal(0, 0.005, (*shape[:2], 1, REPLICATES))
+    drawn = (values[..., None] + shared + rng.normal(0, 0.005, (*shape, REPLICATES))).astype("<f4")
     scores = {
         f"model {model}": {
             dataset: {metric: float(values[k, d, model]) for k, metric in enumerate(METRICS)}
@@ -68,7 +68,7 @@ def _stored() -> tuple[list[bytes], dict[str, dict[str, dict[str, float]]]]:
         }
         for model in range(MODELS)
     }
-    return [one.tobytes() for one in drawn.reshape(-1, TIMES)], scores
+    return [one.tobytes() for one in drawn.reshape(-1, REPLICATES)], scores
 
 
 def _replicates() -> list[Row]:
@@ -81,12 +81,12 @@ def _replicates() -> list[Row]:
         module = load(name, **options)
 
         def plain(module: object = module) -> None:
-            for block in draws("a digest", ROWS):
+            for block in row_draws("a digest", ROWS):
                 for chosen in block:
                     module.compute(**{key: column[chosen] for key, column in columns.items()})  # type: ignore[attr-defined]
 
-        ours = median_ms(lambda module=module: replicated(module, columns, "a digest"), 9)
-        what = f"{TIMES:,} replicates of {' '.join([*options.values(), name])}, {ROWS:,} rows"
+        ours = median_ms(lambda module=module: score_replicates(module, columns, "a digest"), 9)
+        what = f"{REPLICATES:,} replicates of {' '.join([*options.values(), name])}, {ROWS:,} rows"
         anchor = median_ms(plain, 1, 0)
         found.append(Row(what, ours, "ms", "the metric on each sample", anchor, "100 ms", ours <= 100))
     return found

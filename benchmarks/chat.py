@@ -89,7 +89,7 @@ def _content(line: str) -> str:
 @contextmanager
 def round_against(servers: Sequence[tuple[str, str]]) -> Iterator[tuple[Page, Client]]:
     """A person and their program on a platform with an open round against models at these addresses."""
-    [chat] = [each for each in shipped.conversations() if each.config.id == TASK]
+    [chat] = [each for each in shipped.shipped_conversations() if each.config.id == TASK]
     with TemporaryDirectory() as at, gallery.chromium() as browser:
         home = Path(at)
         for number, (url, model) in enumerate(servers):

@@ -17,7 +17,7 @@ from benchmarks.row import Row, median_ms
 from benchmarks.running import operate, platform, settle
 from dynabench.client import Client
 from dynabench.models import catalog
-from dynabench.tasks.shipped import builtin
+from dynabench.tasks.shipped import shipped_tasks
 
 MODEL = "nli-minilm"
 WORDS = "two hikers wait outside a closed shop while nobody plays the old piano near seven wet dogs".split()
@@ -33,7 +33,7 @@ def hypothesis(turn: int) -> str:
 def bare() -> tuple[float, float]:
     """Median milliseconds of one bare call, and examples per second on full batches of 32 of the same texts."""
     model = catalog.open_model(catalog.entry(MODEL).folder)
-    task = next(each for each in builtin() if each.config.id == "nli")
+    task = next(each for each in shipped_tasks() if each.config.id == "nli")
     premises = [context["values"]["premise"] for context in task.contexts()]
     turns = itertools.count()
 

@@ -18,7 +18,7 @@ from benchmarks.world import databases
 from dynabench.collection import near
 from dynabench.db import Database
 from dynabench.rounds import service
-from dynabench.stats.minhash import bands, groups
+from dynabench.stats.minhash import band_keys, shingle_hashes
 
 BUDGET_MS = 5.0
 
@@ -27,7 +27,7 @@ def index(of: Million) -> Iterator[tuple[str, int, int]]:
     """The bands of all texts, in the order of the table."""
     for place in range(N):
         words = " ".join(f"w{word}" for word in of.words[place].tolist())
-        for band in set(bands(groups(words)).tolist()):
+        for band in set(band_keys(shingle_hashes(words)).tolist()):
             yield "bench", band, place + 1
 
 

@@ -26,7 +26,7 @@ from dynabench.models.training.questions import Question
 from dynabench.models.training.retraining import retrain
 from dynabench.models.training.rows import read
 from dynabench.stats.clusters import difference
-from dynabench.tasks.words import answer_words, word_f1
+from dynabench.tasks.answer_words import answer_words, word_f1
 
 ROOT = Path(__file__).parent.parent
 TARGET, JUDGE = "qa-minilm", "qa-extended-reader"

@@ -23,7 +23,7 @@ from dynabench.adversaries.language_model import SHOTS, LanguageModel, Strategy
 from dynabench.adversaries.protocol import Budget, Context, is_wrong
 from dynabench.models import catalog
 from dynabench.settings import get_settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 
 MARKS = (
     "<!-- writers: `python -m benchmarks.writers` writes what is between these marks -->",
@@ -59,7 +59,7 @@ def _rows(name: str, url: str, asked: argparse.Namespace) -> Iterator[str]:
     rows, target = contexts(name, asked.data), LocalTarget(catalog.open_model(catalog.entry(name).folder))
     missed = (row for row in reversed(rows) if is_wrong(target.ask([row.inputs])[0], row.answer or {}))
     successes = list(islice(missed, SHOTS))
-    [task] = [each.config for each in builtin() if each.config.id == TASKS[name]]
+    [task] = [each.config for each in shipped_tasks() if each.config.id == TASKS[name]]
     for strategy in get_args(Strategy):
         model = LanguageModel(
             url, "smollm2", strategy, tries=asked.tries, temperature=0, max_tokens=48, seconds=300,

@@ -38,7 +38,7 @@ from dynabench.rounds import service as rounds
 from dynabench.scoring import queries, queueing
 from dynabench.scoring.tables import Evaluation, Score, Shard
 from dynabench.settings import Settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 
 MODEL, TASK, DATASETS, ROWS = "sentiment-ngram", "sentiment", 10, 1000
 LOW = 50
@@ -49,7 +49,7 @@ STUCK = 60.0
 
 def furnish(settings: Settings, database: Database, evaluations: int) -> None:
     """Datasets, copies of a model, and all of their evaluations queued."""
-    [task] = [each for each in builtin() if each.config.id == TASK]
+    [task] = [each for each in shipped_tasks() if each.config.id == TASK]
     database.write(rounds.save_task, None, task.source)
     versions = [_dataset(settings, database, number) for number in range(DATASETS)]
     made = sum(feed(settings, database, number) for number in range(-(-evaluations // DATASETS)))

@@ -13,9 +13,9 @@ from mkdocs.structure.files import File, Files
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 from dynabench.cards import library, usage
-from dynabench.cards.formulas import mathml
+from dynabench.cards.formulas import formula_as_mathml
 from dynabench.distributions import LIBRARY, install_command
-from dynabench.evaluate.faces.lines import reach
+from dynabench.evaluate.faces.result_lines import range_text
 
 TITLES = {"metric": "Metrics", "measurement": "Measurements", "comparison": "Comparisons"}
 
@@ -23,12 +23,12 @@ TITLES = {"metric": "Metrics", "measurement": "Measurements", "comparison": "Com
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a page for each kind, and the list of all."""
     for kind, title in TITLES.items():
-        text = page(title, [each for each in library.entries() if each.kind == kind and each.ours])
+        text = page(title, [each for each in library.all_entries() if each.kind == kind and each.ours])
         files.append(File.generated(config, f"reference/modules/{kind}s.md", content=text))
     return files
 
 
-def page(title: str, found: list[library.Entry]) -> str:
+def page(title: str, found: list[library.LibraryEntry]) -> str:
     """All modules of a kind: a table, then each one's card."""
     rows = "\n".join(f"| [`{each.name}`](#{each.name}) | {cell(each.line)} | {cell(told(each))} |" for each in found)
     intro = f"# {title}\n\nMade from the cards in the code. `dynabench evaluate show` prints one, `/evaluate` computes."
@@ -36,20 +36,24 @@ def page(title: str, found: list[library.Entry]) -> str:
     return "\n\n".join([intro, f"{head}\n{rows}", *(card(each) for each in found)]) + "\n"
 
 
-def told(entry: library.Entry) -> str:
+def told(entry: library.LibraryEntry) -> str:
     """Range and direction of a module's first output."""
-    return reach(entry.card.outputs[0])
+    return range_text(entry.card.outputs[0])
 
 
-def card(entry: library.Entry) -> str:
+def card(entry: library.LibraryEntry) -> str:
     """One module."""
     known = entry.card
-    parts = [f"## {entry.name} {{#{entry.name}}}", plain(known.description), f"<div>{mathml(known.formula)}</div>"]
+    parts = [
+        f"## {entry.name} {{#{entry.name}}}",
+        plain(known.description),
+        f"<div>{formula_as_mathml(known.formula)}</div>",
+    ]
     parts.append(terms("column", known.inputs))
     if known.options:
         parts.append(terms("option", known.options))
-    parts.append(terms("result", {each.name: f"{each.text} ({reach(each)})" for each in known.outputs}))
-    parts.append(f"```python\n{usage.python(entry)}\n```")
+    parts.append(terms("result", {each.name: f"{each.text} ({range_text(each)})" for each in known.outputs}))
+    parts.append(f"```python\n{usage.python_usage(entry)}\n```")
     parts.append(f"**Limits.** {plain(known.limits)}")
     needs = [f"`{install_command(LIBRARY, extra)}`" for extra in known.needs] + (
         [known.resource] if known.resource else []

@@ -27,7 +27,7 @@ from dynabench.models.catalog import BUILTIN
 from dynabench.models.training import ngram
 from dynabench.models.words import Word, words
 from dynabench.stats.rates import wilson
-from dynabench.tasks.shipped import builtin
+from dynabench.tasks.shipped import shipped_tasks
 
 SEED, BITS, STRENGTH, KEEP = 7, 15, 0.3, 30_000
 PASSAGES = 8_000
@@ -235,7 +235,7 @@ def main() -> None:
 
 def shipped_seeds() -> list[dict[str, Any]]:
     """The sentences with marked names that come with the task."""
-    return list(next(task for task in builtin() if task.config.id == "ner").seeds())
+    return list(next(task for task in shipped_tasks() if task.config.id == "ner").seeds())
 
 
 def write(folder: Path, scores: dict[str, Any]) -> None:

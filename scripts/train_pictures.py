@@ -34,7 +34,7 @@ from transformers import (
 from dynabench.models import catalog, pictures, spec
 from dynabench.models.catalog import BUILTIN
 from dynabench.stats.rates import wilson
-from dynabench.tasks.shown import LEARNT, digit
+from dynabench.tasks.shipped_pictures import TRAINING_DIGITS, digit_image
 
 SEED = 7
 
@@ -63,7 +63,9 @@ def digits(folder: Path) -> dict[str, Any]:
     """A small ResNet of the first digits, shifted by up to a pixel; scored on those that contexts are made of."""
     _, shown = load_digits(return_X_y=True)
     read = ViTImageProcessor(size={"height": 16, "width": 16})
-    pixels = read(images=[digit(at).convert("RGB") for at in range(len(shown))], return_tensors="pt")["pixel_values"]
+    pixels = read(images=[digit_image(at).convert("RGB") for at in range(len(shown))], return_tensors="pt")[
+        "pixel_values"
+    ]
     marks = torch.tensor(shown)
     named = {"id2label": {at: str(at) for at in range(10)}, "label2id": {str(at): at for at in range(10)}}
     config = ResNetConfig(embedding_size=24, hidden_sizes=[24, 48], depths=[1, 1], layer_type="basic", **named)
@@ -72,7 +74,7 @@ def digits(folder: Path) -> dict[str, Any]:
 
     def batches() -> Iterator[dict[str, torch.Tensor]]:
         for _ in range(steps):
-            picked = torch.randint(0, LEARNT, (64,))
+            picked = torch.randint(0, TRAINING_DIGITS, (64,))
             moved = torch.roll(pixels[picked], tuple(torch.randint(-2, 3, (2,)).tolist()), (2, 3))
             yield {"pixel_values": moved, "labels": marks[picked]}
 
@@ -81,7 +83,10 @@ def digits(folder: Path) -> dict[str, Any]:
     read.save_pretrained(folder)
     labels = [str(at) for at in range(10)]
     describe(folder, "image-classification", ["image"], labels, DIGITS)
-    rows = [({"image": pictures.text_of(digit(at).convert("RGB"))}, str(shown[at])) for at in range(LEARNT, len(shown))]
+    rows = [
+        ({"image": pictures.text_of(digit_image(at).convert("RGB"))}, str(shown[at]))
+        for at in range(TRAINING_DIGITS, len(shown))
+    ]
     return {"digits, rows from 1,200 on": score(folder, rows)}
 
 

@@ -16,7 +16,7 @@ from dynabench.models import kinds
 from dynabench.rounds.samplers import samplers
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import types
-from dynabench.tasks.rules import rules
+from dynabench.tasks.rules import fooling_rules
 from tests.plugins import distribution, on_path
 
 PLUGIN = '''
@@ -91,14 +91,14 @@ def test_what_we_ship_comes_by_the_same_hooks():
     assert callers == set(plugins.HOOKS) - PLUGGED_IN
     assert list(types())[:5] == ["text", "choice", "spans", "yes_no", "number"]
     assert "ngram" in kinds.kinds()
-    assert "differs" in rules()
+    assert "differs" in fooling_rules()
     assert known.failures == []
 
 
 def test_one_package_brings_one_of_each(site):
     with on_path(site, package(site, "thumbs", PLUGIN)):
         assert list(types())[-1] == "thumb"
-        assert list(rules())[-1] == "opposite"
+        assert list(fooling_rules())[-1] == "opposite"
         assert {"coin", "torchserve"} <= set(kinds.kinds())
         assert list(perturbations.transformations())[-1] == "nothing"
         assert list(samplers())[-1] == "first"
@@ -141,7 +141,7 @@ def test_a_name_that_is_taken_stays(site, caplog):
 def test_a_broken_plug_in_is_told_and_takes_nothing_with_it(site, code, reason):
     with on_path(site, package(site, "broken", code), package(site, "thumbs", PLUGIN)):
         assert "thumb" in types()
-        assert "opposite" in rules()
+        assert "opposite" in fooling_rules()
         assert evaluate.load("own_accuracy").name
         [failure] = plugins.installed().failures
         assert failure.plugin == "broken"

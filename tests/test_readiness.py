@@ -16,7 +16,7 @@ from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import service
 from dynabench.rounds.demo_progress import demo_progress
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
 from tests.models.conftest import served
 from tests.models.waiting import until_ready
@@ -30,7 +30,7 @@ def settings(settings):
 
 def first_task(database, models: Path | None = None) -> None:
     """The first task of the demo, as far as `demo.prepare` gets with it."""
-    [task] = [each for each in builtin() if each.config.id == "sentiment"]
+    [task] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
     cards = [entry.card for entry in catalog.find([models or BUILTIN]) if entry.card]
     own = [card for card in cards if card.name == "sentiment-ngram"]
     database.write(demo._add_task, task, list(task.contexts()), own, own)
@@ -137,7 +137,7 @@ def test_a_try_while_the_model_is_away_is_told_in_grey(client, database, browser
 
 def test_nothing_of_a_task_is_there_before_all_of_it(database):
     """A start that is killed between two steps leaves no half task, whose contexts would be added once more."""
-    [task] = [each for each in builtin() if each.config.id == "sentiment"]
+    [task] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
     with pytest.raises(AttributeError):
         database.write(demo._add_task, task, list(task.contexts()), ["no card"], ["no card"])
     assert database.read(lambda session: session.get(service.Task, "sentiment")) is None

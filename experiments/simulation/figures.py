@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.stats.clusters import Estimate
+from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.corrections import holm
 from experiments.simulation import qualities
 from experiments.simulation.history import ExperimentHistory
@@ -99,7 +99,7 @@ def _compute_levels(history: ExperimentHistory, arm: str) -> dict[str, float]:
     }
 
 
-def _estimate_differences(history: ExperimentHistory, arm: str) -> dict[str, Estimate]:
+def _estimate_differences(history: ExperimentHistory, arm: str) -> dict[str, ClusteredEstimate]:
     test = history.errors(arm, "test").astype(float) - history.errors("random", "test")
     suite = history.errors(arm, "suite").astype(float) - history.errors("random", "suite")
     rows, phenomena = history.test_clusters, np.array(history.data.suite.sources)

@@ -12,13 +12,13 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynabench.stats.clusters import Estimate
+from dynabench.stats.clusters import ClusteredEstimate
 from experiments.simulation.selection import FloatArray
 
 CONFIDENCE = 0.95
 
 
-def estimate_crossed_mean(values: ArrayLike, clusters: ArrayLike) -> Estimate:
+def estimate_crossed_mean(values: ArrayLike, clusters: ArrayLike) -> ClusteredEstimate:
     """Estimate the mean of `values`, shape (seeds, items), over seeds and clusters of items.
 
     `clusters` has the cluster of each item, shape (items,).
@@ -31,20 +31,20 @@ def estimate_crossed_mean(values: ArrayLike, clusters: ArrayLike) -> Estimate:
     return _estimate(mean, array.mean(1), correction * float(deviations @ deviations) / array.shape[1] ** 2)
 
 
-def estimate_seed_mean(values: ArrayLike) -> Estimate:
+def estimate_seed_mean(values: ArrayLike) -> ClusteredEstimate:
     """Estimate the mean of one value per seed, shape (seeds,), where items are fixed or each seed has its own."""
     array = np.asarray(values, float)
     return _estimate(float(array.mean()), array, 0.0)
 
 
-def _estimate(mean: float, seed_means: FloatArray, item_variance: float) -> Estimate:
+def _estimate(mean: float, seed_means: FloatArray, item_variance: float) -> ClusteredEstimate:
     seeds = len(seed_means)
     if seeds < 2:
-        return Estimate(mean)
+        return ClusteredEstimate(mean)
     error = sqrt(float(seed_means.var(ddof=1)) / seeds + item_variance)
     if error <= 1e-12:
-        return Estimate(mean)
+        return ClusteredEstimate(mean)
     from scipy.special import stdtr, stdtrit
 
     half = float(stdtrit(seeds - 1, 0.5 + CONFIDENCE / 2)) * error
-    return Estimate(mean, mean - half, mean + half, float(2 * stdtr(seeds - 1, -abs(mean) / error)))
+    return ClusteredEstimate(mean, mean - half, mean + half, float(2 * stdtr(seeds - 1, -abs(mean) / error)))

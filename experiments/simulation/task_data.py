@@ -89,7 +89,7 @@ def _read_pool(recipe: recipes.Recipe, data_folder: Path) -> LabelledRows:
 
 def group_near_duplicates(texts: Sequence[str]) -> IntArray:
     """Number the texts so that near-duplicates, and texts that a chain of near-duplicates connects, have one number."""
-    union = minhash.Together()
+    union = minhash.UnionFind()
     for first, second in minhash.near_pairs(texts, NEAR_DUPLICATE_SIMILARITY):
         union.join((first, second))
     roots = [union.root(index) for index in range(len(texts))]
@@ -120,7 +120,7 @@ def find_largest_similarity(first: Sequence[str], second: Sequence[str]) -> floa
     """Return the largest Jaccard similarity between a text of one list and one of the other; compares all pairs."""
     from scipy.sparse import csr_array
 
-    character_groups = [[minhash.groups(text) for text in texts] for texts in (first, second)]
+    character_groups = [[minhash.shingle_hashes(text) for text in texts] for texts in (first, second)]
     vocabulary = np.unique(np.concatenate([groups for side in character_groups for groups in side]))
     matrices = []
     for side in character_groups:

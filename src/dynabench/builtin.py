@@ -59,7 +59,7 @@ def dynabench_evaluation_modules() -> Mapping[str, Mapping[str, str]]:
     """The files of `evaluate/metrics`, `evaluate/measurements` and `evaluate/comparisons`."""
     from dynabench.evaluate import registry
 
-    return registry.shipped()
+    return registry.shipped_modules()
 
 
 @hookimpl

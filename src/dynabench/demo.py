@@ -22,7 +22,7 @@ from dynabench.rounds.contexts import Row
 from dynabench.rounds.tables import Task
 from dynabench.settings import Settings
 from dynabench.tasks.fields import Image
-from dynabench.tasks.shipped import Shipped, builtin, selections
+from dynabench.tasks.shipped import ShippedTask, shipped_selections, shipped_tasks
 
 PARTS: tuple[tuple[str, str, Kind, Visibility], ...] = (
     ("dev", "Development messages", "rows", "scoring"),
@@ -40,12 +40,12 @@ def prepare(settings: Settings) -> None:
     cards = [entry.card for entry in catalog.find(catalog.folders(settings)) if entry.card]
     ours = [entry.card for entry in catalog.find([catalog.BUILTIN]) if entry.card]
     answered = {card.task for card in ours}
-    if lacking := [each.config.id for each in builtin() if each.answered_by not in answered]:
+    if lacking := [each.config.id for each in shipped_tasks() if each.answered_by not in answered]:
         mending = install_command(PLATFORM, "models")
         raise Unavailable(f"The demo has no shipped model for the tasks {', '.join(lacking)}: {mending}")
     db = Database(settings.url)
     try:
-        for shipped in builtin():
+        for shipped in shipped_tasks():
             if db.read(_has_rounds, shipped.config.id):
                 continue
             if any(isinstance(field, Image) for field in shipped.config.context):  # pictures are noted with their task
@@ -54,7 +54,7 @@ def prepare(settings: Settings) -> None:
             own = [card for card in cards if card.task == shipped.answered_by]
             targets = strongest([card for card in ours if card.task == shipped.answered_by])
             db.write(_add_task, shipped, given, own, targets)
-        for shipped in selections():
+        for shipped in shipped_selections():
             if not db.read(_has_task, shipped.config.id):
                 add_selection(db, settings, shipped)
         for name in template_suites.shipped_suites():
@@ -69,7 +69,7 @@ def _add_suite(db: Database, settings: Settings, wanted: template_suites.Suite) 
         db.write(suites.add, wanted, stored.write(settings, suites.rows(wanted)))
 
 
-def add_selection(db: Database, settings: Settings, shipped: Shipped) -> None:
+def add_selection(db: Database, settings: Settings, shipped: ShippedTask) -> None:
     """Add a task in which people choose training data; the worker enters its baselines and scores them."""
     licence = shipped.config.data.licence
     parts = []
@@ -82,7 +82,7 @@ def add_selection(db: Database, settings: Settings, shipped: Shipped) -> None:
     db.write(_add_selection, shipped, parts)
 
 
-def _add_selection(session: Session, shipped: Shipped, parts: list[tuple[str, Settled, Written]]) -> None:
+def _add_selection(session: Session, shipped: ShippedTask, parts: list[tuple[str, Settled, Written]]) -> None:
     """Add a task with all of its datasets at once, as `_add_task` does."""
     service.save_task(session, None, shipped.source)
     for name, settled, written in parts:
@@ -108,7 +108,7 @@ def strongest(ours: list[Card]) -> list[Card]:
 
 
 def _add_task(
-    session: Session, shipped: Shipped, given: list[dict[str, Any]], own: list[Card], targets: list[Card]
+    session: Session, shipped: ShippedTask, given: list[dict[str, Any]], own: list[Card], targets: list[Card]
 ) -> None:
     """Add a task with everything that belongs to it at once: nobody meets half of one, nor does a crash leave it."""
     config = shipped.config

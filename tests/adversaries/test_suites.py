@@ -6,9 +6,9 @@ import pytest
 
 from dynabench.adversaries import template_suites
 from dynabench.errors import Invalid
-from dynabench.tasks.shipped import builtin
+from dynabench.tasks.shipped import shipped_tasks
 
-CONFIGS = {shipped.config.id: shipped.config for shipped in builtin()}
+CONFIGS = {shipped.config.id: shipped.config for shipped in shipped_tasks()}
 OWN = """
 name: own
 title: Two words

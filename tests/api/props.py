@@ -17,10 +17,10 @@ from dynabench.collection.tables import Handout
 from dynabench.db import Database, now
 from dynabench.leaderboards import reports, snapshots
 from dynabench.leaderboards.tables import Report, Snapshot
-from dynabench.media import looking
 from dynabench.media import service as media
-from dynabench.media.facts import Limits
-from dynabench.media.store import Store
+from dynabench.media import uploads
+from dynabench.media.facts import UploadLimits
+from dynabench.media.store import MediaStore
 from dynabench.notices import links
 from dynabench.notices import service as notices
 from dynabench.notices.tables import Delivery, Hook, Wish
@@ -80,10 +80,10 @@ class Props:
     def picture(self) -> str:
         """A picture that the context shows."""
         settings = self.client.app.state.settings
-        content, facts = looking.taken(files.picture(), "image", Limits(2**20))
-        digest = Store.of(settings).put(content)
-        self.database.write(media.note, "nli", None, digest, facts)
-        self.database.write(media.bind, "nli", [{"media": digest}], context_id=self.scene.given["id"])
+        content, facts = uploads.check_upload(files.picture(), "image", UploadLimits(2**20))
+        digest = MediaStore.of(settings).put(content)
+        self.database.write(media.record_upload, "nli", None, digest, facts)
+        self.database.write(media.bind_media, "nli", [{"media": digest}], context_id=self.scene.given["id"])
         return digest
 
     def measured(self) -> dict[str, str]:

@@ -18,7 +18,7 @@ from dynabench.notices import links
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests import boards
 from tests.api import things
 from tests.api.props import NAMES, Keys, Props, Scene
@@ -177,7 +177,7 @@ def _found(session: Session, banned: int, invited: bool) -> None:
     world.seed(session)
     session.execute(update(Person).where(Person.username == NAMES["admin"]).values(admin=True))
     if invited:
-        source = next(each.source for each in builtin() if each.config.id == "nli")
+        source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
         rounds.save_task(session, None, f"{source}\nannotators: invited\n")
     for role, name in ROLES.items():
         rounds.set_role(session, None, "nli", NAMES[role], name)

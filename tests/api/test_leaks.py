@@ -12,7 +12,7 @@ from dynabench.collection import hiding
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.api.route import EVERYBODY, MAY
 from tests.api.routes import ROUTES
 from tests.api.stage import NAMES, Scene, Stage, new_stage
@@ -49,7 +49,7 @@ def furnished_with_secrets(settings: Settings) -> Scene:
 
 def arrange(session: Session, hidden: int) -> None:
     hiding.hide(session, None, hidden, f"It is about {HIDDEN}.")
-    source = next(each.source for each in builtin() if each.config.id == "nli")
+    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
     rounds.save_task(session, None, f"# {CONFIG}\n{source}")
     rounds.set_role(session, None, "nli", NAME, "expert")
     invitations.invite(session, None, "nli", "expert", note=NOTE)

@@ -20,8 +20,8 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, Task
 from dynabench.scoring.tables import Evaluation, Record
 from dynabench.settings import Settings
-from dynabench.tasks.rewriting import renamed
-from dynabench.tasks.shipped import builtin
+from dynabench.tasks.config_edits import with_id
+from dynabench.tasks.shipped import shipped_tasks
 from tests import boards
 
 RECORD = {"format": "dynabench-record-1", "key": "", "dataset": {"visibility": "public"}}
@@ -64,8 +64,8 @@ def films(session: Session, settings: Settings) -> None:
 
 def released(session: Session, settings: Settings, owner: int) -> None:
     """A task of `owner`'s with one round, which is released with two files."""
-    source = next(each.source for each in builtin() if each.config.id == "nli")
-    rounds.save_task(session, None, renamed(source, "done"))
+    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
+    rounds.save_task(session, None, with_id(source, "done"))
     session.add(Role(task_id="done", person_id=owner, role="owner"))
     version = session.get_one(Task, "done").version_id
     of = Round(task_id="done", number=1, version_id=version, state="released", closed_at=now())

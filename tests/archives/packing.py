@@ -10,7 +10,7 @@ from typing import Any
 from dynabench.archives import direct, layout
 from dynabench.db import Database
 from dynabench.settings import Settings
-from dynabench.tasks.rewriting import renamed
+from dynabench.tasks.config_edits import with_id
 
 
 def packed(db: Database, settings: Settings, task: str, *, examples: bool = True) -> bytes:
@@ -59,5 +59,5 @@ def alike(archive: bytes, id: str) -> dict[str, bytes]:
         row["made_from"] = row["made_from"] and places.get(row["made_from"], "gone")
     found[layout.EXAMPLES] = json.dumps(rows).encode()
     return {
-        name: renamed(text.decode(), id).encode() if name.endswith(".yaml") else text for name, text in found.items()
+        name: with_id(text.decode(), id).encode() if name.endswith(".yaml") else text for name, text in found.items()
     }

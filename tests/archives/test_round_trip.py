@@ -20,7 +20,7 @@ from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.tables import Context, Round, TaskVersion
 from dynabench.settings import Settings
-from dynabench.tasks.rewriting import rewritten
+from dynabench.tasks.config_edits import with_values
 from tests.archives.packing import alike, bring, files, packed
 from tests.datasets.test_round_trip import PHASES, STEPS, _arms, play
 from tests.datasets.world import recount, said, written
@@ -59,7 +59,7 @@ def furnished(world):
     """Two more versions, a tagged context and a retired one, a seed, a planned draft with arms."""
 
     def make(session):
-        source = rewritten(world.source, {("name",): "Checked twice"})
+        source = with_values(world.source, {("name",): "Checked twice"})
         service.save_task(session, None, source + "\n# a remark\n")
         config = service.newest_config(session, "checks")
         contexts.add(session, "checks", config, [

@@ -25,10 +25,10 @@ from dynabench.db import Database, now
 from dynabench.errors import Conflict
 from dynabench.jobs import Job
 from dynabench.key_check import RESTORING, check_keys
-from dynabench.media import looking
 from dynabench.media import service as media
-from dynabench.media.facts import Limits
-from dynabench.media.store import Store
+from dynabench.media import uploads
+from dynabench.media.facts import UploadLimits
+from dynabench.media.store import MediaStore
 from dynabench.media.tables import Media
 from dynabench.scoring import records
 from dynabench.settings import Settings
@@ -195,17 +195,17 @@ def test_a_disk_that_a_database_fills_is_called_full(database):
 def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_that_is_missing(
     settings, furnished, database, database_kind, elsewhere, tmp_path
 ):
-    store, stop, failures = Store.of(settings), threading.Event(), []
+    store, stop, failures = MediaStore.of(settings), threading.Event(), []
 
     def send(first):
         number = first
         try:
             while not stop.is_set():
                 picture = files.picture(colour=(number % 250, number // 250 % 250, first % 250))
-                content, facts = looking.taken(picture, "image", Limits(2**20))
+                content, facts = uploads.check_upload(picture, "image", UploadLimits(2**20))
                 digest = store.put(content)
-                database.write(media.note, "nli", None, digest, facts)
-                database.write(media.bind, "nli", [{"media": digest}], context_id=1)
+                database.write(media.record_upload, "nli", None, digest, facts)
+                database.write(media.bind_media, "nli", [{"media": digest}], context_id=1)
                 if number % 3 == 0:  # some are thrown away again: rows first, files afterwards
                     database.write(forget, digest)
                     store.remove(digest, now().timestamp() + 1)
@@ -242,7 +242,7 @@ def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_th
 
 def test_a_file_that_was_missing_before_is_told_and_backed_up_around(settings, furnished, database, command, tmp_path):
     digest = database.read(lambda session: session.scalars(select(Media.digest)).first())
-    Store.of(settings).path(digest).unlink()
+    MediaStore.of(settings).path(digest).unlink()
     done = command(settings, "backup", tmp_path / "one.zip", "--json")
     assert done.exit_code == 0, done.output
     assert digest[:12] in done.stderr
@@ -254,7 +254,7 @@ def test_a_file_that_was_missing_before_is_told_and_backed_up_around(settings, f
 def test_files_and_signatures_are_compared_with_their_rows(settings, furnished, database):
     assert database.read(check_files, settings) == []
     digest = database.read(lambda session: session.scalars(select(Media.digest)).first())
-    Store.of(settings).path(digest).write_bytes(b"another picture")
+    MediaStore.of(settings).path(digest).write_bytes(b"another picture")
     rows = next((settings.folder / "datasets").rglob("*.parquet"))
     rows.write_bytes(rows.read_bytes()[:-20])
     (settings.folder / records.KEY).unlink()

@@ -18,7 +18,7 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import Database, now
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 
 ADA, BOB, ROOT = Person(id=1, admin=False), Person(id=2, admin=False), Person(id=3, admin=True)
 VIEWERS = {"visitor": None, "submitter": ADA, "member": BOB, "admin": ROOT}
@@ -142,8 +142,8 @@ def test_a_model_is_shown_as_its_listing_says(visibility, keeps, has_role, allow
 def stored(database: Database) -> Iterator[Session]:
     """A session with datasets and submissions of every kind that the rules tell apart."""
     with Session(database.engine) as session:
-        rounds.save_task(session, None, next(iter(builtin())).source)
-        task = next(iter(builtin())).config.id
+        rounds.save_task(session, None, next(iter(shipped_tasks())).source)
+        task = next(iter(shipped_tasks())).config.id
         values = {"password_hash": "", "terms": "1", "agreed_at": now()}
         people = [Person(username=name, email=f"{name}@example.org", **values) for name in ("ada", "bob")]
         session.add_all(people)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.running import operate, platform
-from dynabench.tasks.shipped import builtin
+from dynabench.tasks.shipped import shipped_tasks
 from tests.browser.people import Guest, arrived
 from tests.browser.test_looks import looks_well
 
@@ -45,7 +45,7 @@ def place(tmp_path):
     """A platform with the shipped task, its sentences as a public dataset, and nobody's models."""
     home = tmp_path / "home"
     home.mkdir()
-    [source] = [each.source for each in builtin() if each.config.id == "sentiment"]
+    [source] = [each.source for each in shipped_tasks() if each.config.id == "sentiment"]
     (tmp_path / "task.yaml").write_text(source, encoding="utf-8")
     rows = [{"uid": f"r{n}", "statement": text, "label": label} for n, (text, label) in enumerate(ROWS)]
     (tmp_path / "plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

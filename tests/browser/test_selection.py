@@ -6,11 +6,11 @@ import io
 import pytest
 from playwright.sync_api import Page, expect
 
-from dynabench.tasks.shipped import selections
+from dynabench.tasks.shipped import shipped_selections
 from tests.browser.test_looks import looks_well
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
-[SHIPPED] = selections()
+[SHIPPED] = shipped_selections()
 HERE = "/tasks/data-selection"
 POOL = list(SHIPPED.rows("pool"))
 

@@ -4,17 +4,19 @@ import pytest
 
 from dynabench.cards import library, service
 from dynabench.errors import Forbidden
-from dynabench.evaluate.faces.checking import same
-from dynabench.evaluate.faces.options import ELSEWHERE
+from dynabench.evaluate.faces.checking import matches_expected
+from dynabench.evaluate.faces.options import EXCLUDED_NAMES
 
 F1 = "/api/v1/evaluate/metric/f1"
-OPEN = [entry for entry in library.entries() if not entry.closed]
+OPEN = [entry for entry in library.all_entries() if not entry.closed]
 PAIR = {"columns": {"predictions": [0, 1, 1], "references": [0, 1, 0]}}
 
 
 def test_the_list_has_all_modules_and_says_which_compute(client):
     found = client.get("/api/v1/evaluate").json()
-    assert [(each["kind"], each["name"]) for each in found["items"]] == [(e.kind, e.name) for e in library.entries()]
+    assert [(each["kind"], each["name"]) for each in found["items"]] == [
+        (e.kind, e.name) for e in library.all_entries()
+    ]
     assert found["next"] is None
     narrowed = client.get("/api/v1/evaluate", params={"kind": "metric", "q": "harmonic"}).json()["items"]
     assert "f1" in [each["name"] for each in narrowed]
@@ -45,7 +47,7 @@ def test_the_examples_of_all_cards_can_be_sent_back_and_give_what_they_say(clien
                 assert example["error"].rstrip(".").casefold() in answer.json()["detail"].casefold(), entry
             else:
                 assert answer.status_code == 200, answer.text
-                assert same(answer.json()["result"], example["result"]), (entry, example)
+                assert matches_expected(answer.json()["result"], example["result"]), (entry, example)
 
 
 def test_intervals_and_scores_of_rows_come_on_request(client):
@@ -91,14 +93,14 @@ def test_nothing_that_loads_models_runs_code_or_wants_data_is_open():
         assert entry.ours
         assert "models" not in entry.card.needs
         assert not entry.card.resource
-        assert not any(ELSEWHERE.search(name) for name in entry.options)
+        assert not any(EXCLUDED_NAMES.search(name) for name in entry.options)
     assert "code_eval" not in [entry.name for entry in OPEN]
 
 
 def test_a_closed_module_is_shown_and_not_computed(client, monkeypatch):
-    module = library.entry("metric", "accuracy").module
-    closed = library.Entry("metric", "accuracy", type("Accuracy", (module,), {"on_pages": False}), True)
-    monkeypatch.setattr(library, "entries", lambda: (closed,))
+    module = library.find_entry("metric", "accuracy").module
+    closed = library.LibraryEntry("metric", "accuracy", type("Accuracy", (module,), {"on_pages": False}), True)
+    monkeypatch.setattr(library, "all_entries", lambda: (closed,))
     address = "/api/v1/evaluate/metric/accuracy"
     assert client.get(address).json()["computes"] is False
     assert client.post(address, json=PAIR).status_code == 403
@@ -107,10 +109,10 @@ def test_a_closed_module_is_shown_and_not_computed(client, monkeypatch):
 
 
 def test_a_module_of_another_package_is_open_when_it_says_so():
-    module = library.entry("metric", "accuracy").module
-    silent = library.Entry("metric", "theirs", type("Theirs", (module,), {}), False)
-    willing = library.Entry("metric", "theirs", type("Theirs", (module,), {"on_pages": True}), False)
+    module = library.find_entry("metric", "accuracy").module
+    silent = library.LibraryEntry("metric", "theirs", type("Theirs", (module,), {}), False)
+    willing = library.LibraryEntry("metric", "theirs", type("Theirs", (module,), {"on_pages": True}), False)
     assert silent.closed
     assert not willing.closed
     with pytest.raises(Forbidden):
-        service.asked(silent, {}, {})
+        service.check_computation(silent, {}, {})

@@ -12,7 +12,7 @@ import pytest
 from dynabench import security
 from dynabench.cards import library, worker
 from dynabench.cards.calculator import Calculator
-from dynabench.cards.formulas import mathml
+from dynabench.cards.formulas import formula_as_mathml
 from dynabench.evaluate import registry
 
 F1 = "/evaluate/metric/f1"
@@ -32,7 +32,7 @@ def numbers(page):
 
 def test_the_list_has_every_module_and_links_to_its_card(client):
     page = client.get("/evaluate").text
-    for kind, name in registry.builtin():
+    for kind, name in registry.builtin_modules():
         assert f'href="/evaluate/{kind}/{name}"' in page
 
 
@@ -54,7 +54,7 @@ def test_typing_brings_the_list_alone(client):
 
 
 def test_every_card_is_shown_with_its_limits_and_a_form_or_the_reason_for_none(client):
-    for entry in library.entries():
+    for entry in library.all_entries():
         shown = client.get(f"/evaluate/{entry.kind}/{entry.name}")
         assert shown.status_code == 200, entry
         said = html.unescape(re.sub(r"</?code>", "`", shown.text))
@@ -65,8 +65,8 @@ def test_every_card_is_shown_with_its_limits_and_a_form_or_the_reason_for_none(c
 
 
 def test_every_formula_is_drawn_or_told_as_text():
-    for entry in library.entries():
-        shown = mathml(entry.card.formula)
+    for entry in library.all_entries():
+        shown = formula_as_mathml(entry.card.formula)
         assert "<math" in shown or "formula-text" in shown, entry
         if "\\frac" in entry.card.formula:
             assert "<mfrac" in shown, entry
@@ -204,7 +204,7 @@ def _stop(process):
 
 def _starve(process):
     """Its children end without an answer, before they have read what they are asked."""
-    process.rlimit(psutil.RLIMIT_AS, (worker.MEMORY - (1 << 20),) * 2)
+    process.rlimit(psutil.RLIMIT_AS, (worker.MAX_MEMORY - (1 << 20),) * 2)
 
 
 def test_an_example_that_could_not_be_computed_once_is_computed_for_the_next_reader(app, client):

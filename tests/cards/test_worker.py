@@ -98,7 +98,7 @@ def test_a_hostile_computation_ends_alone_reaches_nothing_and_the_next_is_answer
 
 
 def test_what_a_module_refuses_is_passed_on():
-    told = worker.computed("metric", "accuracy", None, {"predictions": [1], "references": []}, {}, {})
+    told = worker.compute_request("metric", "accuracy", None, {"predictions": [1], "references": []}, {}, {})
     assert "references has 0" in told["error"]
 
 

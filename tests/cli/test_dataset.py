@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from dynabench.cli import app
 from dynabench.rounds import service as rounds
 from dynabench.settings import get_settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.datasets.library import GOOD, lines
 
 
@@ -24,7 +24,9 @@ def here(settings, monkeypatch):
 
 @pytest.mark.usefixtures("here")
 def test_a_folder_becomes_a_dataset_and_its_rows_come_back(database, tmp_path):
-    database.write(rounds.save_task, None, next(each.source for each in builtin() if each.config.id == "sentiment"))
+    database.write(
+        rounds.save_task, None, next(each.source for each in shipped_tasks() if each.config.id == "sentiment")
+    )
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "train.jsonl").write_bytes(lines(GOOD))
     run = CliRunner()

@@ -45,9 +45,9 @@ def test_the_list_has_every_module_and_narrows():
 
 def test_checking_computes_the_examples_and_names_what_is_wrong(monkeypatch):
     here = [("metric", "accuracy"), ("metric", "f1")]
-    monkeypatch.setattr(registry, "builtin", lambda: iter(here))
+    monkeypatch.setattr(registry, "builtin_modules", lambda: iter(here))
     assert all(each["checked"] and not each["failures"] for each in json.loads(run("list", "--check", "--json").stdout))
-    broken = registry.find("f1")
+    broken = registry.find_module("f1")
     monkeypatch.setattr(broken, "formula", lambda self, total, **options: {"f1": total.counts.sum() * 0.0})
     told = run("list", "--check")
     assert told.exit_code == 1
@@ -55,8 +55,10 @@ def test_checking_computes_the_examples_and_names_what_is_wrong(monkeypatch):
 
 
 def test_what_cannot_run_here_says_what_it_lacks(monkeypatch):
-    monkeypatch.setattr(registry, "builtin", lambda: iter([("metric", "f1")]))
-    monkeypatch.setattr("dynabench.cli.evaluation.listing.checked", lambda module: "torch: pip install 'dynabench[x]'")
+    monkeypatch.setattr(registry, "builtin_modules", lambda: iter([("metric", "f1")]))
+    monkeypatch.setattr(
+        "dynabench.cli.evaluation.listing.missing_requirement", lambda module: "torch: pip install 'dynabench[x]'"
+    )
     (told,) = json.loads(run("list", "--check", "--json").stdout)
     assert told["lacks"].startswith("torch")
     assert not told["checked"]

@@ -9,14 +9,14 @@ from dynabench.accounts.tables import Person
 from dynabench.cli import app
 from dynabench.rounds import contexts, proposals, service
 from dynabench.rounds.contexts import Row
-from dynabench.tasks import builtin
-from dynabench.tasks.rewriting import renamed
+from dynabench.tasks import shipped_tasks
+from dynabench.tasks.config_edits import with_id
 from tests.cli.test_dataset import here
 from tests.conftest import Caller
 
 __all__ = ["here"]
 pytestmark = [pytest.mark.usefixtures("here"), pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
-NLI = builtin()[1]
+NLI = shipped_tasks()[1]
 
 
 def told(*command: str) -> dict:
@@ -41,7 +41,7 @@ def test_operators_decide_what_was_proposed(database, person):
     ada: Caller = person("ada")
 
     def propose(session) -> int:
-        return proposals.propose(session, session.get_one(Person, ada.id), "proposed", renamed(NLI.source, "mine")).id
+        return proposals.propose(session, session.get_one(Person, ada.id), "proposed", with_id(NLI.source, "mine")).id
 
     number = str(database.write(propose))
     assert [each["task"] for each in told("proposals")] == ["mine"]

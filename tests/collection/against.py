@@ -32,7 +32,9 @@ def hosted(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def opened(session: Session, task: str, models: Path, *names: str) -> None:
     """A task with its contexts and an open round against models."""
-    [found] = [each for each in (*shipped.conversations(), *shipped.drawings()) if each.config.id == task]
+    [found] = [
+        each for each in (*shipped.shipped_conversations(), *shipped.shipped_drawings()) if each.config.id == task
+    ]
     service.save_task(session, None, found.source)
     rows = [Row(n, each["values"], each["tag"]) for n, each in enumerate(found.contexts(), start=1)]
     contexts.add(session, task, found.config, rows)

@@ -16,7 +16,7 @@ from dynabench.models.client import Host
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
 from dynabench.settings import Settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.collection.oip import Rule, RuleHost
 from tests.conftest import Caller, register
 from tests.furnished import Furnish, bare
@@ -65,7 +65,7 @@ def client(app: FastAPI, host: Host) -> Iterator[TestClient]:
 
 def seed(session: Session) -> None:
     """Both tasks with their first contexts."""
-    for shipped in builtin():
+    for shipped in shipped_tasks():
         service.save_task(session, None, shipped.source)
         rows = [Row(n, each["values"], each["tag"]) for n, each in enumerate(shipped.contexts(), start=1)]
         contexts.add(session, shipped.config.id, shipped.config, rows[:10])

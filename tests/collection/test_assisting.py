@@ -9,11 +9,11 @@ from dynabench.collection.tables import Example, Standing
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.shipped import builtin
+from dynabench.tasks.shipped import shipped_tasks
 from tests.collection.conftest import draw, send, written
 
 ARMS = [{"name": "alone"}, {"name": "helped", "assistant": True, "share": 3}]
-SOURCE = next(each.source for each in builtin() if each.config.id == "nli")
+SOURCE = next(each.source for each in shipped_tasks() if each.config.id == "nli")
 PAST = "They did not eat lunch at all before the storm."
 
 

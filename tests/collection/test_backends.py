@@ -24,7 +24,7 @@ from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.protocol import Card
 from dynabench.settings import get_settings
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 from dynabench.tasks.fields import Choice
 from tests.collection.conftest import seed, send
 from tests.conftest import Caller
@@ -38,7 +38,7 @@ pytestmark = [
     pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True),  # what a model said is written alike on both
 ]
 SERVED = {"nli": "nli-minilm", "qa": "qa-minilm"}
-CONFIGS = {each.config.id: each.config for each in builtin() if each.config.id in SERVED}
+CONFIGS = {each.config.id: each.config for each in shipped_tasks() if each.config.id in SERVED}
 STARTED = {"ensemble": ("nli",), "linear": ("nli",), "handler": ("nli", "qa")}
 """In this order, so that no ensemble is of a handler, which nothing may be able to confine here."""
 EXPORTED = {"nli": catalog.BUILTIN / "nli-minilm", "qa": Path("qa-transformers")}

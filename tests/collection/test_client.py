@@ -14,7 +14,7 @@ from dynabench.app import create_app
 from dynabench.cli import round as rounds_command
 from dynabench.cli import task as task_command
 from dynabench.settings import get_settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.collection.conftest import seed
 
 
@@ -56,7 +56,7 @@ def test_the_loop_from_a_program(address, command, database, tmp_path):
         assert refused.value.status == 401
         client.register("ada", "ada@example.org", "correct horse battery")
         client.log_in("ada", "correct horse battery")
-        assert {task["id"] for task in client.tasks()} == {shipped.config.id for shipped in builtin()}
+        assert {task["id"] for task in client.tasks()} == {shipped.config.id for shipped in shipped_tasks()}
         given = client.next_context("nli")
         told = client.create_example("nli", given["id"], {"hypothesis": "They are not here."}, given["goal"], key="k")
         assert told == client.create_example(
@@ -74,7 +74,7 @@ def test_the_loop_from_a_program(address, command, database, tmp_path):
 
 
 def test_operators_create_tasks_and_run_rounds(command, database, tmp_path):
-    source = next(shipped.source for shipped in builtin() if shipped.config.id == "nli")
+    source = next(shipped.source for shipped in shipped_tasks() if shipped.config.id == "nli")
     path = tmp_path / "nli.yaml"
     path.write_text(source)
     code, out, _ = command(task_command.app, "create", path, "--json")

@@ -7,27 +7,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.collection.differences import changes
-from dynabench.tasks.differences import MOST, differences
 from dynabench.tasks.fields import Text
+from dynabench.tasks.word_differences import MAX_WORDS, word_differences
 
 WORDS = st.lists(st.sampled_from(["the", "cat", " ", "  ", "sat", "Sat", ",", "\n", "mat", "d'être", "é"]), max_size=30)
 texts = st.one_of(WORDS.map("".join), st.text(max_size=60))
 
 
 def spelled(before: str, after: str) -> list[tuple[str, str]]:
-    return [(piece.kind, piece.text) for piece in differences(before, after)]
+    return [(piece.kind, piece.text) for piece in word_differences(before, after)]
 
 
 @given(texts, texts)
 def test_both_texts_can_be_read_from_the_pieces(before: str, after: str) -> None:
-    pieces = differences(before, after)
+    pieces = word_differences(before, after)
     assert "".join(piece.text for piece in pieces if piece.kind != "in") == before
     assert "".join(piece.text for piece in pieces if piece.kind != "out") == after
 
 
 @given(texts, texts)
 def test_neighbours_differ_and_what_went_stands_first(before: str, after: str) -> None:
-    kinds = [piece.kind for piece in differences(before, after)]
+    kinds = [piece.kind for piece in word_differences(before, after)]
     pairs = list(pairwise(kinds))
     assert all(one != other for one, other in pairs)
     assert ("in", "out") not in pairs
@@ -55,8 +55,8 @@ def test_edits_are_told_in_whole_words(before: str, after: str, pieces: list[tup
 
 
 def test_long_texts_cost_no_quadratic_time() -> None:
-    before, after = "a b " * 20 * MOST, "c d " * 20 * MOST
-    assert len(differences(before, after)) <= 3
+    before, after = "a b " * 20 * MAX_WORDS, "c d " * 20 * MAX_WORDS
+    assert len(word_differences(before, after)) <= 3
 
 
 def test_only_text_fields_that_began_with_something_are_compared() -> None:

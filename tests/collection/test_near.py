@@ -12,7 +12,7 @@ from dynabench.collection.note_tables import Label
 from dynabench.collection.tables import Standing
 from dynabench.rounds import service
 from dynabench.stats import minhash
-from dynabench.tasks.shipped import builtin
+from dynabench.tasks.shipped import shipped_tasks
 from tests.collection.conftest import draw, send, written
 
 TEXT = "The two tired hikers finished eating their lunch at home long before the storm had begun to gather."
@@ -22,7 +22,7 @@ BETWEEN = TEXT.replace("two tired", "three")
 
 def play(database, root, *people, do):
     """A round under a config that says what to do, and one context for all."""
-    source = next(each.source for each in builtin() if each.config.id == "nli")
+    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
     assert root.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
     database.write(service.save_task, None, f"{source}\nnear_duplicates: {{do: {do}}}\n")
     assert root.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
@@ -64,14 +64,14 @@ WORDS = st.lists(
 @settings(max_examples=40, deadline=None)
 @draws(first=WORDS, second=WORDS)
 def test_signatures_estimate_the_similarity_that_is_counted(first, second):
-    a, b = (minhash.groups(" ".join(words)) for words in (first, second))
+    a, b = (minhash.shingle_hashes(" ".join(words)) for words in (first, second))
     exact = minhash.similarity(a, b)
     assert exact == minhash.similarity(b, a)
     assert (exact == 1) == (set(a.tolist()) == set(b.tolist()))
     share = (minhash.signature(a) == minhash.signature(b)).mean()
     assert abs(share - exact) < 0.45, "32 draws"
     if exact == 1:
-        assert (minhash.bands(a) == minhash.bands(b)).all()
+        assert (minhash.band_keys(a) == minhash.band_keys(b)).all()
 
 
 def mixed(value):
@@ -83,22 +83,25 @@ def mixed(value):
 @settings(max_examples=25, deadline=None)
 @draws(text=st.text(max_size=60))
 def test_groups_are_what_one_computes_one_by_one(text):
-    said, factors = minhash.plain(text).ljust(minhash.WIDTH), minhash._PLACES.tolist()
-    parts = [said[at : at + minhash.WIDTH] for at in range(len(said) - minhash.WIDTH + 1)]
+    said, factors = minhash.normalize_text(text).ljust(minhash.SHINGLE_WIDTH), minhash._PLACES.tolist()
+    parts = [said[at : at + minhash.SHINGLE_WIDTH] for at in range(len(said) - minhash.SHINGLE_WIDTH + 1)]
     slow = {mixed(sum(ord(sign) * by for sign, by in zip(part, factors, strict=True)) % 2**64) for part in parts}
-    assert minhash.groups(text).tolist() == sorted(slow)
+    assert minhash.shingle_hashes(text).tolist() == sorted(slow)
 
 
 def test_near_texts_hang_together_and_others_do_not():
     texts = [TEXT, "Nothing like it was ever written.", NEAR, f"{TEXT} So they say.", "", "", "A"]
-    joined = minhash.Together()
+    joined = minhash.UnionFind()
     for pair in minhash.near_pairs(texts, 0.8):
         joined.join(pair)
     roots = [joined.root(place) for place in range(len(texts))]
     assert roots[0] == roots[2] == roots[3]
     assert roots[4] == roots[5]
     assert len({roots[0], roots[1], roots[4], roots[6]}) == 4
-    assert minhash.bands(minhash.groups("Ünï")).tolist() == minhash.bands(minhash.groups("ünï!")).tolist()
+    assert (
+        minhash.band_keys(minhash.shingle_hashes("Ünï")).tolist()
+        == minhash.band_keys(minhash.shingle_hashes("ünï!")).tolist()
+    )
 
 
 @pytest.mark.parametrize("share", [0.8, 0.9])
@@ -109,19 +112,19 @@ def test_near_pairs_are_found_as_often_as_the_bands_promise(share):
     for _ in range(200):
         shared, rest = rng.integers(1, 2**63, 180, dtype=np.uint64), round(180 * (1 / share - 1) / 2)
         both = [np.unique(np.r_[shared, rng.integers(1, 2**63, rest, dtype=np.uint64)]) for _ in range(2)]
-        found += bool(set(minhash.bands(both[0]).tolist()) & set(minhash.bands(both[1]).tolist()))
+        found += bool(set(minhash.band_keys(both[0]).tolist()) & set(minhash.band_keys(both[1]).tolist()))
     assert found / 200 > 1 - (1 - share**4) ** 8 - 0.04
 
 
 def near_of(first, second):
-    return minhash.similarity(minhash.groups(first), minhash.groups(second))
+    return minhash.similarity(minhash.shingle_hashes(first), minhash.shingle_hashes(second))
 
 
 @pytest.mark.parametrize(("threshold", "told"), [(0.9, False), (0.75, True)])
 def test_the_threshold_of_the_task_decides_what_is_near(database, owner, ada, bob, threshold, told):
     """The pair lies between both thresholds: one task tells of it, the other does not."""
     assert 0.77 < near_of(TEXT, BETWEEN) < 0.88
-    source = next(each.source for each in builtin() if each.config.id == "nli")
+    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
     assert owner.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
     rule = f"\nnear_duplicates: {{do: tell, similarity: {threshold}}}\n"
     database.write(service.save_task, None, source + rule)

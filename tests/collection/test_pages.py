@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dynabench.collection import overview
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from dynabench.web.environment import environment
 from tests.collection.conftest import draw, send, written
 
@@ -186,7 +186,7 @@ def test_what_all_rounds_brought_does_not_shrink_when_one_closes(owner, ada, dat
 
 @pytest.mark.parametrize("task", ["image-classification", "vqa"])
 def test_a_specimen_shows_pictures_not_their_kind(task):
-    config = next(each.config for each in builtin() if each.config.id == task)
+    config = next(each.config for each in shipped_tasks() if each.config.id == task)
     picture = {"media": "a" * 64, "type": "image/png", "width": 28, "height": 28}
     context, given = ({each.name: picture for each in some} for some in (config.context, config.input))
     for each in config.input:

@@ -17,14 +17,14 @@ from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import service
 from dynabench.scoring import queueing
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.collection.conftest import draw, send
 from tests.conftest import Caller, register
 from tests.models.conftest import served
 from tests.scoring.conftest import Place, by_hand, place
 
 __all__ = ["by_hand", "place"]
-SHIPPED = {each.config.id: each for each in builtin()}
+SHIPPED = {each.config.id: each for each in shipped_tasks()}
 
 
 Written = tuple[dict[str, Any], dict[str, Any]]

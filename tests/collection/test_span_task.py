@@ -9,7 +9,7 @@ import yaml
 from dynabench.models.protocol import Card, Output
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 from tests.collection.conftest import nli, send, sentiment
 from tests.collection.oip import Rule, RuleHost
 
@@ -47,7 +47,7 @@ def rules() -> Iterator[RuleHost]:
 @pytest.fixture
 def qa(owner, database):
     """The task with one passage and an open round; validators answer blind."""
-    source = next(task.source for task in builtin() if task.config.id == "qa")
+    source = next(task.source for task in shipped_tasks() if task.config.id == "qa")
     blind = source.replace("mode: judge", "mode: answer").replace("id: qa\n", "id: reading\n", 1)
 
     def prepare(session):
@@ -84,7 +84,7 @@ def test_a_marked_answer_is_compared_with_what_the_model_marks(ada, qa):
 
 
 def test_two_answers_in_one_passage_can_both_be_marked(ada, browser, owner, database):
-    source = next(task.source for task in builtin() if task.config.id == "qa")
+    source = next(task.source for task in shipped_tasks() if task.config.id == "qa")
     config = yaml.safe_load(source) | {"id": "twice"}
     config["answer"] = [config["answer"], config["answer"] | {"name": "evidence", "label": "What shows it"}]
     config["fooled"] = config["fooled"] | {"fields": ["answer"]}

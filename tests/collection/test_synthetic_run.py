@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from dynabench.cli import adversary
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 from tests.adversaries.test_synthetic_qa import PASSAGE
 from tests.collection.test_client import address  # noqa: F401
 from tests.collection.test_program_runs import ada  # noqa: F401
@@ -18,7 +18,9 @@ from tests.collection.test_span_task import rules  # noqa: F401
 @pytest.fixture
 def island(owner, database):
     """A task with one passage and an open round, whose target marks the passage's beginning."""
-    source = next(task.source for task in builtin() if task.config.id == "qa").replace("id: qa\n", "id: island\n", 1)
+    source = next(task.source for task in shipped_tasks() if task.config.id == "qa").replace(
+        "id: qa\n", "id: island\n", 1
+    )
 
     def prepare(session):
         service.save_task(session, None, source)

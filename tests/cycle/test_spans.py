@@ -17,7 +17,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
 from dynabench.scoring import row_scores
 from dynabench.scoring.tables import Evaluation
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.cycle import world
 from tests.evaluate import real
 from tests.scoring.conftest import by_hand, place
@@ -25,7 +25,7 @@ from tests.scoring.conftest import by_hand, place
 __all__ = ["by_hand", "place"]
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
 TARGET = "qa-minilm"
-QA = next(each for each in builtin() if each.config.id == "qa")
+QA = next(each for each in shipped_tasks() if each.config.id == "qa")
 SHARES = {"train": 0.5, "dev": 0.2, "test": 0.3, "hidden": 0.0, "disjoint": ["contexts"]}
 PLAN: dict[str, Any] = {
     "candidates": [{"name": "head", "method": "head", "epochs": 1}],
@@ -118,6 +118,6 @@ def test_ways_of_learning_that_find_no_spans_and_tasks_that_nothing_is_trained_f
     with pytest.raises(errors.Invalid) as wrong:
         world.start(database, world.plan(candidates=[{"name": "ngram", "method": "ngram"}]), task="qa")
     assert "lora, head" in wrong.value.fields["candidates.method"]
-    unfit = {each.config.id: service.unfit(each.config) for each in builtin()}
+    unfit = {each.config.id: service.unfit(each.config) for each in shipped_tasks()}
     assert not any(unfit[task] for task in ("qa", "nli", "hate", "sentiment"))
     assert "chosen from a list" in service.unfit(QA.config.model_copy(update={"answer": QA.config.input}))

@@ -8,7 +8,7 @@ from dynabench import jobs
 from dynabench.datasets.intake import durable
 from dynabench.jobs import Job
 from dynabench.rounds import service as rounds
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 
 API = "/api/v1/tasks/sentiment/datasets"
 GOOD = [
@@ -23,7 +23,7 @@ def lines(rows):
 
 
 def config_of(name):
-    [found] = [shipped.config for shipped in builtin() if shipped.config.id == name]
+    [found] = [shipped.config for shipped in shipped_tasks() if shipped.config.id == name]
     return found
 
 
@@ -31,7 +31,7 @@ def config_of(name):
 def olga(person, database):
     """The owner of the tasks sentiment and qa."""
     owner = person("olga")
-    for shipped in builtin():
+    for shipped in shipped_tasks():
         if shipped.config.id in ("sentiment", "qa"):
             database.write(rounds.save_task, None, shipped.source)
             database.write(rounds.set_role, None, shipped.config.id, owner.name, "owner")

@@ -14,7 +14,7 @@ from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.conftest import Caller
 from tests.kept import dataset
 
@@ -67,7 +67,7 @@ def run(job: jobs.Job, database: Database) -> None:
 @pytest.fixture
 def place(database: Database, settings: Settings, person: Callable[[str], Caller], monkeypatch) -> Place:
     olga = person("olga")
-    [nli] = [shipped for shipped in builtin() if shipped.config.id == "nli"]
+    [nli] = [shipped for shipped in shipped_tasks() if shipped.config.id == "nli"]
     database.write(rounds.save_task, None, nli.source)
     database.write(rounds.set_role, None, "nli", "olga", "owner")
     version = database.write(furnish, settings)

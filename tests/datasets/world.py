@@ -18,7 +18,7 @@ from dynabench.datasets.imports import batches, direct, files
 from dynabench.datasets.imports.state import State
 from dynabench.db import Database
 from dynabench.intake.bad_rows import BadRow
-from dynabench.media.store import Store
+from dynabench.media.store import MediaStore
 from dynabench.rounds.tables import Round, Task, TaskVersion
 from dynabench.settings import Settings
 from tests.validation.world import World
@@ -87,7 +87,7 @@ def fresh(db: Database, source: str, task: str = "checks") -> None:
 
 def export(db: Database, settings: Settings, form: str, attributions: bool = True, task: str = "checks") -> bytes:
     """A task's export as a file's bytes."""
-    what = replace(db.read(scopes.scope, None, task, attributions=attributions), files=Store.of(settings))
+    what = replace(db.read(scopes.scope, None, task, attributions=attributions), files=MediaStore.of(settings))
     return b"".join(FORMATS[form].write(exports.records(db, settings, what), what))
 
 

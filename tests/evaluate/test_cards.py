@@ -8,10 +8,10 @@ import pytest
 
 from dynabench.evaluate import load, registry
 from dynabench.evaluate.card import Example
-from dynabench.evaluate.loading import EXTRAS, checked
+from dynabench.evaluate.loading import EXTRAS, missing_requirement
 
-MODULES = {f"{kind}/{name}": registry.find(name, kind) for kind, name in registry.builtin()}
-HERE = {key: module for key, module in MODULES.items() if not checked(module)}
+MODULES = {f"{kind}/{name}": registry.find_module(name, kind) for kind, name in registry.builtin_modules()}
+HERE = {key: module for key, module in MODULES.items() if not missing_requirement(module)}
 EXAMPLES = [
     pytest.param(key, example, id=f"{key}: {example.title}")
     for key, module in HERE.items()

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from dynabench.evaluate import Metric, compare, load
 from dynabench.evaluate.card import Output
 from dynabench.evaluate.columns import Labels
-from dynabench.evaluate.comparing import table
+from dynabench.evaluate.comparing import comparison_table
 from dynabench.evaluate.states import Sums
-from dynabench.stats.corrections import CORRECTIONS, corrected
+from dynabench.stats.corrections import CORRECTIONS, correct_p_values
 
 TESTS = ("paired_bootstrap", "approximate_randomization", "mcnemar", "wilcoxon")
 
@@ -69,7 +69,7 @@ def test_p_values_are_corrected_for_the_number_of_pairs(name):
     found = compare(systems, true, correction=name, resamples=499)
     p = [pair["p"] for pair in found["pairs"]]
     assert len(p) == 6
-    assert [pair["corrected_p"] for pair in found["pairs"]] == corrected(p, name).tolist()
+    assert [pair["corrected_p"] for pair in found["pairs"]] == correct_p_values(p, name).tolist()
     for pair in found["pairs"]:
         assert (pair["better"] is not None) == (pair["corrected_p"] <= 0.05)
 
@@ -158,14 +158,14 @@ def test_four_equal_systems_are_rarely_told_apart():
         systems, true = rows(120, [0.6] * 4, seed)
         p = [pair["p"] for pair in compare(systems, true, comparison="mcnemar", exact=True, resamples=10)["pairs"]]
         for name in any_found:
-            any_found[name] += min(corrected(p, name)) <= 0.05
+            any_found[name] += min(correct_p_values(p, name)) <= 0.05
     assert any_found["holm"] / 120 <= 0.09
     assert any_found["none"] / 120 > 0.1
 
 
 def test_the_table_says_all_systems_and_pairs():
     systems, true = rows(100, [0.9, 0.4])
-    text = table(compare(systems, true, resamples=99)).splitlines()
+    text = comparison_table(compare(systems, true, resamples=99)).splitlines()
     assert text[0] == "accuracy of 100 examples, 95% intervals"
     assert [line.split()[0] for line in text[1:3]] == ["s0", "s1"]
     assert text[-1].endswith("s0 is better than s1")

@@ -8,7 +8,7 @@ import pytest
 
 from dynabench.evaluate import registry
 from dynabench.evaluate.card import Card
-from dynabench.evaluate.faces.options import options
+from dynabench.evaluate.faces.options import module_options
 from dynabench.evaluate.module import Metric
 
 
@@ -34,7 +34,7 @@ class Odd(Metric):
     ) -> None: ...
 
 
-KNOWN = options(Odd)
+KNOWN = module_options(Odd)
 
 
 def test_what_wants_functions_models_files_or_leave_is_no_option():
@@ -103,8 +103,8 @@ def test_what_an_option_does_not_take_is_refused(name, value):
         KNOWN[name].read(value) if isinstance(value, str) else KNOWN[name].check(value)
 
 
-@pytest.mark.parametrize(("kind", "name"), list(registry.builtin()))
+@pytest.mark.parametrize(("kind", "name"), list(registry.builtin_modules()))
 def test_the_defaults_of_every_module_are_what_its_options_take(kind, name):
-    for option in options(registry.find(name, kind)).values():
+    for option in module_options(registry.find_module(name, kind)).values():
         if option.default is not None:
             option.check(list(option.default) if isinstance(option.default, tuple) else option.default)

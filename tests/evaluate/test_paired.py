@@ -12,7 +12,7 @@ from scipy.stats import chisquare, ks_2samp, skew
 from dynabench.evaluate import load
 from dynabench.evaluate.states import Rows, Sums
 from dynabench.evaluate.systems import paired as module
-from dynabench.evaluate.systems.paired import jackknife, paired
+from dynabench.evaluate.systems.paired import jackknife, paired_resamples
 from tests.evaluate.states_of import KINDS, state, statistic, systems
 
 
@@ -24,7 +24,7 @@ def way(request, monkeypatch):
 
 def drawn(states, seed, times):
     """The statistic of each state in each resample, shape (states, times)."""
-    blocks = paired(states, np.random.default_rng(seed), times)
+    blocks = paired_resamples(states, np.random.default_rng(seed), times)
     return np.concatenate([np.stack([statistic(total) for total in block]) for block in blocks], 1)
 
 
@@ -33,7 +33,7 @@ def test_three_rows_come_together_as_often_as_in_all_27_ways_to_draw_them():
     first, second = Sums(np.array([1, 0, 0])), Sums(np.array([5, 5, 2]))
     rows = np.array(list(itertools.product(range(3), repeat=3)))
     expected = Counter(zip(first.rows[rows, 0].sum(1), second.rows[rows, 0].sum(1), strict=True))
-    blocks = paired([first, second], np.random.default_rng(0), 27_000)
+    blocks = paired_resamples([first, second], np.random.default_rng(0), 27_000)
     found = Counter()
     for one, other in blocks:
         found.update(zip(one[:, 0], other[:, 0], strict=True))
@@ -88,7 +88,7 @@ def test_a_difference_varies_as_the_rows_differences_do():
 def test_millions_of_combinations_do_not_overflow_their_numbers():
     n = 5000
     states = [state("floats", n, seed) for seed in range(12)]
-    kinds, counts = module.joint([one.atoms[0] for one in states])
+    kinds, counts = module.joint_atoms([one.atoms[0] for one in states])
     assert len(counts) == n
     assert all(np.array_equal(np.sort(kind), np.arange(n)) for kind in kinds)
 
@@ -114,7 +114,7 @@ def test_the_jackknife_leaves_out_each_row_in_turn(kind):
 @pytest.mark.parametrize("states", [[], [Sums(np.ones(3)), Sums(np.ones(4))], [Sums(np.ones((0, 1)))]])
 def test_states_of_different_rows_or_none_are_refused(states):
     with pytest.raises(ValueError, match="paired by row"):
-        next(iter(paired(states, np.random.default_rng(0), 5)))
+        next(iter(paired_resamples(states, np.random.default_rng(0), 5)))
 
 
 def test_skewed_rows_stay_skewed():

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.replicating import replicated, replicates
+from dynabench.evaluate.replicates import formula_replicates, score_replicates
 from dynabench.evaluate.states import Sums
-from dynabench.stats.replicates import draws
+from dynabench.stats.replicates import row_draws
 from tests.evaluate.states_of import formula, systems
 
 TRUE = np.random.default_rng(0).integers(0, 3, 300)
@@ -19,7 +19,7 @@ SAID = np.where(np.random.default_rng(1).random(300) < 0.7, TRUE, 0)
 
 def samples(digest, n, times):
     """Numbers of rows of each replicate, shape (times, n)."""
-    return np.array(list(chain.from_iterable(draws(digest, n, times))))
+    return np.array(list(chain.from_iterable(row_draws(digest, n, times))))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def samples(digest, n, times):
 def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns):
     module = load(name, **options)
     names = dict(zip(("predictions", "references"), columns, strict=True))
-    found = replicated(module, names, "a digest", 12)
+    found = score_replicates(module, names, "a digest", 12)
     for place, rows in enumerate(samples("a digest", 300, 12)):
         sample = {key: [column[row] for row in rows] for key, column in names.items()}
         whole = module.compute(**sample)
@@ -51,43 +51,45 @@ def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns
 @settings(max_examples=60, deadline=None)
 def test_replicates_do_not_depend_on_the_others_the_times_or_memory(states, digest):
     for one in states:
-        many, few = (replicates(one, formula, digest, times)["x"] for times in (40, 13))
+        many, few = (formula_replicates(one, formula, digest, times)["x"] for times in (40, 13))
         assert many[:13] == pytest.approx(few, abs=1e-12, rel=1e-12)  # other shapes may be added up in another order
-        assert np.array_equal(replicates(one, formula, digest, 40)["x"], many)
+        assert np.array_equal(formula_replicates(one, formula, digest, 40)["x"], many)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("dynabench.stats.replicates.BLOCK", 7)
             patch.setattr("dynabench.evaluate.states.BLOCK", 70)
-            assert replicates(one, formula, digest, 40)["x"] == pytest.approx(many, abs=1e-12, rel=1e-12)
+            assert formula_replicates(one, formula, digest, 40)["x"] == pytest.approx(many, abs=1e-12, rel=1e-12)
 
 
 def test_two_evaluations_on_one_dataset_are_paired():
     f1 = load("f1", average="macro")
     better, worse = TRUE.copy(), TRUE.copy()
     worse[:30], better[:29] = (TRUE[:30] + 1) % 3, (TRUE[:29] + 1) % 3
-    one, other = (replicated(f1, {"predictions": said, "references": TRUE}, "x")["f1"] for said in (better, worse))
+    one, other = (
+        score_replicates(f1, {"predictions": said, "references": TRUE}, "x")["f1"] for said in (better, worse)
+    )
     assert (one - other).std() < one.std() / 3
-    elsewhere = replicated(f1, {"predictions": worse, "references": TRUE}, "y")["f1"]
+    elsewhere = score_replicates(f1, {"predictions": worse, "references": TRUE}, "y")["f1"]
     assert (one - elsewhere).std() > one.std()
 
 
 def test_spread_is_the_standard_error():
     right = SAID == TRUE
-    found = replicated(load("accuracy"), {"predictions": SAID, "references": TRUE}, "z", 20_000)["accuracy"]
+    found = score_replicates(load("accuracy"), {"predictions": SAID, "references": TRUE}, "z", 20_000)["accuracy"]
     assert found.mean() == pytest.approx(right.mean(), abs=6 * right.std() / np.sqrt(300 * 20_000))
     assert found.std() == pytest.approx(right.std() / np.sqrt(300), rel=0.03)
 
 
 def test_scores_of_single_classes_are_left_out():
     columns = {"predictions": SAID, "references": TRUE}
-    assert replicated(load("f1", average=None), columns, "x", 5) == {}
-    assert set(replicated(load("f1", average="weighted"), columns, "x", 5)) == {"f1"}
+    assert score_replicates(load("f1", average=None), columns, "x", 5) == {}
+    assert set(score_replicates(load("f1", average="weighted"), columns, "x", 5)) == {"f1"}
 
 
 def test_modules_without_a_formula_and_no_rows_are_refused():
     with pytest.raises(ValueError, match="cannot be resampled"):
-        replicated(load("mauve"), {"predictions": ["a"], "references": ["a"]}, "x")
+        score_replicates(load("mauve"), {"predictions": ["a"], "references": ["a"]}, "x")
     with pytest.raises(ValueError, match="at least one row"):
-        replicates(Sums(np.ones((0, 1))), formula, "x")
+        formula_replicates(Sums(np.ones((0, 1))), formula, "x")
 
 
 def test_a_row_comes_as_often_as_any_other():

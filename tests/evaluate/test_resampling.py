@@ -8,9 +8,9 @@ import pytest
 from dynabench.evaluate import load, resampling
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.states import Rows
-from dynabench.evaluate.states.weighted import Weighted
+from dynabench.evaluate.states.weighted import WeightedRows
 from dynabench.evaluate.systems import differences
-from dynabench.evaluate.systems.differences import Drawing, Pair
+from dynabench.evaluate.systems.differences import ResamplingOptions, StatePair
 
 N = 4000
 
@@ -27,12 +27,12 @@ def mean(block: Any) -> dict[str, Any]:
     return {"mean": block.weights @ block.rows[:, 0] / block.weights.sum(-1)}
 
 
-@pytest.mark.parametrize("state", [Weighted(skewed(0)), Rows((skewed(0)[:, 0],))], ids=["weighted", "rows"])
+@pytest.mark.parametrize("state", [WeightedRows(skewed(0)), Rows((skewed(0)[:, 0],))], ids=["weighted", "rows"])
 def test_groups_of_rows_give_the_limits_of_single_rows(monkeypatch: pytest.MonkeyPatch, state: Any) -> None:
-    exact = resampling.intervals(state, mean, 0.95, 999, "bca", 0)["mean"]
-    percentile = resampling.intervals(state, mean, 0.95, 999, "percentile", 0)["mean"]
-    monkeypatch.setattr(resampling, "LONGEST", 1000)
-    grouped = resampling.intervals(state, mean, 0.95, 999, "bca", 0)["mean"]
+    exact = resampling.bootstrap_intervals(state, mean, 0.95, 999, "bca", 0)["mean"]
+    percentile = resampling.bootstrap_intervals(state, mean, 0.95, 999, "percentile", 0)["mean"]
+    monkeypatch.setattr(resampling, "MAX_SINGLE_ROWS", 1000)
+    grouped = resampling.bootstrap_intervals(state, mean, 0.95, 999, "bca", 0)["mean"]
     for limit in ("low", "high"):
         assert grouped[limit] == pytest.approx(exact[limit], abs=0.03 * exact["standard_error"])
     assert exact["high"] - percentile["high"] > 0.1 * exact["standard_error"], "here BCa makes a difference"
@@ -40,10 +40,12 @@ def test_groups_of_rows_give_the_limits_of_single_rows(monkeypatch: pytest.Monke
 
 def test_groups_of_rows_are_the_same_for_both_of_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     first = skewed(1)
-    pair = Pair(Weighted(first), Weighted(first + np.random.default_rng(2).normal(size=(N, 1)).round(1)))
-    exact = differences.rate(pair, lambda block: mean(block)["mean"], Drawing())
-    monkeypatch.setattr(resampling, "LONGEST", 1000)
-    assert differences.rate(pair, lambda block: mean(block)["mean"], Drawing()) == pytest.approx(exact, abs=0.004)
+    pair = StatePair(WeightedRows(first), WeightedRows(first + np.random.default_rng(2).normal(size=(N, 1)).round(1)))
+    exact = differences.difference_acceleration(pair, lambda block: mean(block)["mean"], ResamplingOptions())
+    monkeypatch.setattr(resampling, "MAX_SINGLE_ROWS", 1000)
+    assert differences.difference_acceleration(
+        pair, lambda block: mean(block)["mean"], ResamplingOptions()
+    ) == pytest.approx(exact, abs=0.004)
 
 
 def test_rank_correlations_of_many_rows_have_an_interval() -> None:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from dynabench.evaluate.states import Cells, Confusion, Rows, Sums, blocks, multinomial
-from dynabench.evaluate.states.summed import Summed
-from dynabench.evaluate.states.weighted import Sample, Weighted
+from dynabench.evaluate.states import Cells, Confusion, Rows, Sums, block_sizes, multinomial
+from dynabench.evaluate.states.summed import SummedState
+from dynabench.evaluate.states.weighted import WeightedRows, WeightedSample
 
 often = settings(deadline=None, max_examples=60)
 seeds = st.integers(0, 10**6)
@@ -41,16 +41,16 @@ def rows(seed: int, n: int) -> Rows:
     return Rows((rng.random(n), rng.integers(0, 5, n)))
 
 
-def weighted(seed: int, n: int) -> Weighted:
+def weighted(seed: int, n: int) -> WeightedRows:
     rng = np.random.default_rng(seed)
-    return Weighted(rng.integers(0, 4, (n, 2)).astype(float), rng.integers(1, 4, n).astype(float))
+    return WeightedRows(rng.integers(0, 4, (n, 2)).astype(float), rng.integers(1, 4, n).astype(float))
 
 
 def flat(total: Any) -> Any:
     """A total as numbers that do not depend on the order of rows; blocks keep their leading axis."""
     if isinstance(total, Confusion):
         return total.counts.reshape(*total.counts.shape[:-2], -1).astype(float)
-    if isinstance(total, Sample):
+    if isinstance(total, WeightedSample):
         return np.concatenate([total.weights @ total.rows, total.weights.sum(-1)[..., None]], -1)
     if isinstance(total, tuple):
         return np.stack([column.sum(-1).astype(float) for column in total], -1)
@@ -148,7 +148,7 @@ def test_cells_of_other_labels_share_all_of_them() -> None:
     assert merged.total().counts.tolist() == [[0, 0, 1], [0, 1, 0], [0, 1, 0]]
 
 
-@pytest.mark.parametrize("make", [Cells.of, lambda true, said, weights: Weighted(np.ones((1, 2)), weights)])
+@pytest.mark.parametrize("make", [Cells.of, lambda true, said, weights: WeightedRows(np.ones((1, 2)), weights)])
 def test_weighed_batches_do_not_merge_with_others(make: Any) -> None:
     one, other = make(np.array([1]), np.array([1]), np.array([2.0])), make(np.array([1]), np.array([1]), None)
     with pytest.raises(ValueError, match="weigh all batches or none"):
@@ -161,17 +161,17 @@ def test_texts_do_not_merge_with_numbers() -> None:
 
 
 def test_weighted_rows_take_the_labels_of_all_batches() -> None:
-    first = Weighted(np.array([[0.0, 0.3]]), None, ("b",))
-    second = Weighted(np.array([[0.0, 0.1], [1.0, 0.2]]), None, ("a", "b"))
+    first = WeightedRows(np.array([[0.0, 0.3]]), None, ("b",))
+    second = WeightedRows(np.array([[0.0, 0.1], [1.0, 0.2]]), None, ("a", "b"))
     merged = first + second
     assert merged.labels == ("a", "b")
     assert merged.rows.tolist() == [[1, 0.3], [0, 0.1], [1, 0.2]]
     with pytest.raises(ValueError, match="batches have 2 and 3 columns"):
-        _ = first + Weighted(np.zeros((1, 3)), None, ("a",))
+        _ = first + WeightedRows(np.zeros((1, 3)), None, ("a",))
 
 
 def test_a_state_over_sums_hands_on_what_they_say() -> None:
-    class Halves(Summed):
+    class Halves(SummedState):
         sums = Sums(np.array([[1.0], [2.0], [4.0]]))
 
         def wrapped(self, total: Any) -> Any:
@@ -189,7 +189,7 @@ def test_a_state_over_sums_hands_on_what_they_say() -> None:
 def test_blocks_add_up_and_stay_within_memory(times: int, width: int) -> None:
     if times / max((1 << 22) // max(width, 1), 1) > 1000:
         return
-    parts = list(blocks(times, width))
+    parts = list(block_sizes(times, width))
     assert sum(parts) == times
     assert all(part == 1 or part * width <= 1 << 22 for part in parts)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from dynabench.evaluate.states import Cells, Rows, Sums
-from dynabench.evaluate.systems.swapping import swapped, swaps
+from dynabench.evaluate.systems.swaps import find_swaps, swapped_totals
 from tests.evaluate.states_of import KINDS, state, statistic
 
 
@@ -32,7 +32,7 @@ def rounded(pairs):
 def test_all_ways_are_those_of_coins_thrown_for_each_row(kind):
     first, second = state(kind, 7, 1), state(kind, 7, 2)
     expected = Counter(rounded(all_ways(first, second)))
-    both, found = swaps(first, second), Counter()
+    both, found = find_swaps(first, second), Counter()
     for numbers, chance in both.all():
         one, other = (statistic(total) for total in both.totals(numbers))
         for pair, share in zip(rounded(zip(one, other, strict=True)), chance, strict=True):
@@ -46,7 +46,7 @@ def test_drawn_swaps_come_as_often_as_they_should(kind):
     first, second = state(kind, 4, 1), state(kind, 4, 2)
     expected = Counter(rounded(all_ways(first, second)))
     found = Counter()
-    for one, other in swapped(first, second, np.random.default_rng(0), 8000):
+    for one, other in swapped_totals(first, second, np.random.default_rng(0), 8000):
         found.update(rounded(zip(statistic(one), statistic(other), strict=True)))
     assert set(found) == set(expected)
     if len(expected) > 1:
@@ -58,24 +58,24 @@ def test_drawn_swaps_come_as_often_as_they_should(kind):
 @settings(max_examples=40, deadline=None)
 def test_copies_of_a_system_swap_without_a_trace(kind, n, seed):
     one = state(kind, n, seed % 1000)
-    assert swaps(one, one).ways == 1
-    for first, second in swapped(one, one, np.random.default_rng(seed), 5):
+    assert find_swaps(one, one).ways == 1
+    for first, second in swapped_totals(one, one, np.random.default_rng(seed), 5):
         assert np.array_equal(statistic(first), statistic(second))
 
 
 def test_only_rows_that_differ_are_counted():
     first = Sums(np.array([True] * 900 + [False] * 100))
     second = Sums(np.array([True] * 897 + [False] * 100 + [True] * 3))
-    assert swaps(first, second).ways == 4 * 4
+    assert find_swaps(first, second).ways == 4 * 4
     texts = Rows((np.array([["a"], ["b"], []], object), np.arange(3)))
     others = Rows((np.array([["a"], ["c"], []], object), np.arange(3)))
-    assert swaps(texts, others).ways == 2
+    assert find_swaps(texts, others).ways == 2
 
 
 def test_systems_with_different_labels_get_all_of_them():
     first = Cells.of([*"aab"], [*"aac"])
     second = Cells.of([*"aab"], [*"abb"])
-    one, other = next(iter(swapped(first, second, np.random.default_rng(0), 3)))
+    one, other = next(iter(swapped_totals(first, second, np.random.default_rng(0), 3)))
     assert one.labels == other.labels == ("a", "b", "c")
     assert one.counts.shape == (3, 3, 3)
     assert (one.counts + other.counts == one.counts[0] + other.counts[0]).all()
@@ -83,4 +83,4 @@ def test_systems_with_different_labels_get_all_of_them():
 
 def test_states_of_different_rows_are_refused():
     with pytest.raises(ValueError, match="one number of rows"):
-        swaps(Sums(np.ones(3)), Sums(np.ones(4)))
+        find_swaps(Sums(np.ones(3)), Sums(np.ones(4)))

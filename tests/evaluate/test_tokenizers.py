@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import _get_tokenizer
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.tokenizers import tokenized, tokenizer
+from dynabench.evaluate.texts.tokenizers import find_tokenizer, tokenize_all
 
 TEXT = st.text("aB1 .,-'\"()$&;#\n\t\u2028é楽", max_size=24) | st.sampled_from(
     ["&quot;x&amp;lt; <skipped>", "3.5-4,000 a.b.", "..5...x", "co-\noperate", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"]
@@ -19,7 +19,7 @@ TEXT = st.text("aB1 .,-'\"()$&;#\n\t\u2028é楽", max_size=24) | st.sampled_from
 @settings(deadline=None)
 @given(text=TEXT)
 def test_each_tokeniser_is_the_one_of_sacrebleu(name, text):
-    assert list(tokenizer(name)(text)) == _get_tokenizer(name)()(text).split()
+    assert list(find_tokenizer(name)(text)) == _get_tokenizer(name)()(text).split()
 
 
 def test_equal_texts_are_tokenised_once():
@@ -29,12 +29,12 @@ def test_equal_texts_are_tokenised_once():
         seen.append(text)
         return text.split()
 
-    assert tokenized(["a b", "c", "a b"], split) == [["a", "b"], ["c"], ["a", "b"]]
+    assert tokenize_all(["a b", "c", "a b"], split) == [["a", "b"], ["c"], ["a", "b"]]
     assert seen == ["a b", "c"]
 
 
 def test_a_tokeniser_may_return_a_text_with_spaces():
-    assert tokenized(["a-b"], lambda text: text.replace("-", " - ")) == [["a", "-", "b"]]
+    assert tokenize_all(["a-b"], lambda text: text.replace("-", " - ")) == [["a", "-", "b"]]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_without_sacrebleu_and_nltk_the_defaults_work(monkeypatch, name, options
 def test_what_needs_them_says_how_to_install_them(monkeypatch, name, options):
     from dynabench.evaluate.texts import meteors
 
-    for found in (meteors.splitter, meteors.stemmer):
+    for found in (meteors.treebank_splitter, meteors.porter_stemmer):
         found.cache_clear()
     for library in [one for one in sys.modules if one.partition(".")[0] in ("sacrebleu", "nltk")]:
         monkeypatch.setitem(sys.modules, library, None)

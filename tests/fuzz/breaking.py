@@ -33,7 +33,7 @@ def broken(rng: Random, raw: dict[str, Any], written: Callable[[object], str]) -
     changed = copy.deepcopy(raw)
     what, path = rng.choice(_WAYS)(rng, changed)
     text = written(changed)
-    lines = reading.read(text)[1]
+    lines = reading.read_config(text)[1]
     above = [path[:end] for end in range(1, len(path) + 1)]
     near = [at for at in lines if at in above or at[: len(path)] == path != ()]
     return text, Told(what, frozenset(lines[at] for at in near))

@@ -15,14 +15,14 @@ from dynabench.app import create_app
 from dynabench.archives import direct
 from dynabench.errors import Unavailable
 from dynabench.media import service as media
-from dynabench.media.facts import Facts
+from dynabench.media.facts import MediaFacts
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fields import Audio, File, Image
+from dynabench.tasks.fields import Audio, FileField, Image
 from tests.archives.packing import alike
 from tests.collection.conftest import promoted
 from tests.conftest import Browser, Caller, register
@@ -48,9 +48,9 @@ class Stage:
         self.pages, self.console = Browser(client), Browser(client)
         self.pages.log_in("bob")
         self.console.log_in("root")
-        image, audio, file = Image(name="i"), Audio(name="a"), File(name="f")
+        image, audio, file = Image(name="i"), Audio(name="a"), FileField(name="f")
         text = b"A plain text, long enough to be told as one.\n"
-        self.kept = [media.put(settings, *each) for each in
+        self.kept = [media.store_upload(settings, *each) for each in
                      [(files.picture(size=(32, 24)), image), (files.sound(), audio), (text, file)]]  # fmt: skip
         told = [{"media": digest, **facts.document()} for digest, facts in self.kept]
         self.store = values.Store(*told)
@@ -59,14 +59,14 @@ class Stage:
         """Save the task with two contexts, files for everybody, and a round without models that is open."""
         answer = self.root.post("/api/v1/tasks", json={"config": source})
         assert answer.status_code == 201, answer.text
-        stored: list[tuple[str, Facts, str]] = [(digest, facts, "") for digest, facts in self.kept]
+        stored: list[tuple[str, MediaFacts, str]] = [(digest, facts, "") for digest, facts in self.kept]
         rows = (
             [Row(n, values.valid(rng, config.context, self.store, {}), "tag") for n in (1, 2)] if config.context else []
         )
 
         def make(session: Any) -> Any:
             for person in (None, *[each.id for each in self.people]):
-                media.note_all(session, config.id, person, stored)
+                media.record_uploads(session, config.id, person, stored)
             for each in self.people:
                 service.set_role(session, None, config.id, each.name, "annotator")
             made = contexts.add(session, config.id, config, rows)

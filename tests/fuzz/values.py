@@ -8,8 +8,8 @@ import jsonschema
 
 from dynabench.tasks.fields import (
     Choice,
-    Comparison,
-    Edit,
+    ComparisonField,
+    EditField,
     Field,
     Group,
     Image,
@@ -17,7 +17,7 @@ from dynabench.tasks.fields import (
     LabelledSpans,
     MultiChoice,
     Number,
-    Ranking,
+    RankingField,
     Rating,
     Slider,
     Sliders,
@@ -50,7 +50,7 @@ def valid(rng: Random, fields: Sequence[Field], store: Store, beside: Values) ->
 
 def value(rng: Random, field: Field, store: Store, beside: Values) -> Any:
     """Something that the field holds."""
-    if isinstance(field, Edit):
+    if isinstance(field, EditField):
         return _text(rng, field, f"{beside.get(field.of, '')[:40]} and more")
     for kind, make in _MAKERS:
         if isinstance(field, kind):
@@ -123,13 +123,13 @@ _MAKERS: list[tuple[type[Field], Any]] = [
     (Number, lambda rng, field, beside: _number(rng, field)),
     (Sliders, lambda rng, field, beside: {each: _number(rng, field.scale) for each in field.values}),
     (MultiChoice, lambda rng, field, beside: _multi(rng, field)),
-    (Ranking, lambda rng, field, beside: rng.sample(field.values, len(field.values))),
+    (RankingField, lambda rng, field, beside: rng.sample(field.values, len(field.values))),
     (Choice, lambda rng, field, beside: rng.choice(field.values)),
     (YesNo, lambda rng, field, beside: _yes_no(rng, field)),
     (Spans, lambda rng, field, beside: _spans(rng, field, beside)),
     (LabelledSpans, lambda rng, field, beside: _spans(rng, field, beside)),
     (ImageRegion, lambda rng, field, beside: _region(rng, field)),
-    (Comparison, lambda rng, field, beside: {"choice": rng.choice(field.values)}),
+    (ComparisonField, lambda rng, field, beside: {"choice": rng.choice(field.values)}),
 ]
 
 

@@ -12,7 +12,7 @@ import pytest
 from dynabench.db import Database
 from dynabench.rounds import service
 from dynabench.settings import Settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.conftest import Caller
 from tests.forked import Forked
 
@@ -55,7 +55,7 @@ def worker(settings: Settings, tmp_path: Path) -> Iterator[Worker]:
 def owner(person: Callable[[str], Caller], database: Database) -> Caller:
     """The owner of the task nli, which has no contexts."""
     olga = person("olga")
-    [nli] = [shipped for shipped in builtin() if shipped.config.id == "nli"]
+    [nli] = [shipped for shipped in shipped_tasks() if shipped.config.id == "nli"]
     database.write(service.save_task, None, nli.source)
     database.write(service.set_role, None, "nli", olga.name, "owner")
     return olga

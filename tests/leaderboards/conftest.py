@@ -11,7 +11,7 @@ from dynabench.datasets.tables import Dataset
 from dynabench.db import Database
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests import boards
 from tests.conftest import Caller
 from tests.furnished import Furnish
@@ -21,7 +21,7 @@ SKILLS = (0.95, 0.8, 0.8, 0.6)
 
 def seed(session: Session) -> list[int]:
     """The task sentiment with a board of four models, two of them alike, on two datasets."""
-    shipped = next(each for each in builtin() if each.config.id == "sentiment")
+    shipped = next(each for each in shipped_tasks() if each.config.id == "sentiment")
     service.save_task(session, None, shipped.source)
     return boards.furnish(session, "sentiment", SKILLS, metrics=(*boards.METRICS, "f1"))
 

@@ -14,7 +14,7 @@ from dynabench.rounds import service
 from dynabench.rounds.tables import Round, TaskVersion
 from dynabench.scoring.measures import REPLICATES, packed
 from dynabench.scoring.tables import Evaluation, Score
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests import boards
 from tests.leaderboards.asking import PAGE, board, ranks
 from tests.leaderboards.conftest import SKILLS
@@ -24,7 +24,7 @@ METRICS = ("calibration_error", "throughput")
 
 def seed(session):
     """The task sentiment, ranked by calibration error; model-0 has the highest error, model-3 the lowest."""
-    source = next(each.source for each in builtin() if each.config.id == "sentiment")
+    source = next(each.source for each in shipped_tasks() if each.config.id == "sentiment")
     changed = re.sub(r"^metrics:.*$", "metrics: {primary: calibration_error, costs: [throughput]}", source, flags=re.M)
     assert changed != source
     service.save_task(session, None, changed)

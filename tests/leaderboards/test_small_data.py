@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.rounds import service
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.leaderboards.asking import PAGE, board, ranks
 
 API = "/api/v1/tasks/sentiment"
@@ -75,7 +75,7 @@ def test_the_title_of_a_board_names_a_leader_only_where_the_data_tell_it_from_th
 def test_a_board_says_in_which_metrics_a_score_depends_on_other_models(client, ids, database):
     page = client.get(PAGE).text
     assert "A Dynascore from 0 to 100 depends on no other model." in page
-    source = next(each.source for each in builtin() if each.config.id == "sentiment")
+    source = next(each.source for each in shipped_tasks() if each.config.id == "sentiment")
     changed = source.replace("costs: [throughput, memory]", "costs: [throughput, price]")
     assert changed != source
     database.write(service.save_task, None, changed)

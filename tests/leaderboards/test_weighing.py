@@ -11,7 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect
 
-from dynabench.stats.averages import averaged
+from dynabench.stats.averages import average_over_datasets
 from dynabench.stats.dynascore import dynascore, guarded_dynascore
 from tests.web import gallery
 
@@ -84,7 +84,7 @@ def cases(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
 
 
 def expected(case: dict[str, Any]) -> list[float]:
-    table = averaged(
+    table = average_over_datasets(
         {
             str(at): {
                 str(d): {name: value for name, value in zip(NAMES, its, strict=True) if value is not None}

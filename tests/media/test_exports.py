@@ -10,7 +10,7 @@ from dynabench import errors
 from dynabench.datasets import with_files
 from dynabench.datasets.imports import batches, direct
 from dynabench.datasets.imports import files as packed
-from dynabench.media.store import Store
+from dynabench.media.store import MediaStore
 from dynabench.media.tables import Media, MediaUse
 from dynabench.rounds import service
 from tests.media import files
@@ -30,7 +30,7 @@ def test_an_export_holds_its_files_and_comes_back(owner, person, client, setting
     with zipfile.ZipFile(io.BytesIO(answer.content)) as opened:
         names = opened.namelist()
         [row] = [json.loads(line) for line in opened.read(with_files.ROWS).splitlines()]
-        assert opened.read(f"media/{mine['media']}.png") == Store.of(settings).read(mine["media"])
+        assert opened.read(f"media/{mine['media']}.png") == MediaStore.of(settings).read(mine["media"])
     assert row["input"]["image"]["media"] == mine["media"]
     assert len(names) == 4  # the rows, one's own picture, and two of the context
     assert not any(hidden["media"] in name for name in names)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dynabench.media.store import Store
+from dynabench.media.store import MediaStore
 from dynabench.rounds import service
 from dynabench.rounds.tables import Context
 from dynabench.tasks import TaskConfig
@@ -96,7 +96,7 @@ def test_models_get_the_files_within_a_group_as_addresses(album, round_of, clien
     stored = client.app.state.db.read(
         lambda session: session.query(Context).filter_by(task_id="album").all()[-1].values
     )
-    inputs = Store.of(settings).unfolded(config.model_inputs(stored, {}))
+    inputs = MediaStore.of(settings).unfolded(config.model_inputs(stored, {}))
     assert inputs["place"]["view"].startswith("data:image/png;base64,")
     assert inputs["place"]["name"] == "Up"
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete
 
-from dynabench.media import keeping
-from dynabench.media.store import Store
+from dynabench.media import maintenance
+from dynabench.media.store import MediaStore
 from dynabench.media.tables import Media, MediaUpload
 from tests.media import files
 from tests.media.conftest import send
@@ -142,11 +142,11 @@ def test_what_nothing_shows_is_thrown_away(owner, ada, settings, client):
     used = send(ada, "input.image", files.picture(colour=(0, 0, 99)))
     unused = send(ada, "input.image", files.picture(colour=(0, 0, 98)))["media"]
     play(ada, used, "red")
-    db, store = client.app.state.db, Store.of(settings)
+    db, store = client.app.state.db, MediaStore.of(settings)
     stray = store.put(b"nobody wrote me down")
-    keeping.tidy(db, settings)
+    maintenance.delete_unused_media(db, settings)
     assert store.path(unused).is_file()
-    keeping.tidy(db, settings, timedelta(seconds=-60))
+    maintenance.delete_unused_media(db, settings, timedelta(seconds=-60))
     assert [store.path(each).is_file() for each in (used["media"], unused, stray)] == [True, False, False]
     assert get(ada, unused) == 404
 

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from dynabench.archives import layout
 from dynabench.errors import Invalid
-from dynabench.media.store import Store
+from dynabench.media.store import MediaStore
 from dynabench.media.tables import MediaUse
 from dynabench.rounds.tables import Task
 from tests.archives.packing import alike, bring, files, packed, put_together
@@ -37,7 +37,7 @@ def test_a_task_with_pictures_comes_back_unchanged(archive, elsewhere, other_set
     assert (done.refused, done.notes) == ([], {})
     again = packed(elsewhere, other_settings, "hues")
     assert alike(again, "colours") == alike(archive, "colours")
-    store = Store.of(other_settings)
+    store = MediaStore.of(other_settings)
     assert all(store.read(name.rpartition("/")[2]) == part for name, part in kept.items())
     uses = elsewhere.read(lambda session: session.scalar(select(func.count()).select_from(MediaUse)))
     assert uses == 5  # four of contexts, one of the example
@@ -57,7 +57,7 @@ def test_a_picture_that_loses_by_being_written_anew_is_kept_under_another_name(
     assert (done.refused, done.notes) == ([], {})
     [kept] = _own(files(packed(elsewhere, other_settings, "hues")))
     assert kept != new
-    assert b"Exif" not in Store.of(other_settings).read(kept)
+    assert b"Exif" not in MediaStore.of(other_settings).read(kept)
 
 
 def _own(parts):

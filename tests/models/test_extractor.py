@@ -9,7 +9,7 @@ from dynabench.models.backends.extractor import ExtractorModel
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.protocol import Attributable
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 
 from .texts import HARD
 
@@ -44,7 +44,7 @@ def sentiment(pool, qa):
 
 @pytest.fixture(scope="module")
 def task() -> TaskConfig:
-    return next(shipped.config for shipped in builtin() if shipped.config.id == "qa")
+    return next(shipped.config for shipped in shipped_tasks() if shipped.config.id == "qa")
 
 
 def asked(question: str, passage: str = PASSAGE) -> dict[str, str]:

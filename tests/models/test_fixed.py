@@ -9,9 +9,9 @@ from dynabench.models import catalog, spec
 from dynabench.models.training import fixed
 from dynabench.models.training.fixed import Chosen
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.shipped import selections
+from dynabench.tasks.shipped import shipped_selections
 
-[SHIPPED] = selections()
+[SHIPPED] = shipped_selections()
 POOL = [Chosen(row["uid"], (row["inputs"]["message"],), row["answers"][0]["topic"]) for row in SHIPPED.rows("pool")]
 TEST = [(row["inputs"], row["answers"][0]["topic"]) for row in SHIPPED.rows("test")]
 

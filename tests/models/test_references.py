@@ -13,11 +13,11 @@ import pytest
 from dynabench.errors import Invalid
 from dynabench.models import catalog, kinds, references, spec
 from dynabench.settings import get_settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.models.contract.table import needs
 from tests.plugins import none_installed
 
-CONFIGS = {each.config.id: each.config for each in builtin()}
+CONFIGS = {each.config.id: each.config for each in shipped_tasks()}
 
 
 @pytest.fixture

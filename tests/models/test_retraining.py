@@ -20,7 +20,7 @@ from dynabench.models.training.mixing import Part
 from dynabench.models.training.questions import Question
 from dynabench.models.training.retraining import retrain
 from dynabench.models.training.rows import Row
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.models.mixes import mix, rows
 
 pytestmark = pytest.mark.slow
@@ -79,7 +79,9 @@ def test_a_model_has_a_card_a_record_and_passes_the_check(tmp_path, monkeypatch)
     assert details.scores["dev"].accuracy > 0.9
     record = json.loads((out / "training.json").read_text())
     assert [source["dropped"] for source in record["sources"]] == [0, 0, 1]
-    report = checking.check(out, next(each.config for each in builtin() if each.config.id == "sentiment"), seconds=0.05)
+    report = checking.check(
+        out, next(each.config for each in shipped_tasks() if each.config.id == "sentiment"), seconds=0.05
+    )
     assert report.passed, report
     again = retrain(mix(parts=[*mix().parts, leaking]), out, name="tiny", method="ngram", seed=3)
     assert again == details

@@ -15,12 +15,12 @@ from dynabench.models.protocol import Card, Output
 from dynabench.models.starting import described, pretrained
 from dynabench.models.starting.cues import cues
 from dynabench.settings import get_settings
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 from dynabench.tasks.fields import Text
-from dynabench.tasks.shipped import drawings
+from dynabench.tasks.shipped import shipped_drawings
 from tests.models.contract.table import needs
 
-CONFIGS = {each.config.id: each.config for each in builtin()}
+CONFIGS = {each.config.id: each.config for each in shipped_tasks()}
 SAID = {"url": "https://models.example.org/v1", "model": "small"}
 WRITTEN = TaskConfig.parse(
     """
@@ -81,7 +81,7 @@ def test_what_is_written_is_a_models_folder_and_says_what_may_be_changed(tmp_pat
 
 def test_models_that_draw_are_begun_for_tasks_that_have_something_drawn(tmp_path):
     needs("openai-images")
-    [task] = drawings()
+    [task] = shipped_drawings()
     folder = starting.start("mine", task.config, "openai-images", tmp_path, **SAID)
     assert (spec.read(folder).kind, spec.read(folder).task) == ("openai-images", task.config.id)
     with pytest.raises(Invalid, match="draw"):

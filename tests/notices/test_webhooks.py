@@ -13,7 +13,7 @@ from dynabench.notices import events, retrying, service, signing, webhooks
 from dynabench.notices.keeping import tidy
 from dynabench.notices.tables import Delivery, Hook, Try
 from dynabench.rounds import service as rounds
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 
 MINE, TASK = "/api/v1/me/webhooks", "/api/v1/tasks/nli/webhooks"
 
@@ -27,7 +27,7 @@ def ada(person):
 def olga(person, database):
     """The owner of the task nli."""
     made = person("olga")
-    [nli] = [shipped for shipped in builtin() if shipped.config.id == "nli"]
+    [nli] = [shipped for shipped in shipped_tasks() if shipped.config.id == "nli"]
     database.write(rounds.save_task, None, nli.source)
     database.write(rounds.set_role, None, "nli", "olga", "owner")
     return made

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.errors import Invalid
-from dynabench.outgoing import Allowed, Client, Refused, Unreached, checked
-from dynabench.outgoing.addresses import public
+from dynabench.outgoing import AllowedHosts, OutgoingClient, Refused, Unreached, check_address
+from dynabench.outgoing.addresses import is_public
 
-NONE = Allowed()
+NONE = AllowedHosts()
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ NONE = Allowed()
     ],
 )
 def test_addresses_that_are_not_public(address):
-    assert not public(ipaddress.ip_address(address))
+    assert not is_public(ipaddress.ip_address(address))
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])
 def test_addresses_that_are_public(address):
-    assert public(ipaddress.ip_address(address))
+    assert is_public(ipaddress.ip_address(address))
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -42,11 +42,11 @@ def test_a_private_address_stays_private_however_it_is_wrapped(number):
     plain = ipaddress.IPv4Address(number)
     for prefix in ("::ffff:0:0", "64:ff9b::"):
         wrapped = ipaddress.IPv6Address(int(ipaddress.IPv6Address(prefix)) + number)
-        assert public(wrapped) == public(plain)
+        assert is_public(wrapped) == is_public(plain)
 
 
 def called(url, allowed=NONE, seconds=3):
-    served = Client(allowed)
+    served = OutgoingClient(allowed)
     try:
         return served.call("GET", url, None, {}, seconds)
     finally:
@@ -98,7 +98,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_called(monkeypatch):
     thread.start()
     monkeypatch.setattr(socket, "getaddrinfo", answer)
     try:
-        assert called(f"http://models.example.org:{port}/", Allowed.read("models.example.org")).json() == {}
+        assert called(f"http://models.example.org:{port}/", AllowedHosts.read("models.example.org")).json() == {}
     finally:
         thread.join(5)
         server.close()
@@ -149,10 +149,10 @@ def test_certificates_are_those_of_the_name_though_the_address_is_called(
     thread.start()
     try:
         if fine:
-            assert called(f"https://{host}:{port}/", Allowed.read("127.0.0.0/8")).json() == {}
+            assert called(f"https://{host}:{port}/", AllowedHosts.read("127.0.0.0/8")).json() == {}
         else:
             with pytest.raises(Unreached, match="certificate verify failed"):
-                called(f"https://{host}:{port}/", Allowed.read("127.0.0.0/8"))
+                called(f"https://{host}:{port}/", AllowedHosts.read("127.0.0.0/8"))
     finally:
         thread.join(5)
         server.close()
@@ -174,27 +174,27 @@ def test_certificates_are_those_of_the_name_though_the_address_is_called(
 )
 def test_the_operator_says_what_else_may_be_called(allowed, url, fine):
     if fine:
-        checked(url, Allowed.read(allowed))
+        check_address(url, AllowedHosts.read(allowed))
     else:
         with pytest.raises(Invalid):
-            checked(url, Allowed.read(allowed))
+            check_address(url, AllowedHosts.read(allowed))
 
 
 def test_a_network_holds_for_names_as_well(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(socket.AF_INET, 1, 6, "", ("127.0.0.9", 1))])
     with pytest.raises(Unreached, match="cannot be reached"):
-        called("https://models.lan:1/", Allowed.read("127.0.0.0/8"))
+        called("https://models.lan:1/", AllowedHosts.read("127.0.0.0/8"))
 
 
 def test_a_setting_that_names_nothing_is_told():
     with pytest.raises(Invalid, match="neither a host nor a network"):
-        Allowed.read("https://example.org")
+        AllowedHosts.read("https://example.org")
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_an_address_or_is_refused(text):
     try:
-        host, port = checked(text)
+        host, port = check_address(text)
     except Invalid:
         return
     assert host

@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.stats import dynascore, guarded_dynascore
-from dynabench.stats.averages import averaged, shares
-from dynabench.stats.dynascore import exchange, guarded_exchange
-from dynabench.stats.ranks import board_replicates, rank_intervals
-from dynabench.stats.replicates import means
+from dynabench.stats.averages import average_over_datasets, dataset_shares
+from dynabench.stats.dynascore import exchange_rates, guarded_exchange_rates
+from dynabench.stats.ranks import rank_intervals, weighted_replicates
+from dynabench.stats.replicates import mean_replicates
 
 METRICS = ("accuracy", "error", "memory")
 DIRECTIONS = {"error": -1, "memory": -1}
 TIMES = 60
-FORMS = {"exact": (dynascore, exchange), "guarded": (guarded_dynascore, guarded_exchange)}
+FORMS = {"exact": (dynascore, exchange_rates), "guarded": (guarded_dynascore, guarded_exchange_rates)}
 
 
 class World:
@@ -55,20 +55,23 @@ class World:
         found = np.empty((TIMES, len(self.names), 3, len(self.datasets)), np.float32)
         for d, name in enumerate(self.datasets):
             for place in range(len(self.names)):
-                found[:, place, 0, d] = means(self.right[name][place], name, TIMES)
-                found[:, place, 1, d] = means(self.wrong[name][place], name, TIMES)
+                found[:, place, 0, d] = mean_replicates(self.right[name][place], name, TIMES)
+                found[:, place, 1, d] = mean_replicates(self.wrong[name][place], name, TIMES)
                 found[:, place, 2, d] = self.memory[place]
         return found
 
     def board(self, form, weights, dataset_weights):
         """Scores and rank intervals."""
         score, rates = FORMS[form]
-        share, table = shares(self.scores(), dataset_weights), averaged(self.scores(), dataset_weights)
+        share, table = (
+            dataset_shares(self.scores(), dataset_weights),
+            average_over_datasets(self.scores(), dataset_weights),
+        )
         found, rate = score(table, "accuracy", weights, DIRECTIONS), rates(table, "accuracy", weights, DIRECTIONS)
         coefficients = [
             [rate.get(metric, 0.0) * share[metric].get(name, 0.0) for name in self.datasets] for metric in METRICS
         ]
-        drawn = board_replicates(self.replicates(), coefficients)
+        drawn = weighted_replicates(self.replicates(), coefficients)
         return found, drawn, rank_intervals([found[model] for model in self.names], drawn)
 
 
@@ -94,7 +97,7 @@ def test_two_copies_of_a_model_share_a_rank_on_every_board(world, weights, form,
 @settings(deadline=None)
 def test_a_boards_replicates_are_its_score_of_each_sample_at_the_boards_rates(world, weights, form):
     _, drawn, _ = world.board(form, weights, None)
-    rate = FORMS[form][1](averaged(world.scores()), "accuracy", weights, DIRECTIONS)
+    rate = FORMS[form][1](average_over_datasets(world.scores()), "accuracy", weights, DIRECTIONS)
     stored = world.replicates().astype(float)
     for sample in (0, TIMES - 1):
         scores = {
@@ -104,6 +107,8 @@ def test_a_boards_replicates_are_its_score_of_each_sample_at_the_boards_rates(wo
             }
             for place, model in enumerate(world.names)
         }
-        expected = [sum(rate[metric] * its[metric] for metric in rate) for its in averaged(scores).values()]
+        expected = [
+            sum(rate[metric] * its[metric] for metric in rate) for its in average_over_datasets(scores).values()
+        ]
         size = 1 + sum(abs(factor) for factor in rate.values())
         assert drawn[sample] == pytest.approx(expected, abs=1e-6 * size)

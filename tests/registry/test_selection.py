@@ -10,10 +10,10 @@ from sqlalchemy import select
 from dynabench import demo
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
-from dynabench.tasks.shipped import selections
+from dynabench.tasks.shipped import shipped_selections
 from tests.jobs.conftest import Worker, until
 
-[SHIPPED] = selections()
+[SHIPPED] = shipped_selections()
 TASK = "/api/v1/tasks/data-selection"
 POOL = list(SHIPPED.rows("pool"))
 CAREFUL = [row for row in POOL if "desk" in row["tags"]]

@@ -177,12 +177,12 @@ class TestReading:
     @pytest.fixture
     def read(self, tmp_path, monkeypatch):
         from dynabench.datasets import stored
-        from dynabench.tasks import builtin
+        from dynabench.tasks import shipped_tasks
 
         monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "home"))
         get_settings.cache_clear()
         settings = get_settings()
-        config = next(each.config for each in builtin() if each.config.id == "nli")
+        config = next(each.config for each in shipped_tasks() if each.config.id == "nli")
         digest = stored.write(settings, pairs(4)).digest
 
         def read(content, name="p.jsonl"):

@@ -13,7 +13,7 @@ from dynabench.registry import submissions
 from dynabench.registry.tables import ModelListing, Submission
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.conftest import PASSWORD
 from tests.registry.sending import HUB, SENT, empty_zip, ready, send
 
@@ -105,7 +105,7 @@ def test_only_what_passes_counts_and_the_answer_says_when_to_come_back(ada, bob,
 
 
 def test_tries_are_capped_too(ada, owner, database):
-    source = next(each.source for each in builtin() if each.config.id == "nli")
+    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
     changed = source.replace("submissions:", "unused:") + "\nsubmissions: {per_day: 2, attempts: 3}\n"
     assert owner.post("/api/v1/tasks", json={"config": changed}).status_code in (200, 201)
     id = send(ada)["id"]

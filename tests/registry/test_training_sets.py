@@ -10,11 +10,11 @@ from dynabench.datasets.stored import Stored
 from dynabench.registry import training_sets
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.shipped import selections
+from dynabench.tasks.shipped import shipped_selections
 
-CONFIG = selections()[0].config
-OWN = TaskConfig.parse(selections()[0].source.replace("own_rows: false", "own_rows: true"))
-MANY = TaskConfig.parse(selections()[0].source.replace("rows: 120", "rows: 3"))
+CONFIG = shipped_selections()[0].config
+OWN = TaskConfig.parse(shipped_selections()[0].source.replace("own_rows: false", "own_rows: true"))
+MANY = TaskConfig.parse(shipped_selections()[0].source.replace("rows: 120", "rows: 3"))
 TOPICS = ("roads", "waste")
 
 

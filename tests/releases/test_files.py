@@ -14,7 +14,7 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.jobs import Job
 from dynabench.releases import making, manifest, planning, service, writing
 from dynabench.rounds.tables import Round
-from dynabench.tasks.sections import Release as Rules
+from dynabench.tasks.sections import ReleaseSettings as Rules
 from tests.datasets.world import written
 from tests.releases.world import collected, files, released, second_round, texts
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 from dynabench.releases.gaps import LEVEL, corrected_p
-from dynabench.stats.splits import higher_by_chance
+from dynabench.stats.splits import random_split_p_value
 
 
 def test_the_test_is_fisher_s_exact_one_sided_one():
@@ -14,13 +14,13 @@ def test_the_test_is_fisher_s_exact_one_sided_one():
         rows, others = (int(n) for n in rng.integers(1, 60, 2))
         right, wrong = int(rng.integers(0, rows + 1)), int(rng.integers(0, others + 1))
         table = [[right, rows - right], [wrong, others - wrong]]
-        assert higher_by_chance(right, rows, wrong, others) == pytest.approx(
+        assert random_split_p_value(right, rows, wrong, others) == pytest.approx(
             fisher_exact(table, "greater")[1], abs=1e-9
         )
-    assert higher_by_chance(0, 5, 5, 5) == 1
-    assert higher_by_chance(990, 1000, 600, 1000) < 1e-50
+    assert random_split_p_value(0, 5, 5, 5) == 1
+    assert random_split_p_value(990, 1000, 600, 1000) < 1e-50
     with pytest.raises(ValueError, match="no counts"):
-        higher_by_chance(3, 2, 0, 1)
+        random_split_p_value(3, 2, 0, 1)
 
 
 def test_rows_that_cannot_be_counted_are_not_corrected_for():
@@ -42,7 +42,7 @@ def flags(rng, seen):
         if at == 0:
             right[0, :120] |= rng.random(120) < seen
         counts = zip(right[:, :120].sum(1), right[:, 120:].sum(1), strict=True)
-        p += [higher_by_chance(int(public), 120, int(hidden), 80) for public, hidden in counts]
+        p += [random_split_p_value(int(public), 120, int(hidden), 80) for public, hidden in counts]
     return np.array(corrected_p(p), float) <= LEVEL
 
 

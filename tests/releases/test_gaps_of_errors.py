@@ -16,7 +16,7 @@ from dynabench.rounds import service
 from dynabench.rounds.tables import Round, TaskVersion
 from dynabench.scoring import row_scores
 from dynabench.scoring.tables import Evaluation, Score
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests import boards
 
 PARTS = (("r1-test", "r1-hidden"), ("r2-test", "r2-hidden"))
@@ -32,7 +32,7 @@ RIGHT = {
 @pytest.fixture
 def board(database, settings):
     """The task sentiment, ranked by calibration error, with two releases; its submissions by name."""
-    source = next(each.source for each in builtin() if each.config.id == "sentiment")
+    source = next(each.source for each in shipped_tasks() if each.config.id == "sentiment")
     source = re.sub(r"^metrics:.*$", "metrics: {primary: calibration_error}", source, flags=re.M)
 
     def make(session):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from dynabench.releases.checks import report
 from dynabench.releases.splitting import SPLITS, Item, divide
-from dynabench.tasks.sections import Release
+from dynabench.tasks.sections import ReleaseSettings
 from tests.releases.world import sentence
 
 
@@ -28,7 +28,7 @@ def items(draw):
 @settings(max_examples=60, deadline=None)
 @given(items=items(), seed=st.integers(0, 5), train=st.booleans())
 def test_every_division_keeps_its_word(items, seed, train):
-    rules = Release(seed=seed, unverified="train" if train else "apart")
+    rules = ReleaseSettings(seed=seed, unverified="train" if train else "apart")
     found = divide(items, rules)
     parts = found.parts
     assert parts == divide(items[::-1], rules).parts or len({found.kin[each.uid] for each in items}) < len(items)
@@ -64,7 +64,7 @@ def verified(writers, contexts, each=5):
 
 
 def test_shares_are_filled_where_nothing_stands_in_the_way():
-    found = divide(verified(range(40), lambda w: [w]), Release())
+    found = divide(verified(range(40), lambda w: [w]), ReleaseSettings())
     sizes = [list(found.parts.values()).count(part) for part in (*SPLITS, "hidden")]
     assert sizes == [140, 20, 20, 20]
     assert found.held == ("writers", "contexts")
@@ -72,24 +72,24 @@ def test_shares_are_filled_where_nothing_stands_in_the_way():
 
 def test_contexts_give_way_before_writers_and_the_report_says_so():
     items = verified(range(20), lambda w: range(4), each=1)
-    found = divide(items, Release())
+    found = divide(items, ReleaseSettings())
     assert found.held == ("writers",)
-    told = report(items, found, Release(), 2, 1)
+    told = report(items, found, ReleaseSettings(), 2, 1)
     kinds = {each.kind for each in told.findings}
     assert {"shared contexts", "waiting", "flags"} <= kinds
     test = next(each for each in told.leaks if each.part == "test")
     assert (test.writers, test.contexts) == (0, test.examples)
-    alone = divide(verified([1], lambda w: range(8)), Release())
+    alone = divide(verified([1], lambda w: range(8)), ReleaseSettings())
     assert alone.held == ()
     assert list(alone.parts.values()).count("test") == 4
 
 
 def test_another_seed_is_another_division_and_the_same_is_the_same():
     items = verified(range(30), lambda w: [w])
-    one, same, other = (divide(items, Release(seed=seed)).parts for seed in (1, 1, 2))
+    one, same, other = (divide(items, ReleaseSettings(seed=seed)).parts for seed in (1, 1, 2))
     assert one == same != other
 
 
 def test_a_round_without_verified_examples_is_not_released():
     items = [Item("u", "w", "c", "text", "a", "pending")]
-    assert report(items, divide(items, Release()), Release(), 1, 0).stopped
+    assert report(items, divide(items, ReleaseSettings()), ReleaseSettings(), 1, 0).stopped

@@ -14,10 +14,10 @@ from dynabench.cli import context as command
 from dynabench.rounds import contexts, editing, queries, service
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.tables import Context
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 from tests.collection.conftest import draw
 
-NLI = next(shipped for shipped in builtin() if shipped.config.id == "nli")
+NLI = next(shipped for shipped in shipped_tasks() if shipped.config.id == "nli")
 
 
 @pytest.fixture

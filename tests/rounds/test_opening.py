@@ -26,7 +26,7 @@ from dynabench.models.host.repository import Repository
 from dynabench.rounds import planning, queries, schedule, service
 from dynabench.rounds.plan import Plan
 from dynabench.settings import get_settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
 from tests.models.conftest import served
 from tests.models.waiting import until_ready
@@ -61,7 +61,7 @@ def host(address: str) -> Host:
 def owner(person, database):
     """The owner of the task sentiment, with a draft of a round against its model."""
     olga = person("olga")
-    [task] = [each for each in builtin() if each.config.id == "sentiment"]
+    [task] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
     card = catalog.entry("sentiment-ngram", places=[BUILTIN]).card
 
     def draft(session) -> int:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.rounds import people, service
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
 from tests.rounds.inviting import accept, invite, make, role_of
@@ -158,7 +158,7 @@ def test_nobody_dismisses_the_notice_of_somebody_else(owner, ada, bob):
 
 
 def test_a_task_for_invited_people_is_closed_to_others_until_they_accept(owner, ada, database, client):
-    source = next(each.source for each in builtin() if each.config.id == "nli")
+    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
     database.write(service.save_task, None, f"{source}\nannotators: invited\n")
     owner.post("/api/v1/tasks/nli/rounds/1/close")
     assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import select
 
 from dynabench.accounts.tables import Act
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.collection.conftest import draw, send, written
 
-NLI = next(shipped.source for shipped in builtin() if shipped.config.id == "nli")
+NLI = next(shipped.source for shipped in shipped_tasks() if shipped.config.id == "nli")
 BARE = """
 id: bare
 name: No context

@@ -15,10 +15,10 @@ from dynabench.db import Database, now
 from dynabench.rounds import contexts, service
 from dynabench.rounds.samplers import samplers, weighted
 from dynabench.rounds.tables import Context, Round
-from dynabench.tasks import builtin
-from dynabench.tasks.sections import Contexts
+from dynabench.tasks import shipped_tasks
+from dynabench.tasks.sections import ContextSettings
 
-NLI = next(shipped for shipped in builtin() if shipped.config.id == "nli")
+NLI = next(shipped for shipped in shipped_tasks() if shipped.config.id == "nli")
 NAMES = list(samplers())
 quick = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -60,7 +60,7 @@ def in_turn(database: Database, work: Callable[[Session], object]) -> object:
 
 
 def test_configs_may_name_every_sampler_that_is_built_in():
-    schema = Contexts.model_json_schema()["properties"]["sampling"]
+    schema = ContextSettings.model_json_schema()["properties"]["sampling"]
     assert schema["enum"] == NAMES
     assert all(each.label and each.help.endswith(".") for each in samplers().values())
 

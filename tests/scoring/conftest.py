@@ -21,7 +21,7 @@ from dynabench.rounds import service
 from dynabench.scoring import costs, durable, evaluating, queueing
 from dynabench.scoring.tables import Evaluation
 from dynabench.settings import Settings, get_settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import Worker, until, worker
 
 __all__ = ["Worker", "worker"]
@@ -46,7 +46,7 @@ class Place:
 
     def __init__(self, database: Database, settings: Settings, task: str = "sentiment") -> None:
         self.database, self.settings, self.task = database, settings, task
-        [shipped] = [each for each in builtin() if each.config.id == task]
+        [shipped] = [each for each in shipped_tasks() if each.config.id == task]
         database.write(service.save_task, None, shipped.source)
 
     def dataset(self, name: str, rows: Sequence[Stored], visibility: str = "public", **more: Any) -> int:

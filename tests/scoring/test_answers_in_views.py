@@ -10,7 +10,7 @@ from dynabench.datasets.stored import Stored
 from dynabench.scoring import row_scores
 from dynabench.scoring.columns import metric
 from dynabench.scoring.gathering import Gathered
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 
 TASK = "/api/v1/tasks/sentiment"
 MODELS = ("sentiment-minilm", "sentiment-ngram")
@@ -85,7 +85,7 @@ def shared(client, right):
 
 
 def test_rows_of_spans_have_the_f1_of_their_words_and_others_are_right_or_wrong():
-    configs = {shipped.config.id: shipped.config for shipped in builtin()}
+    configs = {shipped.config.id: shipped.config for shipped in shipped_tasks()}
     fields = {id: config.answer[0] for id, config in configs.items()}
     rule = configs["qa"].fooled
     span = [{"start": 0, "end": 1, "text": text} for text in ("red car", "a red car", "1976")]
@@ -121,7 +121,7 @@ def test_a_file_that_is_gone_or_broken_says_nothing(settings):
     ("red car", ["the big old blue car"], False), ("", [""], True), ("car", [""], False), ("", ["car"], False),
 ])  # fmt: skip
 def test_an_answer_is_right_just_where_the_task_would_not_call_the_model_fooled(said, accepted, right):
-    config = next(shipped.config for shipped in builtin() if shipped.config.id == "qa")
+    config = next(shipped.config for shipped in shipped_tasks() if shipped.config.id == "qa")
     marked = [[{"start": 0, "end": len(text), "text": text}] if text else [] for text in (said, *accepted)]
     assert config.fooled.right(marked[0], marked[1:], config.answer[0]) is right
     assert "0.4" in config.fooled.right_in_words

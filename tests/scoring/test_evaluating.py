@@ -22,7 +22,7 @@ from dynabench.rounds import service as rounds
 from dynabench.scoring import queueing, records, row_scores, service
 from dynabench.scoring.measures import unpacked
 from dynabench.scoring.tables import Evaluation, Record, Score, Shard
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
 from tests.leaderboards.asking import board, ranks
 from tests.models.handlers import need_sandbox
@@ -169,7 +169,7 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
         return database.read(lambda session: {each.digest: each.done_at for each in session.scalars(select(Shard))})
 
     before = answered()
-    [shipped] = [each for each in builtin() if each.config.id == "sentiment"]
+    [shipped] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
     source = shipped.source.replace("primary: accuracy", "primary: matthews_correlation")
     assert database.write(rounds.save_task, None, source).changed
     run_jobs("queue_evaluations", "evaluate")
@@ -186,7 +186,7 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
 
 def test_an_axis_of_perturbed_copies_added_to_a_task_ranks_every_model_again(place, run_jobs, database, client):
     here = place()
-    [shipped] = [each for each in builtin() if each.config.id == "sentiment"]
+    [shipped] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
 
     def perturb(axes):
         source = shipped.source.replace("perturb: [fairness, robustness]", f"perturb: [{axes}]")

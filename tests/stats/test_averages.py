@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.stats.averages import averaged, recency, saturation, shares
+from dynabench.stats.averages import average_over_datasets, dataset_shares, recency_weights, saturation
 
 SCORES = {
     "x": {"one": {"accuracy": 0.8, "fairness": 0.9}, "two": {"accuracy": 0.6}},
@@ -16,38 +16,41 @@ SCORES = {
 
 
 def test_a_metric_is_averaged_over_the_data_sets_that_have_it():
-    result = averaged(SCORES)
+    result = average_over_datasets(SCORES)
     assert result["x"] == pytest.approx({"accuracy": 0.7, "fairness": 0.9})
     assert result["y"] == pytest.approx({"accuracy": 0.8, "fairness": 0.5})
 
 
 def test_who_lacks_a_data_set_lacks_its_metrics_average():
-    assert averaged(SCORES)["z"] == {"fairness": 0.4}
-    assert averaged(SCORES, {"one": 1})["z"] == {"accuracy": 0.5, "fairness": 0.4}
+    assert average_over_datasets(SCORES)["z"] == {"fairness": 0.4}
+    assert average_over_datasets(SCORES, {"one": 1})["z"] == {"accuracy": 0.5, "fairness": 0.4}
 
 
 def test_weights_are_normalised_among_the_metrics_data_sets():
-    result = averaged(SCORES, {"one": 1, "two": 3})
+    result = average_over_datasets(SCORES, {"one": 1, "two": 3})
     assert result["x"] == pytest.approx({"accuracy": 0.65, "fairness": 0.9})
-    assert shares(SCORES, {"one": 1, "two": 3}) == {"accuracy": {"one": 0.25, "two": 0.75}, "fairness": {"one": 1.0}}
-    assert averaged(SCORES, {"two": 2})["x"] == {"accuracy": 0.6}
+    assert dataset_shares(SCORES, {"one": 1, "two": 3}) == {
+        "accuracy": {"one": 0.25, "two": 0.75},
+        "fairness": {"one": 1.0},
+    }
+    assert average_over_datasets(SCORES, {"two": 2})["x"] == {"accuracy": 0.6}
 
 
 def test_nothing_has_no_averages():
-    assert averaged({}) == averaged({}, {"one": 1}) == shares({}) == {}
-    assert averaged({"x": {}}) == {"x": {}}
+    assert average_over_datasets({}) == average_over_datasets({}, {"one": 1}) == dataset_shares({}) == {}
+    assert average_over_datasets({"x": {}}) == {"x": {}}
 
 
 @pytest.mark.parametrize("weights", [{"three": 1}, {"one": -1}, {"one": math.nan}, {"one": math.inf}, {"one": 0}, {}])
 def test_weights_of_nothing_are_refused(weights):
     with pytest.raises(ValueError, match=r"data set|no model"):
-        averaged(SCORES, weights)
+        average_over_datasets(SCORES, weights)
 
 
 @settings(max_examples=40)
 @given(st.lists(st.booleans(), max_size=20), st.floats(0, 0.99))
 def test_each_round_weighs_less_than_the_next_by_the_discount(rounds, discount):
-    result = recency(rounds, discount)
+    result = recency_weights(rounds, discount)
     assert [weight for weight, item in zip(result, rounds, strict=True) if not item] == [1] * rounds.count(False)
     weights = [weight for weight, item in zip(result, rounds, strict=True) if item]
     assert weights[-1:] == [1] * bool(weights)
@@ -55,15 +58,15 @@ def test_each_round_weighs_less_than_the_next_by_the_discount(rounds, discount):
 
 
 def test_older_rounds_fade():
-    assert recency([True, False, True, True], 0.5) == [0.25, 1, 0.5, 1]
-    assert recency([True] * 3) == [1, 1, 1]
-    assert recency([]) == []
+    assert recency_weights([True, False, True, True], 0.5) == [0.25, 1, 0.5, 1]
+    assert recency_weights([True] * 3) == [1, 1, 1]
+    assert recency_weights([]) == []
 
 
 @pytest.mark.parametrize("discount", [1, -0.1, 1.1, math.nan])
 def test_other_discounts_are_refused(discount):
     with pytest.raises(ValueError, match="discount"):
-        recency([True], discount)
+        recency_weights([True], discount)
 
 
 def test_the_first_model_stands_at_minus_1_and_people_at_0():

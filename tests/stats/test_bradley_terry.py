@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from dynabench.stats.bradley_terry import Comparison, board, fit
+from dynabench.stats.bradley_terry import PairwiseJudgement, fit_strengths, strength_board
 
 COUNTS = st.integers(2, 5).flatmap(
     lambda size: st.tuples(
@@ -38,7 +38,7 @@ def negative_likelihood(parameters, wins, ties):
 @given(COUNTS)
 def test_no_optimiser_finds_likelier_strengths(counts):
     wins, ties = counts[0].astype(float), symmetric(counts[1]).astype(float)
-    result = fit(wins, ties, prior=0.5)
+    result = fit_strengths(wins, ties, prior=0.5)
     reference = wins + 0.5
     np.fill_diagonal(reference, 0)
     start = np.append(result.strengths, np.log(max(float(result.tie), 1e-8)))
@@ -50,7 +50,7 @@ def test_no_optimiser_finds_likelier_strengths(counts):
 
 
 def test_two_models_have_the_log_odds_of_their_wins():
-    result = fit([[0, 30], [10, 0]])
+    result = fit_strengths([[0, 30], [10, 0]])
     assert result.strengths[0] - result.strengths[1] == pytest.approx(np.log(3))
     assert result.chances()[0, 1] == pytest.approx(0.75)
     assert result.tie == 0
@@ -69,7 +69,7 @@ def test_strengths_are_those_of_a_logistic_regression():
             answers.append([wins[i, j], wins[j, i]])
     model = sm.GLM(np.array(answers), np.array(rows)[:, 1:], family=sm.families.Binomial()).fit(tol=1e-12)
     reference_value = np.append(0, model.params)
-    assert fit(wins).strengths == pytest.approx(reference_value - reference_value.mean(), abs=1e-6)
+    assert fit_strengths(wins).strengths == pytest.approx(reference_value - reference_value.mean(), abs=1e-6)
 
 
 @settings(deadline=None, max_examples=12)
@@ -79,11 +79,11 @@ def test_names_of_models_do_not_matter_and_tables_are_fitted_together_as_alone(c
     order = list(range(len(wins)))
     rnd.shuffle(order)
     both = np.ix_(order, order)
-    first, second = fit(wins, ties, 0.5), fit(wins[both], ties[both], 0.5)
+    first, second = fit_strengths(wins, ties, 0.5), fit_strengths(wins[both], ties[both], 0.5)
     assert second.strengths == pytest.approx(first.strengths[order], abs=1e-6)
-    together = fit(np.stack([wins, wins[both]]), np.stack([ties, ties[both]]), 0.5)
+    together = fit_strengths(np.stack([wins, wins[both]]), np.stack([ties, ties[both]]), 0.5)
     assert together.strengths[0] == pytest.approx(first.strengths, abs=1e-6)
-    assert fit(wins.T, ties, 0.5).strengths == pytest.approx(-first.strengths, abs=1e-6)
+    assert fit_strengths(wins.T, ties, 0.5).strengths == pytest.approx(-first.strengths, abs=1e-6)
 
 
 @settings(deadline=None, max_examples=20)
@@ -92,26 +92,26 @@ def test_another_win_makes_nobody_weaker_than_before_against_the_loser(counts):
     wins = counts[0].astype(float)
     more = wins.copy()
     more[0, 1] += 1
-    before, after = fit(wins, prior=0.5).strengths, fit(more, prior=0.5).strengths
+    before, after = fit_strengths(wins, prior=0.5).strengths, fit_strengths(more, prior=0.5).strengths
     assert after[0] - after[1] >= before[0] - before[1] - 1e-7
 
 
 def test_without_a_likeliest_strength_there_is_none():
     with pytest.raises(ValueError, match="never preferred"):
-        fit([[0, 3], [0, 0]])
-    assert np.isfinite(fit([[0, 3], [0, 0]], prior=0.5).strengths).all()
+        fit_strengths([[0, 3], [0, 0]])
+    assert np.isfinite(fit_strengths([[0, 3], [0, 0]], prior=0.5).strengths).all()
 
 
 @pytest.mark.parametrize("wins", [[0, 1], [[0, 1, 2], [1, 0, 2]], [[0, -1], [1, 0]], [[0, np.nan], [1, 0]]])
 def test_tables_that_are_none_are_refused(wins):
     with pytest.raises(ValueError, match="comparisons"):
-        fit(wins)
+        fit_strengths(wins)
 
 
 def test_a_board_is_the_same_each_time_and_copies_share_a_place():
-    games = [Comparison(0, 1, 1, n) for n in range(12)] + [Comparison(0, 1, 0, n) for n in range(12, 24)]
-    games += [Comparison(n % 2, 2, 1, n) for n in range(30)]
-    first, second = board(3, games, "a"), board(3, games, "a")
+    games = [PairwiseJudgement(0, 1, 1, n) for n in range(12)] + [PairwiseJudgement(0, 1, 0, n) for n in range(12, 24)]
+    games += [PairwiseJudgement(n % 2, 2, 1, n) for n in range(30)]
+    first, second = strength_board(3, games, "a"), strength_board(3, games, "a")
     assert (first.low == second.low).all()
     assert str(first.ranks[2]) == "3"
     assert (str(first.ranks[0]), str(first.ranks[1])) == ("1-2", "1-2")
@@ -119,14 +119,14 @@ def test_a_board_is_the_same_each_time_and_copies_share_a_place():
 
 
 def test_few_clusters_bound_nothing():
-    games = [Comparison(0, 1, 1, n) for n in range(5) for _ in range(20)]
-    result = board(3, games, "few")
+    games = [PairwiseJudgement(0, 1, 1, n) for n in range(5) for _ in range(20)]
+    result = strength_board(3, games, "few")
     assert np.isinf(result.low).all()
     assert np.isinf(result.high).all()
     assert {str(item) for item in result.ranks} == {"1-3"}
     assert result.strengths[0] > result.strengths[1]
-    games += [Comparison(0, 1, 1, 5)]
-    assert np.isfinite(board(3, games, "six").low).all()
+    games += [PairwiseJudgement(0, 1, 1, 5)]
+    assert np.isfinite(strength_board(3, games, "six").low).all()
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
@@ -141,8 +141,8 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
                 a, b = strength[i] * np.exp(lean[i]), strength[j] * np.exp(lean[j])
                 both = draw * np.sqrt(a * b)
                 games.append(
-                    Comparison(i, j, rng.choice([1, 0, 0.5], p=np.array([a, b, both]) / (a + b + both)), cluster)
+                    PairwiseJudgement(i, j, rng.choice([1, 0, 0.5], p=np.array([a, b, both]) / (a + b + both)), cluster)
                 )
-        result = board(3, games, str(trial), times=200)
+        result = strength_board(3, games, str(trial), times=200)
         covered += ((result.low <= truth) & (truth <= result.high)).sum()
     assert 0.88 <= covered / (3 * trials) <= 0.99

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dynabench.stats import dynascore, guarded_dynascore
-from dynabench.stats.dynascore import exchange, guarded_exchange, unranked
+from dynabench.stats.dynascore import exchange_rates, guarded_exchange_rates, unranked_reasons
 
 # Ma et al., Dynaboard (NeurIPS 2021), Table 2, NLI: performance, examples/s, GiB, fairness, robustness, Dynascore
 PUBLISHED = {
@@ -160,7 +160,10 @@ def test_a_primary_of_which_less_is_better_ranks_the_lower_first():
 def test_models_that_lack_a_weighted_metric_are_left_out_with_the_reason():
     scores = {**board((80, 5, 7), (70, 6, 8)), "file": {"p": 75}, "odd": {"p": 60, "a": math.nan, "b": math.inf}}
     assert set(dynascore(scores, "p")) == set(guarded_dynascore(scores, "p")) == {"m0", "m1"}
-    assert unranked(scores, "p") == {"file": "no a; no b", "odd": "a is not a finite number; b is not a finite number"}
+    assert unranked_reasons(scores, "p") == {
+        "file": "no a; no b",
+        "odd": "a is not a finite number; b is not a finite number",
+    }
     assert set(dynascore(scores, "p", {"p": 1})) == {"m0", "m1", "file", "odd"}
     without = {model: its for model, its in scores.items() if model in ("m0", "m1")}
     assert dynascore(scores, "p") == dynascore(without, "p")
@@ -168,7 +171,7 @@ def test_models_that_lack_a_weighted_metric_are_left_out_with_the_reason():
 
 def test_the_primary_is_needed_though_it_weighs_nothing():
     scores = {**board((80, 5, 7), (70, 6, 8)), "x": {"a": 3, "b": 1}}
-    assert unranked(scores, "p", {"a": 1}) == {"x": "no p"}
+    assert unranked_reasons(scores, "p", {"a": 1}) == {"x": "no p"}
     assert dynascore(scores, "p", {"a": 1}) == pytest.approx({"m0": 5 / (1 / 10), "m1": 6 / (1 / 10)})
 
 
@@ -286,7 +289,7 @@ def test_a_difference_below_one_percent_does_not_swing_the_board():
 @settings(max_examples=25)
 @given(plain_boards, weighings, signs)
 def test_exchange_rates_explain_differences(scores, weights, directions):
-    for form, rates in ((dynascore, exchange), (guarded_dynascore, guarded_exchange)):
+    for form, rates in ((dynascore, exchange_rates), (guarded_dynascore, guarded_exchange_rates)):
         factor, result = rates(scores, "p", weights, directions), form(scores, "p", weights, directions)
         assert set(factor) == {metric for metric, weight in weights.items() if weight}
         assert all(factor[metric] * directions[metric] >= 0 for metric in factor)

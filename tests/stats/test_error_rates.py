@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.stats.error_rates import Counts, clustered_error_rates, error_rates
+from dynabench.stats.error_rates import ErrorCounts, clustered_error_rates, error_rates
 from dynabench.stats.rates import wilson
 
 outcomes = st.lists(
@@ -13,24 +13,24 @@ outcomes = st.lists(
 def _count(examples):
     fooled = [verdict for was_fooled, verdict in examples if was_fooled]
     resolved = [verdict for verdict in fooled if verdict != "pending"]
-    return Counts(len(examples), len(fooled), resolved.count("correct"), len(resolved))
+    return ErrorCounts(len(examples), len(fooled), resolved.count("correct"), len(resolved))
 
 
 def test_a_round_by_hand():
     """100 examples, 40 fooled, of which 20 correct, 5 of another verdict, 15 waiting."""
-    rates = error_rates(Counts(examples=100, fooled=40, validated=20, resolved=25))
+    rates = error_rates(ErrorCounts(examples=100, fooled=40, validated=20, resolved=25))
     assert rates.mer == wilson(40, 100)
     assert rates.vmer == wilson(20, 100)
     assert rates.vmer_resolved == wilson(20, 85)
 
 
 def test_a_round_without_examples_has_no_rates():
-    assert error_rates(Counts()).mer.value is None
+    assert error_rates(ErrorCounts()).mer.value is None
     assert clustered_error_rates([]).vmer_resolved.value is None
 
 
 def test_where_everything_waits_for_votes_the_resolved_rate_is_unknown():
-    rates = error_rates(Counts(examples=3, fooled=3))
+    rates = error_rates(ErrorCounts(examples=3, fooled=3))
     assert (rates.vmer.value, rates.vmer_resolved.value) == (0.0, None)
 
 
@@ -49,7 +49,7 @@ def test_the_rates_are_those_of_their_definitions(examples):
 @given(st.lists(outcomes, min_size=1, max_size=6))
 def test_rates_by_annotator_have_the_same_values_as_rates_of_the_sum(people):
     counts = [_count(examples) for examples in people]
-    together, apart = error_rates(sum(counts, Counts())), clustered_error_rates(counts)
+    together, apart = error_rates(sum(counts, ErrorCounts())), clustered_error_rates(counts)
     for name in ("mer", "vmer", "vmer_resolved"):
         assert getattr(apart, name).value == pytest.approx(getattr(together, name).value)
         assert getattr(apart, name).n == getattr(together, name).n
@@ -58,4 +58,4 @@ def test_rates_by_annotator_have_the_same_values_as_rates_of_the_sum(people):
 @pytest.mark.parametrize("counts", [(1, 2, 0, 0), (5, 3, 2, 1), (5, 3, 1, 4), (5, 3, -1, 0)])
 def test_counts_that_cannot_be_are_refused(counts):
     with pytest.raises(ValueError, match="validated <= resolved"):
-        Counts(*counts)
+        ErrorCounts(*counts)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from dynabench.stats.ladder import Released, free_ladder, ladder
+from dynabench.stats.ladder import ShownScore, ladder_scores, parameter_free_ladder_scores
 
 histories = st.lists(st.floats(0, 1) | st.just(math.nan), max_size=40)
 
@@ -17,7 +17,7 @@ histories = st.lists(st.floats(0, 1) | st.just(math.nan), max_size=40)
 @settings(max_examples=25)
 @given(histories, st.floats(1e-3, 0.5), st.sampled_from([1, -1]))
 def test_what_is_shown_only_improves_and_by_steps(values, step, direction):
-    result = ladder(values, step, direction)
+    result = ladder_scores(values, step, direction)
     shown = [item.value for item in result if item.value is not None]
     assert all(
         after == before or direction * (after - before) >= step * (1 - 1e-9) for before, after in pairwise(shown)
@@ -35,7 +35,7 @@ def test_what_is_shown_only_improves_and_by_steps(values, step, direction):
 @given(histories, st.floats(1e-3, 0.5))
 def test_what_is_shown_is_near_the_best_so_far(values, step):
     best = -math.inf
-    for value, item in zip(values, ladder(values, step), strict=True):
+    for value, item in zip(values, ladder_scores(values, step), strict=True):
         best = max(best, value) if math.isfinite(value) else best
         assert item.value is None if best == -math.inf else best - 1.5 * step <= item.value <= best + step / 2 + 1e-9
 
@@ -43,15 +43,15 @@ def test_what_is_shown_is_near_the_best_so_far(values, step):
 @settings(max_examples=25)
 @given(histories, st.floats(1e-3, 0.5))
 def test_less_is_better_is_the_mirror_image(values, step):
-    mirrored = ladder([-value for value in values], step, -1)
-    for item, other in zip(ladder(values, step), mirrored, strict=True):
+    mirrored = ladder_scores([-value for value in values], step, -1)
+    for item, other in zip(ladder_scores(values, step), mirrored, strict=True):
         assert (item.best, item.new) == (other.best, other.new)
         assert item.value is other.value is None or item.value == -other.value
 
 
 def test_a_story():
-    result = ladder([math.nan, 0.71, 0.74, 0.76, 0.6, 0.79], 0.05)
-    assert result[0] == Released(None, None, False)
+    result = ladder_scores([math.nan, 0.71, 0.74, 0.76, 0.6, 0.79], 0.05)
+    assert result[0] == ShownScore(None, None, False)
     assert [item.best for item in result[1:]] == [1, 1, 3, 3, 3]
     assert [item.value for item in result[1:]] == pytest.approx([0.7, 0.7, 0.75, 0.75, 0.75])
 
@@ -69,17 +69,20 @@ def test_without_parameters_the_step_is_the_error_of_the_paired_difference():
     right[:204, 1] = True  # 4 rows more and none lost: 4/400 is 2 standard errors
     right[10:213, 2] = True  # 13 gained, 10 lost against the first
     values, replicates = right.mean(0).tolist(), replicated(right, 4000)
-    assert [item.new for item in free_ladder(values, replicates, 400)] == [True, True, False]
-    assert [item.new for item in free_ladder([values[0], values[2]], replicates[:, ::2], 400)] == [True, False]
+    assert [item.new for item in parameter_free_ladder_scores(values, replicates, 400)] == [True, True, False]
+    assert [item.new for item in parameter_free_ladder_scores([values[0], values[2]], replicates[:, ::2], 400)] == [
+        True,
+        False,
+    ]
     quotient = 4 / 400 / ((right[:, 1] ^ right[:, 0]).std(ddof=1) / 20)
     level = student.cdf(quotient, 399)
     for requests, new in ((level - 0.01, True), (level + 0.01, False)):
-        assert free_ladder(values[:2], replicates[:, :2], 400, level=requests)[1].new is new
+        assert parameter_free_ladder_scores(values[:2], replicates[:, :2], 400, level=requests)[1].new is new
 
 
 def test_a_copy_is_nothing_new():
     right = np.random.default_rng(0).random((301, 1)) < 0.7
-    result = free_ladder([right.mean()] * 3, np.repeat(replicated(right), 3, 1), 301)
+    result = parameter_free_ladder_scores([right.mean()] * 3, np.repeat(replicated(right), 3, 1), 301)
     assert [item.new for item in result] == [True, False, False]
 
 
@@ -98,10 +101,12 @@ def test_the_boosting_attack_gains_little(seed, mechanism):
     plain = attacked(answers, truth, scores > 0.5)
     assert plain > 0.5 + 0.2 * np.sqrt(tries / n)
     if mechanism == "steps":
-        shown = ladder(scores.tolist(), 0.05)
+        shown = ladder_scores(scores.tolist(), 0.05)
     else:
         replicates = replicated(right, 200)
-        shown = free_ladder(scores.tolist(), replicates, n, level=0.95 if mechanism == "t test" else None)
+        shown = parameter_free_ladder_scores(
+            scores.tolist(), replicates, n, level=0.95 if mechanism == "t test" else None
+        )
     messages = np.array([item.new for item in shown])  # all that the attacker learns
     assert messages.sum() <= 12
     assert attacked(answers, truth, messages) < 0.5 + (plain - 0.5) / 2
@@ -116,22 +121,22 @@ def attacked(answers, truth, chosen):
 @pytest.mark.parametrize("step", [0, -1, math.nan, math.inf])
 def test_a_step_is_above_0(step):
     with pytest.raises(ValueError, match="step"):
-        ladder([0.5], step)
+        ladder_scores([0.5], step)
 
 
 def test_what_does_not_fit_is_refused():
     for replicates in (np.ones((9, 2)), np.ones(9), np.ones((1, 1))):
         with pytest.raises(ValueError, match="replicates"):
-            free_ladder([0.5], replicates, 10)
+            parameter_free_ladder_scores([0.5], replicates, 10)
     for rows, level in ((1, None), (10, 0.4), (10, 1.0)):
         with pytest.raises(ValueError, match="ladder"):
-            free_ladder([0.5], np.ones((9, 1)), rows, level=level)
+            parameter_free_ladder_scores([0.5], np.ones((9, 1)), rows, level=level)
     with pytest.raises(ValueError, match="direction"):
-        ladder([0.5], 0.1, 0)
+        ladder_scores([0.5], 0.1, 0)
 
 
 def test_scores_beyond_numbers_are_never_shown():
-    result = ladder([math.inf, 1e308, 0.5], 1e-9)
+    result = ladder_scores([math.inf, 1e308, 0.5], 1e-9)
     assert [item.value for item in result] == [None, None, pytest.approx(0.5)]
-    undefined = free_ladder([0.5, 0.9], np.array([[0.5, np.nan], [0.4, 0.9]]), 10)
+    undefined = parameter_free_ladder_scores([0.5, 0.9], np.array([[0.5, np.nan], [0.4, 0.9]]), 10)
     assert [item.best for item in undefined] == [0, 0]

@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from dynabench.stats.ranks import RankInterval, board_replicates, rank_intervals
-from dynabench.stats.replicates import means
+from dynabench.stats.ranks import RankInterval, rank_intervals, weighted_replicates
+from dynabench.stats.replicates import mean_replicates
 
 
 def sampled(right, seed, times):
@@ -156,7 +156,7 @@ def test_intervals_are_consistent(right, seed):
 
 
 def test_a_difference_without_variance_separates_unless_it_is_0():
-    draws = means(np.random.default_rng(0).normal(size=50), "x", 200)
+    draws = mean_replicates(np.random.default_rng(0).normal(size=50), "x", 200)
     moved = np.stack([draws, draws + 0.25, draws], 1)
     result = rank_intervals([1.0, 1.25, 1.0], moved)
     assert [str(item) for item in result] == ["2-3", "1", "2-3"]
@@ -242,27 +242,27 @@ def test_limits_of_two_models_are_those_of_the_z_test():
 )
 def test_replicates_of_a_board_are_weighted_sums(replicates, coefficients):
     expected = np.tensordot(replicates.astype(float), coefficients, 2)
-    assert board_replicates(replicates, coefficients) == pytest.approx(expected, abs=1e-9)
+    assert weighted_replicates(replicates, coefficients) == pytest.approx(expected, abs=1e-9)
     stored = np.ascontiguousarray(replicates.transpose(2, 3, 1, 0)).transpose(3, 2, 0, 1)
-    assert np.array_equal(board_replicates(stored, coefficients), board_replicates(replicates, coefficients))
+    assert np.array_equal(weighted_replicates(stored, coefficients), weighted_replicates(replicates, coefficients))
 
 
 def test_what_weighs_nothing_may_be_undefined():
     replicates = np.ones((5, 3, 2, 1), np.float32)
     replicates[:, :, 1] = np.nan
-    assert np.array_equal(board_replicates(replicates, [[2.0], [0.0]]), np.full((5, 3), 2.0))
+    assert np.array_equal(weighted_replicates(replicates, [[2.0], [0.0]]), np.full((5, 3), 2.0))
 
 
 def test_copies_have_equal_board_replicates_to_the_last_bit():
     rng = np.random.default_rng(0)
     replicates = rng.random((50, 33, 3, 7)).astype(np.float32)
     replicates[:, 32] = replicates[:, 5]
-    result = board_replicates(replicates, rng.random((3, 7)))
+    result = weighted_replicates(replicates, rng.random((3, 7)))
     assert np.array_equal(result[:, 32], result[:, 5])
 
 
 def test_coefficients_of_another_board_are_refused():
     with pytest.raises(ValueError, match="coefficient"):
-        board_replicates(np.ones((5, 3, 2, 1)), [[1.0]])
+        weighted_replicates(np.ones((5, 3, 2, 1)), [[1.0]])
     with pytest.raises(ValueError, match="coefficient"):
-        board_replicates(np.ones((5, 3)), [[1.0]])
+        weighted_replicates(np.ones((5, 3)), [[1.0]])

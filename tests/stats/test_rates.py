@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
 
-from dynabench.stats.rates import clustered, gap, wilson
+from dynabench.stats.rates import clustered_rate, human_model_gap, wilson
 
 cells = st.integers(1, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 tables = st.lists(cells, min_size=2, max_size=30)
@@ -33,7 +33,12 @@ def test_wilson_by_hand():
 
 
 def test_no_examples_have_no_rate():
-    for rate in (wilson(0, 0), clustered([], []), clustered([0, 0], [0, 0]), gap([], [], [], []).difference):
+    for rate in (
+        wilson(0, 0),
+        clustered_rate([], []),
+        clustered_rate([0, 0], [0, 0]),
+        human_model_gap([], [], [], []).difference,
+    ):
         assert (rate.value, rate.low, rate.high, rate.n) == (None, None, None, 0)
 
 
@@ -42,19 +47,19 @@ def test_impossible_counts_are_refused(k, n):
     with pytest.raises(ValueError, match="0 <= k <= n"):
         wilson(k, n)
     with pytest.raises(ValueError, match="0 <= k <= n"):
-        clustered([k, 1], [n, 1])
+        clustered_rate([k, 1], [n, 1])
 
 
 def test_counts_of_different_shapes_are_refused():
     with pytest.raises(ValueError, match="shape"):
-        clustered([1, 2], [3])
+        clustered_rate([1, 2], [3])
 
 
 @settings(deadline=None)
 @given(tables)
 def test_a_clustered_interval_holds_its_rate_and_stays_within_0_and_1(table):
     k, n = zip(*table, strict=True)
-    rate = clustered(k, n)
+    rate = clustered_rate(k, n)
     assert rate.n == sum(n)
     assert rate.value == pytest.approx(sum(k) / sum(n))
     assert 0 <= rate.low <= rate.value <= rate.high <= 1
@@ -65,12 +70,12 @@ def test_a_clustered_interval_holds_its_rate_and_stays_within_0_and_1(table):
 @given(tables)
 def test_a_clustered_interval_is_never_narrower_than_one_over_independent_examples(table):
     k, n = zip(*table, strict=True)
-    rate, plain = clustered(k, n), wilson(sum(k), sum(n))
+    rate, plain = clustered_rate(k, n), wilson(sum(k), sum(n))
     assert rate.high - rate.low >= (plain.high - plain.low) - 1e-12
 
 
 def test_the_order_of_clusters_and_empty_clusters_do_not_matter():
-    item, other = clustered([1, 5, 0], [4, 9, 2]), clustered([0, 0, 5, 1], [2, 0, 9, 4])
+    item, other = clustered_rate([1, 5, 0], [4, 9, 2]), clustered_rate([0, 0, 5, 1], [2, 0, 9, 4])
     assert (item.value, item.low, item.high) == pytest.approx((other.value, other.low, other.high))
 
 
@@ -88,7 +93,7 @@ def test_the_variance_is_that_of_leaving_out_one_annotator_at_a_time():
     k = rng.binomial(n, rng.beta(2, 3, size=15))
     without = [(k.sum() - k[i]) / (n.sum() - n[i]) for i in range(15)]
     variance = 14 / 15 * sum((value - k.sum() / n.sum()) ** 2 for value in without)
-    assert _solves_wilsons_equation(clustered(k, n), variance, 14)
+    assert _solves_wilsons_equation(clustered_rate(k, n), variance, 14)
 
 
 def test_with_equal_clusters_the_variance_is_the_cluster_robust_one_of_statsmodels():
@@ -99,16 +104,16 @@ def test_with_equal_clusters_the_variance_is_the_cluster_robust_one_of_statsmode
     groups = np.repeat(np.arange(25), n)
     fit = sm.OLS(outcome, np.ones_like(outcome)).fit(cov_type="cluster", cov_kwds={"groups": groups})
     variance = float(fit.bse[0]) ** 2
-    assert _solves_wilsons_equation(clustered(k, n), variance, 24)
+    assert _solves_wilsons_equation(clustered_rate(k, n), variance, 24)
 
 
 def test_one_annotator_says_nothing_about_others():
-    rate = clustered([30], [100])
+    rate = clustered_rate([30], [100])
     assert (rate.value, rate.low, rate.high, rate.n) == (0.3, 0.0, 1.0, 100)
 
 
 def test_where_nobody_ever_succeeds_an_annotator_counts_once():
-    rate = clustered([0] * 10, [50] * 10)
+    rate = clustered_rate([0] * 10, [50] * 10)
     assert rate.low == 0
     assert rate.high > wilson(0, 10).high > wilson(0, 500).high
 
@@ -120,7 +125,7 @@ def test_intervals_cover_where_annotators_differ_and_plain_wilson_does_not():
     for _ in range(runs):
         n = 1 + rng.geometric(1 / 20, size=clusters)
         k = rng.binomial(n, rng.beta(p * spread, (1 - p) * spread, size=clusters))
-        rate, independent = clustered(k, n), wilson(int(k.sum()), int(n.sum()))
+        rate, independent = clustered_rate(k, n), wilson(int(k.sum()), int(n.sum()))
         hits += rate.low <= p <= rate.high
         plain += independent.low <= p <= independent.high
     assert 0.93 <= hits / runs <= 0.98
@@ -133,14 +138,14 @@ def test_intervals_of_rare_events_over_few_annotators_cover():
     hits = 0
     for _ in range(runs):
         n = rng.integers(5, 40, size=12)
-        rate = clustered(rng.binomial(n, p), n)
+        rate = clustered_rate(rng.binomial(n, p), n)
         hits += rate.low <= p <= rate.high
     assert hits / runs >= 0.93
 
 
 def test_the_gap_compares_people_and_models_on_the_same_mix_of_items():
     """Item 1: one of one person right, no model. Item 2: two of four people, both models. Item 3 has no person."""
-    result = gap([1, 2, 0], [1, 4, 0], [0, 2, 2], [2, 2, 2])
+    result = human_model_gap([1, 2, 0], [1, 4, 0], [0, 2, 2], [2, 2, 2])
     assert result.human.value == pytest.approx(3 / 5)
     assert result.model.value == pytest.approx((1 * 0 + 4 * 1) / 5)
     assert result.difference.value == pytest.approx(-1 / 5)
@@ -151,7 +156,7 @@ def test_the_gap_turns_its_sign_when_people_and_models_change_places():
     rng = np.random.default_rng(2)
     n = np.full(40, 3)
     people, models = rng.binomial(n, 0.9), rng.binomial(n, 0.4)
-    there, back = gap(people, n, models, n).difference, gap(models, n, people, n).difference
+    there, back = human_model_gap(people, n, models, n).difference, human_model_gap(models, n, people, n).difference
     assert there.value == pytest.approx(-back.value)
     assert there.low == pytest.approx(-back.high)
     assert there.high == pytest.approx(-back.low)
@@ -161,7 +166,7 @@ def test_the_gap_turns_its_sign_when_people_and_models_change_places():
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=2, max_size=30))
 def test_a_gap_lies_within_its_interval_and_between_minus_one_and_one(items):
     people, models = zip(*items, strict=True)
-    difference = gap(people, [3] * len(items), models, [2] * len(items)).difference
+    difference = human_model_gap(people, [3] * len(items), models, [2] * len(items)).difference
     assert -1 <= difference.low <= difference.value + 1e-12
     assert difference.value - 1e-12 <= difference.high <= 1
 
@@ -176,7 +181,9 @@ def test_the_interval_of_the_gap_covers_where_hard_items_are_hard_for_both(human
         n = rng.integers(1, 4, size=items)
         for_people = np.clip(human + 0.02 * ease, 0, 1)
         for_models = np.clip(model + 0.1 * ease, 0, 1)
-        result = gap(rng.binomial(n, for_people), n, rng.binomial(2, for_models), np.full(items, 2)).difference
+        result = human_model_gap(
+            rng.binomial(n, for_people), n, rng.binomial(2, for_models), np.full(items, 2)
+        ).difference
         hits += result.low <= truth <= result.high
     assert hits / runs >= 0.92
 

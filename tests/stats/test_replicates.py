@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from dynabench.stats import replicates
-from dynabench.stats.replicates import counts, draws, means, measured
+from dynabench.stats.replicates import cost_replicates, kind_counts, mean_replicates, row_draws
 
 
 def rows(digest, n, times):
     """Numbers of rows, shape (times, n)."""
-    return np.array(list(chain.from_iterable(draws(digest, n, times))))
+    return np.array(list(chain.from_iterable(row_draws(digest, n, times))))
 
 
 def test_the_numbers_of_a_digest_never_change():
@@ -51,12 +51,12 @@ def test_digests_are_independent():
 @given(st.lists(st.sampled_from([0.0, 1.0, 0.25, -3.5, 1e6]) | st.floats(-1e3, 1e3), min_size=1, max_size=40))
 def test_means_are_those_of_the_rows_drawn(values):
     expected = np.array(values)[rows("d", len(values), 20)].mean(1)
-    assert means(values, "d", 20) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert mean_replicates(values, "d", 20) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_means_of_many_rows_are_normal_with_the_standard_error():
     values = np.random.default_rng(0).normal(5, 2, 2000)
-    result = (means(values, "d", 2000) - values.mean()) / (values.std() / np.sqrt(2000))
+    result = (mean_replicates(values, "d", 2000) - values.mean()) / (values.std() / np.sqrt(2000))
     assert kstest(result, "norm").pvalue > 1e-3
 
 
@@ -64,26 +64,26 @@ def test_means_of_many_rows_are_normal_with_the_standard_error():
 def test_counts_are_those_of_the_rows_drawn(size):
     kinds = np.random.default_rng(size).integers(0, size, 7)
     expected = [np.bincount(kinds[sample], minlength=size) for sample in rows("d", 7, 9)]
-    assert np.array_equal(list(counts("d", kinds, size, 9)), expected)
+    assert np.array_equal(list(kind_counts("d", kinds, size, 9)), expected)
 
 
 @pytest.mark.parametrize("values", [[], [1.0, np.nan], [np.inf], [[1.0], [2.0]]])
 def test_what_has_no_mean_is_refused(values):
     with pytest.raises(ValueError, match="replicates"):
-        means(values, "d")
+        mean_replicates(values, "d")
 
 
 def test_constant_rows_have_constant_replicates():
-    assert set(means(np.full(30, 0.1), "d", 50).round(15)) == {0.1}
+    assert set(mean_replicates(np.full(30, 0.1), "d", 50).round(15)) == {0.1}
 
 
 def test_costs_vary_as_their_repeats_do():
     repeats = [9.0, 10.0, 11.0]
-    item, other = (measured(repeats, key, 4000) for key in ("x", "y"))
+    item, other = (cost_replicates(repeats, key, 4000) for key in ("x", "y"))
     assert kstest((item - 10) / 1.0, "norm").pvalue > 1e-3
     assert abs(np.corrcoef(item, other)[0, 1]) < 0.06
-    assert np.array_equal(measured(repeats, "x", 4000), item)
-    assert set(measured([5.0], "x", 9)) == set(measured([5.0, 5.0], "x", 9)) == {5.0}
+    assert np.array_equal(cost_replicates(repeats, "x", 4000), item)
+    assert set(cost_replicates([5.0], "x", 9)) == set(cost_replicates([5.0, 5.0], "x", 9)) == {5.0}
     for wrong in ([], [np.nan], [[1.0]]):
         with pytest.raises(ValueError, match="measurement"):
-            measured(wrong, "x")
+            cost_replicates(wrong, "x")

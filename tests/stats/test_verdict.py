@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.stats.verdict import Verdict, Vote, places, verdict
+from dynabench.stats.verdict import Verdict, Vote, max_outstanding_votes, verdict
 from tests.large_data import need_data
 
 LABELS = ("correct", "incorrect", "flagged")
@@ -90,7 +90,7 @@ def test_an_agreeing_vote_never_undoes_a_decision(votes, quota):
 def test_an_owners_latest_vote_stands(votes, quota, label):
     assert verdict([*votes, Vote(label, by_owner=True)], *quota) == label
     assert verdict([*votes, Vote(label, by_owner=True), Vote("flagged")], *quota) == label
-    assert places([*votes, Vote(label, by_owner=True)], *quota) == 0
+    assert max_outstanding_votes([*votes, Vote(label, by_owner=True)], *quota) == 0
 
 
 @settings(deadline=None)
@@ -105,7 +105,7 @@ def test_votes_after_a_decision_change_nothing(votes, quota):
 @settings(deadline=None)
 @given(st.lists(st.builds(Vote, labels), max_size=9), quotas())
 def test_there_is_a_place_exactly_while_the_verdict_is_pending(votes, quota):
-    assert (places(votes, *quota) > 0) == (verdict(votes, *quota) is Verdict.PENDING)
+    assert (max_outstanding_votes(votes, *quota) > 0) == (verdict(votes, *quota) is Verdict.PENDING)
 
 
 @settings(deadline=None)
@@ -113,7 +113,7 @@ def test_there_is_a_place_exactly_while_the_verdict_is_pending(votes, quota):
 def test_no_interleaving_of_hand_outs_and_votes_counts_more_votes_than_asked_for(data, quota):
     votes, outstanding = [], 0
     while not (verdict(votes, *quota).final and not outstanding):
-        free = places(votes, *quota) - outstanding
+        free = max_outstanding_votes(votes, *quota) - outstanding
         assert free >= 0, "a place that was handed out is never taken back"
         if free and (not outstanding or data.draw(st.booleans(), label="hand out")):
             outstanding += 1
@@ -128,7 +128,7 @@ def test_no_interleaving_of_hand_outs_and_votes_counts_more_votes_than_asked_for
 @settings(deadline=None)
 @given(st.lists(st.builds(Vote, labels), max_size=9), quotas())
 def test_after_a_disagreement_one_place_more_could_count_a_vote_too_many(votes, quota):
-    free = places(votes, *quota)
+    free = max_outstanding_votes(votes, *quota)
     if free and len(votes) >= quota[0]:
         leading = Counter(vote.label for vote in votes).most_common(1)[0][0]
         assert verdict([*votes, *[Vote(leading)] * free], *quota).final
@@ -139,7 +139,7 @@ def test_impossible_quotas_are_refused(need, cap):
     with pytest.raises(ValueError, match="need"):
         verdict([], need, cap)
     with pytest.raises(ValueError, match="need"):
-        places([], need, cap)
+        max_outstanding_votes([], need, cap)
 
 
 @pytest.mark.parametrize("label", ["skip", "pending", "disputed", "", "Correct"])

@@ -13,7 +13,7 @@ from dynabench.tasks.fields import Chat
 TURN = {"said": "Hello?", "replies": [{"text": "Hello."}, {"text": "No."}], "choice": "A", "continued": 0}
 KEPT = {**TURN, "replies": [{"text": "Hello.", "rating": None}, {"text": "No.", "rating": None}]}
 field = Chat(name="talk")
-[preference, _] = shipped.conversations()
+[preference, _] = shipped.shipped_conversations()
 
 
 def _config(**changes):

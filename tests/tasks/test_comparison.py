@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.conditions import Facts, holds
-from dynabench.tasks.fields import Comparison, FieldError
+from dynabench.tasks.conditions import ConditionFacts, any_condition_holds
+from dynabench.tasks.fields import ComparisonField, FieldError
 
 OUTPUTS = ["first", "second", "third"]
-field = Comparison(name="better", of=OUTPUTS)
-pair = Comparison(name="better", of=OUTPUTS[:2], tie=False, all_bad=False)
+field = ComparisonField(name="better", of=OUTPUTS)
+pair = ComparisonField(name="better", of=OUTPUTS[:2], tie=False, all_bad=False)
 beside = {"first": "One.", "second": "Two.", "third": "Three."}
 
 values = st.fixed_dictionaries(
@@ -83,9 +83,9 @@ def test_the_same_choice_is_the_same_answer_in_any_order_and_from_models():
 
 
 def test_conditions_are_about_the_choice():
-    facts = Facts(values={"better": {"choice": "tie", "order": OUTPUTS}})
-    assert holds(["better == tie"], facts)
-    assert not holds(["better == first"], facts)
+    facts = ConditionFacts(values={"better": {"choice": "tie", "order": OUTPUTS}})
+    assert any_condition_holds(["better == tie"], facts)
+    assert not any_condition_holds(["better == first"], facts)
 
 
 def _config(**changes):

@@ -4,11 +4,11 @@ from hypothesis import strategies as st
 
 from dynabench.errors import Invalid
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fields import Comment, Edit, FieldError
+from dynabench.tasks.fields import Comment, EditField, FieldError
 from tests.tasks.laws import drawn, posts, survives
 
-better = Edit(name="better", of="text")
-same = Edit(name="same", of="text", unchanged="allowed")
+better = EditField(name="better", of="text")
+same = EditField(name="same", of="text", unchanged="allowed")
 say = Comment(name="say")
 GIVEN = {"text": "They walked slowly home."}
 TEXTS = st.text(st.characters(categories=["L", "P", "Zs"]), min_size=1, max_size=40)
@@ -26,7 +26,7 @@ def test_the_text_as_it_was_is_refused_unless_that_is_allowed():
     with pytest.raises(FieldError, match="Change the text"):
         better.clean(GIVEN["text"], GIVEN)
     assert same.clean(GIVEN["text"], GIVEN) == GIVEN["text"]
-    assert Edit(name="better", of="text", required=False).clean(GIVEN["text"], GIVEN) is None
+    assert EditField(name="better", of="text", required=False).clean(GIVEN["text"], GIVEN) is None
 
 
 def test_the_form_begins_with_the_given_text_and_keeps_what_was_written():

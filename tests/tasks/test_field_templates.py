@@ -7,10 +7,10 @@ from dynabench.tasks.fields import (
     Choice,
     Comment,
     Consent,
-    Edit,
+    EditField,
     MultiChoice,
     Number,
-    Ranking,
+    RankingField,
     Rating,
     Slider,
     Sliders,
@@ -42,10 +42,13 @@ FIELDS = [
     (Slider(name="heat", low=ATTACK, required=False), 3),
     (Sliders(name="moods", options=[ATTACK, "b"], high=ATTACK, required=False), {ATTACK: 1, "b": ATTACK}),
     (Rating(name="grade", low=ATTACK, high=ATTACK), 1),
-    (Ranking(name="order", options=[ATTACK, {"value": "b", "description": ATTACK}], first=ATTACK), {ATTACK: ATTACK}),
+    (
+        RankingField(name="order", options=[ATTACK, {"value": "b", "description": ATTACK}], first=ATTACK),
+        {ATTACK: ATTACK},
+    ),
     (Consent(name="terms", statement=ATTACK, label=ATTACK), ATTACK),
     (Comment(name="say", help=ATTACK), ATTACK),
-    (Edit(name="better", of="text", language="ar"), ATTACK + " more"),
+    (EditField(name="better", of="text", language="ar"), ATTACK + " more"),
     (YesNo(name="sure", reason="required", reason_label=ATTACK), {"value": True, "reason": ATTACK}),
 ]
 

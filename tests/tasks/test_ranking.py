@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.tasks.fields import FieldError, Ranking
+from dynabench.tasks.fields import FieldError, RankingField
 from tests.tasks.laws import Form, agrees, drawn, hostile, posts, survives
 
-order = Ranking(name="order", options=["a", {"value": "b", "label": "Bee"}, "c"], first="best")
+order = RankingField(name="order", options=["a", {"value": "b", "label": "Bee"}, "c"], first="best")
 
 
 @settings(deadline=None, max_examples=20)

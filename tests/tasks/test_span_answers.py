@@ -5,9 +5,9 @@ import json
 import pytest
 
 from dynabench.errors import Invalid, Unavailable
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 
-[shipped] = [task for task in builtin() if task.config.id == "qa"]
+[shipped] = [task for task in shipped_tasks() if task.config.id == "qa"]
 qa = shipped.config
 PASSAGE = {"passage": "The mill’s wheel turns slowly. Ada’s brother oils it on Fridays."}
 QUESTION = {"question": "Who oils the wheel?"}

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.errors import Invalid, Unavailable
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 
-SHIPPED = {task.config.id: task for task in builtin()}
+SHIPPED = {task.config.id: task for task in shipped_tasks()}
 nli, sentiment = SHIPPED["nli"].config, SHIPPED["sentiment"].config
 PREMISE = {"premise": "Two hikers eat lunch on a bridge."}
 HYPOTHESIS = {"hypothesis": "They are not at home."}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.errors import Invalid
-from dynabench.tasks import TaskConfig, builtin, reading
+from dynabench.tasks import TaskConfig, reading, shipped_tasks
 
 SMALL = """\
 id: small
@@ -155,7 +155,7 @@ def test_any_yaml_is_read_or_refused_with_reasons(raw):
 @settings(deadline=None)
 @given(st.data())
 def test_a_shipped_config_with_one_part_replaced_never_crashes(data):
-    raw = yaml.safe_load(data.draw(st.sampled_from(builtin())).source)
+    raw = yaml.safe_load(data.draw(st.sampled_from(shipped_tasks())).source)
     part = raw
     while isinstance(part, dict | list) and part:
         keys = list(part) if isinstance(part, dict) else range(len(part))
@@ -183,11 +183,11 @@ def test_a_config_cannot_be_changed():
 
 
 def test_who_changes_what_was_read_changes_nothing_for_the_next_reader():
-    text = builtin()[0].source
-    values, lines = reading.read(text)
+    text = shipped_tasks()[0].source
+    values, lines = reading.read_config(text)
     values["context"].clear()
     values["instructions"]["create"] = "Something else."
     lines.clear()
-    again, where = reading.read(text)
+    again, where = reading.read_config(text)
     assert again["instructions"] == yaml.safe_load(text)["instructions"]
     assert where

@@ -5,11 +5,11 @@ from jsonschema import Draft202012Validator
 
 from dynabench.errors import Invalid
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.reading import read
+from dynabench.tasks.reading import read_config
 from dynabench.tasks.schema import config_schema
-from dynabench.tasks.shipped import selections
+from dynabench.tasks.shipped import shipped_selections
 
-[SHIPPED] = selections()
+[SHIPPED] = shipped_selections()
 TASK = """
 id: t
 name: T
@@ -24,7 +24,7 @@ def test_the_shipped_task_and_the_short_form_are_read():
     assert (training.pool, training.rows, training.own_rows, training.learner.ngrams) == ("pool", 120, False, [1, 2])
     learner = TaskConfig.parse(TASK).training.learner
     assert (learner.name, learner.units, learner.seed) == ("logistic_regression", "words", 7)
-    raw, _ = read(SHIPPED.source)
+    raw, _ = read_config(SHIPPED.source)
     assert not list(Draft202012Validator(config_schema()).iter_errors(raw))
 
 

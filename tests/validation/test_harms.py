@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Prediction
 from dynabench.people.roles import Role
-from dynabench.stats.rates import clustered
+from dynabench.stats.rates import clustered_rate
 from dynabench.tasks import TaskConfig, harms
 from tests.sheets import rows_of
 
@@ -75,7 +75,7 @@ def test_harmful_is_what_people_claim_and_others_confirm(world, client):
     assert (safe["model"], safe["attempts"], safe["harmful"]["count"]) == ("n", 1, 0)
     counts = [model[name] for name in ("attempts", "writers", "claimed", "waiting")]
     assert (model["model"], counts, model["harmful"]["count"]) == ("m", [6, 2, 5, 1], 3)
-    rate, wanted = model["harmful"]["rate"], clustered([2, 1], [5, 1])
+    rate, wanted = model["harmful"]["rate"], clustered_rate([2, 1], [5, 1])
     assert [rate[name] for name in ("value", "low", "high")] == pytest.approx([0.5, wanted.low, wanted.high])
     assert by_value(model["categories"]) == {"violent": 2, "gore": 2, "threat": 0, "illegal": 1}
     assert [line["depth"] for line in model["categories"]] == [0, 1, 1, 0]
@@ -147,8 +147,10 @@ def test_what_is_named_and_not_there_is_refused_with_the_place(changes, path):
 
 
 def test_the_severity_is_the_median_of_votes_and_without_any_the_claim():
-    scale = harms.choice(TaskConfig.parse(CONFIG % {"mode": "judge", "votes": 2, "cap": 5, "also": "true"}), "severity")
-    assert harms.severity(scale, {"severity": "low"}, ["high", "low", "medium"]) == "medium"
-    assert harms.severity(scale, {"severity": "low"}, ["high", "medium"]) == "medium"
-    assert harms.severity(scale, {"severity": "low"}, []) == "low"
-    assert harms.severity(scale, {}, []) is None
+    scale = harms.find_choice(
+        TaskConfig.parse(CONFIG % {"mode": "judge", "votes": 2, "cap": 5, "also": "true"}), "severity"
+    )
+    assert harms.agreed_severity(scale, {"severity": "low"}, ["high", "low", "medium"]) == "medium"
+    assert harms.agreed_severity(scale, {"severity": "low"}, ["high", "medium"]) == "medium"
+    assert harms.agreed_severity(scale, {"severity": "low"}, []) == "low"
+    assert harms.agreed_severity(scale, {}, []) is None

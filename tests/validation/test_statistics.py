@@ -8,7 +8,7 @@ from statsmodels.stats.proportion import proportion_confint
 from dynabench.collection import figures as round_figures
 from dynabench.collection.statistics import person_figures, statistics
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import Counts
+from dynabench.stats.error_rates import ErrorCounts
 
 from .world import World
 
@@ -48,7 +48,7 @@ def world(database) -> World:
 
 def test_the_headline_counts_people_alone_and_leaves_retracted_examples_out(world):
     total = figures(world).total
-    assert total.counts == Counts(examples=8, fooled=5, validated=2, resolved=4)
+    assert total.counts == ErrorCounts(examples=8, fooled=5, validated=2, resolved=4)
     assert (total.retracted, total.people) == (1, 2)
 
 
@@ -62,17 +62,17 @@ def test_rates_and_wilson_intervals_are_those_of_statsmodels(world, rate, k, n):
 
 def test_programs_stand_beside_and_can_be_asked_for(world):
     by_source = figures(world).by["source"]
-    assert by_source["program"].counts == Counts(3, 3, 1, 1)
+    assert by_source["program"].counts == ErrorCounts(3, 3, 1, 1)
     assert by_source["person"].counts == figures(world).total.counts
-    assert figures(world, sources=["program"]).total.counts == Counts(3, 3, 1, 1)
+    assert figures(world, sources=["program"]).total.counts == ErrorCounts(3, 3, 1, 1)
     assert figures(world, sources=["expert"]).total.rates.mer.value is None
 
 
 def test_breakdowns_by_start_and_by_day_in_utc(world):
     by = figures(world).by
-    assert by["start"]["prompt"].counts == Counts(2, 0, 0, 0)
-    assert by["start"]["blank"].counts == Counts(6, 5, 2, 4)
-    assert by["day"]["2026-01-02"].counts == Counts(4, 4, 1, 3)
+    assert by["start"]["prompt"].counts == ErrorCounts(2, 0, 0, 0)
+    assert by["start"]["blank"].counts == ErrorCounts(6, 5, 2, 4)
+    assert by["day"]["2026-01-02"].counts == ErrorCounts(4, 4, 1, 3)
     assert list(by["day"]) == sorted(by["day"])
 
 
@@ -84,8 +84,8 @@ def test_intervals_by_annotator_have_the_same_value_and_another_width(world):
 
 def test_figures_of_each_person(world):
     found = world.db.read(lambda session: person_figures(session, session.get_one(Round, world.round_id)))
-    assert found[world.ada.id].counts == Counts(6, 4, 1, 3)
-    assert found[world.bob.id].counts == Counts(2, 1, 1, 1)
+    assert found[world.ada.id].counts == ErrorCounts(6, 4, 1, 3)
+    assert found[world.bob.id].counts == ErrorCounts(2, 1, 1, 1)
     assert world.robot.id not in found
 
 
@@ -137,9 +137,9 @@ def test_the_figures_up_to_each_day_are_those_of_all_examples_until_then(databas
     write(ada, 3, None, fooled=False)
     write(ada, 3, None)
     wanted = {
-        "2026-01-01": (1, Counts(examples=2, fooled=1, validated=1, resolved=1)),
-        "2026-01-02": (2, Counts(examples=4, fooled=3, validated=2, resolved=3)),
-        "2026-01-03": (2, Counts(examples=7, fooled=5, validated=3, resolved=4)),
+        "2026-01-01": (1, ErrorCounts(examples=2, fooled=1, validated=1, resolved=1)),
+        "2026-01-02": (2, ErrorCounts(examples=4, fooled=3, validated=2, resolved=3)),
+        "2026-01-03": (2, ErrorCounts(examples=7, fooled=5, validated=3, resolved=4)),
     }
     found = figures(world)
     assert {day: (each.people, each.counts) for day, each in found.cumulative.items()} == wanted

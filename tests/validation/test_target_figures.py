@@ -8,7 +8,7 @@ from dynabench.collection.statistics import statistics
 from dynabench.collection.tables import Example
 from dynabench.leaderboards.matrix import in_the_loop
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import Counts, error_rates
+from dynabench.stats.error_rates import ErrorCounts, error_rates
 
 from . import two_targets
 from .two_targets import decide
@@ -33,14 +33,14 @@ def world(database) -> World:
 
 def test_each_model_is_counted_by_its_own_answers(world):
     whole, found = read(world)
-    assert whole.counts == Counts(examples=10, fooled=8, validated=4, resolved=5)
+    assert whole.counts == ErrorCounts(examples=10, fooled=8, validated=4, resolved=5)
     assert {name: each.counts for (name, _), each in found.items()} == {
-        "m": Counts(examples=10, fooled=2, validated=1, resolved=1),
-        "weak": Counts(examples=10, fooled=7, validated=4, resolved=5),
+        "m": ErrorCounts(examples=10, fooled=2, validated=1, resolved=1),
+        "weak": ErrorCounts(examples=10, fooled=7, validated=4, resolved=5),
     }
-    assert found["m", "1"].rates == error_rates(Counts(10, 2, 1, 1))
+    assert found["m", "1"].rates == error_rates(ErrorCounts(10, 2, 1, 1))
     assert found["m", "1"].people == 2
-    assert read(world, sources=["program"])[1]["m", "1"].counts == Counts(1, 1, 1, 1)
+    assert read(world, sources=["program"])[1]["m", "1"].counts == ErrorCounts(1, 1, 1, 1)
 
 
 def test_owners_figures_and_the_matrix_say_the_same_of_each_model(world):

@@ -5,13 +5,15 @@ from types import SimpleNamespace as Thing
 from dynabench.collection.differences import changes
 from dynabench.collection.schemas import HandoutOut, OutcomeOut, PredictionOut, SeedOut, StartAnswerOut
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.shipped import builtin
+from dynabench.tasks.shipped import shipped_tasks
 from tests.web import samples
 from tests.web.samples import ADA, CONFIGS, CREATE, JUDGE, LAST, SENTIMENT
 
 QA = CONFIGS["qa"]
-HATE = next(each.config for each in builtin() if each.config.id == "hate")
-PASSAGE = next(each["values"]["passage"] for each in next(one for one in builtin() if one.config.id == "qa").contexts())
+HATE = next(each.config for each in shipped_tasks() if each.config.id == "hate")
+PASSAGE = next(
+    each["values"]["passage"] for each in next(one for one in shipped_tasks() if one.config.id == "qa").contexts()
+)
 QUESTION = "What was there before anybody thought of it?"
 
 

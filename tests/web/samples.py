@@ -14,13 +14,13 @@ from dynabench.collection.welcome import first_steps
 from dynabench.errors import Unavailable
 from dynabench.rounds.demo_progress import DemoProgress
 from dynabench.rounds.schemas import RoundOut, TargetOut
-from dynabench.stats.error_rates import Counts, clustered_error_rates, error_rates
-from dynabench.stats.rates import UNKNOWN, clustered, difference, gap, wilson
-from dynabench.tasks.shipped import builtin
+from dynabench.stats.error_rates import ErrorCounts, clustered_error_rates, error_rates
+from dynabench.stats.rates import UNKNOWN, clustered_rate, human_model_gap, rate_difference, wilson
+from dynabench.tasks.shipped import shipped_tasks
 from dynabench.web import charts
 
 NOW = datetime.now(UTC)
-CONFIGS = {each.config.id: each.config for each in builtin()}
+CONFIGS = {each.config.id: each.config for each in shipped_tasks()}
 NLI, SENTIMENT = CONFIGS["nli"], CONFIGS["sentiment"]
 ADA = Thing(id=7, username="ada.lovelace", public_name="ada.lovelace", admin=False)
 PREMISE = "Two hikers eat lunch on a bridge while a storm gathers behind them."
@@ -103,8 +103,8 @@ REFUSED = CREATE | {
 
 def figures(*people):
     """Figures of people given as (examples, fooled, validated, resolved)."""
-    counts = [Counts(*person) for person in people]
-    total = sum(counts, Counts())
+    counts = [ErrorCounts(*person) for person in people]
+    total = sum(counts, ErrorCounts())
     return Figures(total, 3, 0, len(counts), error_rates(total), clustered_error_rates(counts))
 
 
@@ -113,7 +113,7 @@ def statistics():
     by_day = {day: figures((30 + 9 * i, 12 + i, max(9 - i, 1), 11), (22, 7, 4, 5)) for i, day in enumerate(days)}
     start = {"blank": figures((160, 41, 24, 33)), "prompt": figures((152, 77, 58, 66))}
     source = {"person": figures((280, 96, 70, 84)), "expert": figures((32, 22, 12, 15))}
-    people = gap([2, 1, 2, 2] * 10, [2, 2, 2, 2] * 10, [1, 0, 1, 0] * 10, [2, 2, 2, 2] * 10)
+    people = human_model_gap([2, 1, 2, 2] * 10, [2, 2, 2, 2] * 10, [1, 0, 1, 0] * 10, [2, 2, 2, 2] * 10)
     total = figures((180, 60, 44, 52), (100, 44, 30, 37), (32, 14, 8, 10))
     return RoundStatistics(total, people.human, people.difference, {"day": by_day, "start": start, "source": source})
 
@@ -122,9 +122,9 @@ def drawn(found):
     """The charts of a round's page."""
     by = found.by
     made = [
-        charts.per_day(*[[(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]] * 2),
-        charts.per_condition([(name, each.rates.vmer) for name, each in by["start"].items()], "Start"),
-        charts.per_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Who wrote it"),
+        charts.rates_per_day(*[[(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]] * 2),
+        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["start"].items()], "Start"),
+        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Who wrote it"),
     ]
     return [chart for chart in made if chart]
 
@@ -214,13 +214,15 @@ BOARD = BoardPage(
     next="50",
 )  # fmt: skip
 FOUND = statistics()
-PROGRAM = Counts(examples=320, fooled=121, validated=74, resolved=90)
+PROGRAM = ErrorCounts(examples=320, fooled=121, validated=74, resolved=90)
 PROGRAMS = Board(
     [Line("textfooler", "2", 1, PROGRAM, error_rates(PROGRAM), 41_200, 0.0),
      Line("language-model", "zero-shot", 2, PROGRAM, error_rates(PROGRAM), 640, 1.92)],
-    mer=Compared(FOUND.total.clustered.mer, wilson(242, 640), difference(FOUND.total.clustered.mer, wilson(242, 640))),
+    mer=Compared(
+        FOUND.total.clustered.mer, wilson(242, 640), rate_difference(FOUND.total.clustered.mer, wilson(242, 640))
+    ),
     vmer=Compared(
-        FOUND.total.clustered.vmer, wilson(148, 640), difference(FOUND.total.clustered.vmer, wilson(148, 640))
+        FOUND.total.clustered.vmer, wilson(148, 640), rate_difference(FOUND.total.clustered.vmer, wilson(148, 640))
     ),
 )  # fmt: skip
 ROUND = {
@@ -229,10 +231,10 @@ ROUND = {
     "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5),
 }  # fmt: skip
 NO_PROGRAMS = Board([], Compared(UNKNOWN, UNKNOWN, UNKNOWN), Compared(UNKNOWN, UNKNOWN, UNKNOWN))
-NO_FIGURES = RoundStatistics(figures(), clustered([], []), clustered([], []), {})
+NO_FIGURES = RoundStatistics(figures(), clustered_rate([], []), clustered_rate([], []), {})
 TASK = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "owners": ["grace"],
-    "statistics": FOUND, "chart": charts.over_rounds(HISTORY), "examples": SPECIMENS[:1],
+    "statistics": FOUND, "chart": charts.rate_over_rounds(HISTORY), "examples": SPECIMENS[:1],
     "targets": TARGETS, "lower_bound": True,
 }  # fmt: skip
 NO_ROUND = {**dict.fromkeys(("round", "statistics", "chart")), "numbers": [], "examples": [], "owners": [],

@@ -205,7 +205,7 @@ def test_a_sentence_of_a_library_is_found_again_with_its_plural():
 
 
 def test_a_module_is_described_in_the_readers_language_and_in_english_by_the_library():
-    entry = library.entry("metric", "recall")
+    entry = library.find_entry("metric", "recall")
     with language.speaking("es"):
         assert entry.line.startswith("De los ejemplos de una clase, la proporción")
         assert entry.line.endswith("sensibilidad)")
@@ -215,7 +215,7 @@ def test_a_module_is_described_in_the_readers_language_and_in_english_by_the_lib
 
 
 def test_what_becomes_of_an_older_config_is_told_in_the_readers_language():
-    made = dialects.read("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
+    made = dialects.read_older_config("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
     with language.speaking("es"):
         told = {note.key: language.said(note.text) for note in made.notes}
     assert told["input.0.type"] == "string pasa a ser text: 20.000 caracteres como máximo"

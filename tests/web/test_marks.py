@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.web.marks import Mark, marks
+from dynabench.web.marks import MarkedPiece, mark_text
 
 offsets = st.tuples(st.integers(-3, 30), st.integers(-3, 30)).map(lambda pair: {"start": pair[0], "end": pair[1]})
 values = st.lists(offsets, max_size=3)
@@ -11,7 +11,7 @@ values = st.lists(offsets, max_size=3)
 
 @given(st.text(max_size=25), values, values)
 def test_the_pieces_spell_the_text_and_cover_what_was_marked(text, people, models):
-    pieces = marks(text, [("people", people), ("models", models)])
+    pieces = mark_text(text, [("people", people), ("models", models)])
     assert "".join(piece.text for piece in pieces) == text
     for who, spans in (("people", people), ("models", models)):
         inside = {i for s in spans if 0 <= s["start"] < s["end"] <= len(text) for i in range(s["start"], s["end"])}
@@ -23,15 +23,15 @@ def test_the_pieces_spell_the_text_and_cover_what_was_marked(text, people, model
 
 
 def test_an_overlap_belongs_to_both_and_each_begins_once():
-    found = marks("on the north pier", [("you", [{"start": 7, "end": 17}]), ("it", [{"start": 3, "end": 12}])])
+    found = mark_text("on the north pier", [("you", [{"start": 7, "end": 17}]), ("it", [{"start": 3, "end": 12}])])
     assert found == [
-        Mark("on "),
-        Mark("the ", ("it",), ("it",)),
-        Mark("north", ("you", "it"), ("you",)),
-        Mark(" pier", ("you",)),
+        MarkedPiece("on "),
+        MarkedPiece("the ", ("it",), ("it",)),
+        MarkedPiece("north", ("you", "it"), ("you",)),
+        MarkedPiece(" pier", ("you",)),
     ]
 
 
 def test_what_is_no_list_of_spans_marks_nothing():
     for value in (None, "north", [{"start": "3"}], [3], [{"start": 5, "end": 2}]):
-        assert marks("north", [("it", value)]) == [Mark("north")]
+        assert mark_text("north", [("it", value)]) == [MarkedPiece("north")]

@@ -6,7 +6,7 @@ from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from dynabench.web import static, static_files
-from dynabench.web.static import address, digest
+from dynabench.web.static import static_address, static_digest
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def files():
 
 
 def test_an_address_with_the_current_digest_may_be_kept_for_good(files):
-    answer = files.get(address("css/tokens.css"))
+    answer = files.get(static_address("css/tokens.css"))
     assert answer.status_code == 200
     assert "immutable" in answer.headers["cache-control"]
 
@@ -43,4 +43,4 @@ def test_files_stay_short():
 
 
 def test_the_digest_is_stable():
-    assert digest() == digest.__wrapped__()
+    assert static_digest() == static_digest.__wrapped__()

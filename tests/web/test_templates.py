@@ -7,7 +7,7 @@ import pytest
 from markupsafe import Markup
 
 from dynabench.settings import Settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from dynabench.web.environment import PACKAGE, environment
 from dynabench.web.pages import wants_fragment
 from tests.web.pages import PAGES
@@ -57,7 +57,7 @@ def test_refused_fields_keep_their_text_and_say_what_to_do():
 
 def test_a_model_s_marks_are_shown_with_their_labels():
     """Two marks of one text have one probability between them, so the labels stand in the sentence."""
-    [field] = [task.config.answer[0] for task in builtin() if task.config.id == "ner"]
+    [field] = [task.config.answer[0] for task in shipped_tasks() if task.config.id == "ner"]
     text = "Virginia moved to Virginia in May."
     marks = [(0, 8, "person"), (18, 26, "place"), (30, 33, "date")]
     spans = [{"start": a, "end": b, "label": label, "text": text[a:b]} for a, b, label in marks]

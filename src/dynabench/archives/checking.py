@@ -19,7 +19,7 @@ from dynabench.rounds.contexts import batches
 from dynabench.rounds.tables import RoundState
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.rewriting import renamed
+from dynabench.tasks.config_edits import with_id
 
 LOOKED_UP = 500
 
@@ -89,7 +89,7 @@ def _renamed(name: str, source: str, id: str) -> str:
         TaskConfig.parse(source)
     except errors.Invalid as problem:
         raise refuse(f"{name}: {problem.detail[:300]}") from None
-    made = renamed(source, id)
+    made = with_id(source, id)
     TaskConfig.parse(made)
     return made
 

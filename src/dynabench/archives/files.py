@@ -10,8 +10,8 @@ from dynabench.datasets.imports import files
 from dynabench.datasets.with_files import REFERENCE
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.media.facts import Refused
-from dynabench.media.store import Store, refers
+from dynabench.media.facts import UploadRefused
+from dynabench.media.store import MediaStore, is_reference
 from dynabench.settings import Settings
 
 
@@ -31,7 +31,7 @@ def noted(parts: Iterable[bytes], shown: set[str]) -> Iterator[bytes]:
 
 def contents(settings: Settings, shown: set[str]) -> Iterator[tuple[str, bytes]]:
     """Each file that is still here, by its name in the archive."""
-    store = Store.of(settings)
+    store = MediaStore.of(settings)
     for digest in sorted(shown):
         try:
             yield layout.media_file(digest), store.read(digest)
@@ -44,7 +44,7 @@ def check(settings: Settings, archive: Archive, told: Told) -> None:
     for name, content in _read(settings, archive):
         try:
             files.checked(settings, content)
-        except Refused as problem:
+        except UploadRefused as problem:
             raise refuse(f"{name}: {problem.told}") from None
         told(len(content))
 
@@ -70,7 +70,7 @@ def renamed(values: Any, kept: dict[str, str]) -> Any:
     """Values, however nested, with references to the files as they are kept."""
     if isinstance(values, dict):
         made = {name: renamed(value, kept) for name, value in values.items()}
-        return made | {"media": kept.get(made["media"], made["media"])} if refers(made) else made
+        return made | {"media": kept.get(made["media"], made["media"])} if is_reference(made) else made
     return [renamed(value, kept) for value in values] if isinstance(values, list) else values
 
 

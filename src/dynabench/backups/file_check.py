@@ -18,7 +18,7 @@ from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.errors import Conflict, Problem
 from dynabench.jobs import Job
-from dynabench.media.store import Store
+from dynabench.media.store import MediaStore
 from dynabench.media.tables import Media
 from dynabench.models import catalog, spec
 from dynabench.registry import predictions, submission_files, submission_queries
@@ -56,7 +56,7 @@ def expected_files(session: Session, settings: Settings, engine: str | None = No
 
     `engine` is where the state of jobs is, by default that of these settings; empty for none.
     """
-    store = Store.of(settings)
+    store = MediaStore.of(settings)
     for digest in session.scalars(select(Media.digest).order_by(Media.digest)):
         yield ExpectedFile(store.path(digest), f"picture or sound {digest[:12]}", digest)
     for of, name in ((DatasetVersion, "version of a dataset"), (Twin, "perturbed copy of a dataset")):

@@ -16,9 +16,9 @@ from dynabench.accounts.tables import Person
 from dynabench.language import _
 from dynabench.people import may
 from dynabench.people.may import Action
-from dynabench.stats.rates import FEW
+from dynabench.stats.rates import FEW_ROWS
 
-SMALLEST_SLICE = FEW
+SMALLEST_SLICE = FEW_ROWS
 """Rows from which on a slice says something: smaller ones are marked, and of hidden datasets shown to nobody."""
 ROWS = frozenset({"public"})
 """Datasets whose rows everybody may read."""

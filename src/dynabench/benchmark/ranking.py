@@ -17,8 +17,8 @@ from dynabench.benchmark.standings import Entrant, FloatArray, ScoredDataset, Ta
 from dynabench.benchmark.weights import BoardWeights
 from dynabench.language import _
 from dynabench.scoring.measures import Measure
-from dynabench.stats.averages import shares
-from dynabench.stats.dynascore import dynascore, exchange, guarded_dynascore, guarded_exchange
+from dynabench.stats.averages import dataset_shares
+from dynabench.stats.dynascore import dynascore, exchange_rates, guarded_dynascore, guarded_exchange_rates
 from dynabench.stats.ranks import RankInterval, rank_intervals
 
 LEVEL = 0.95
@@ -103,7 +103,7 @@ def displayed(value: float, low: float, high: float) -> DisplayedScore:
 
 
 def _shares(board: TaskBoard, weights: BoardWeights) -> FloatArray:
-    """Return the share of each dataset in each metric (D, K), by `stats.averages.shares`.
+    """Return the share of each dataset in each metric (D, K), by `stats.averages.dataset_shares`.
 
     Only datasets on which some row of the board has the metric count in it, so that one whose copies are not perturbed
     yet unranks nobody.
@@ -116,7 +116,7 @@ def _shares(board: TaskBoard, weights: BoardWeights) -> FloatArray:
         data.name: {metric.name: 1.0 for metric, present in zip(board.metrics, row, strict=True) if present}
         for data, row in zip(board.datasets, board.measured, strict=True)
     }
-    share = shares({"any": measured}, steps)
+    share = dataset_shares({"any": measured}, steps)
     for k, metric in enumerate(board.metrics):
         for d, data in enumerate(board.datasets):
             table[d, k] = share.get(metric.name, {}).get(data.name, 0.0)
@@ -254,11 +254,11 @@ def _scores(
     if guarded:
         scales = {name: scale for name, scale in ends.items() if name in measured}
         scores = guarded_dynascore(table, primary, steps, directions, scales)
-        factor = guarded_exchange(table, primary, steps, directions, scales)
+        factor = guarded_exchange_rates(table, primary, steps, directions, scales)
     else:
         offsets = {name: offset for name, offset in OFFSETS.items() if name in measured}
         scores = dynascore(table, primary, steps, directions, offsets)
-        factor = exchange(table, primary, steps, directions)
+        factor = exchange_rates(table, primary, steps, directions)
     values = list(scores.values())
     replicates = np.zeros((len(means), drawn.shape[-1]), np.float32)
     for at, name in enumerate(names):

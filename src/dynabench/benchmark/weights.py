@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from dynabench import errors
 from dynabench.benchmark.standings import TaskBoard
 from dynabench.language import _
-from dynabench.stats.rates import FEW
+from dynabench.stats.rates import FEW_ROWS
 
 STEPS = 5
 FORMS = ("guarded", "exact")
@@ -50,7 +50,7 @@ def dataset_steps(datasets: Sequence[tuple[int, int]]) -> list[int]:
 
     Where that leaves none, datasets of enough rows weigh alike, and without any such one all do.
     """
-    enough = [int(rows >= FEW) for _weight, rows in datasets]
+    enough = [int(rows >= FEW_ROWS) for _weight, rows in datasets]
     steps = [min(max(weight, 0), STEPS) * factor for (weight, _rows), factor in zip(datasets, enough, strict=True)]
     if any(steps):
         return steps

@@ -1,4 +1,4 @@
-"""The evaluation library as JSON: which modules there are, their cards, and results of small inputs."""
+"""The evaluation library as JSON: the list of modules, their cards, and results of small inputs."""
 
 from typing import Annotated
 
@@ -12,34 +12,34 @@ from dynabench.evaluate.module import Kind
 from dynabench.language import _
 
 router = APIRouter(prefix="/api/v1", tags=["evaluate"], dependencies=[Depends(scope("read"))])
-OFTEN = ("compute", 60, 60.0)
+COMPUTE_LIMIT = ("compute", 60, 60.0)
 Words = Annotated[str, Query(max_length=200)]
 
 
 @router.get("/evaluate")
 def list_modules(q: Words = "", task: Words = "", kind: Kind | None = None) -> schemas.ModuleList:
     """Metrics, measurements and comparisons, with all the words of `q`, for `task`, of `kind`."""
-    found = library.search(q, task, kind or "")
-    return schemas.ModuleList(items=[schemas.ModuleOut(**schemas.listed(each)) for each in found])
+    entries = library.search_entries(q, task, kind or "")
+    return schemas.ModuleList(items=[schemas.ModuleOut(**schemas.module_fields(entry)) for entry in entries])
 
 
 @router.get("/evaluate/{kind}/{name}")
 def show_module(kind: str, name: str) -> schemas.CardOut:
     """A module's card: formula, columns, options, outputs with range and direction, worked examples, limits."""
-    return schemas.card(library.entry(kind, name))
+    return schemas.card_out(library.find_entry(kind, name))
 
 
-@router.post("/evaluate/{kind}/{name}", dependencies=[Depends(limited(*OFTEN))])
+@router.post("/evaluate/{kind}/{name}", dependencies=[Depends(limited(*COMPUTE_LIMIT))])
 @needs("read")
 async def compute_module(request: Request, kind: str, name: str, body: schemas.ComputeIn) -> schemas.MetricResultOut:
-    """The module's result for up to 10,000 rows and 1 MiB, within 8 seconds; nothing of it is kept."""
-    entry = await run_in_threadpool(library.entry, kind, name)
+    """The module's result for up to 10,000 rows and 1 MiB, within 8 seconds; the rows are not stored."""
+    entry = await run_in_threadpool(library.find_entry, kind, name)
     if body.interval is not None and not entry.has_interval:
         raise Invalid({"interval": _("This module has no interval: it is one number for all that was given.")})
     extra = {"config": body.config, "interval": body.interval, "per_example": body.per_example}
     try:
-        asked = service.asked(entry, body.columns, body.options, **extra)
-        result = await request.app.state.calculator.compute(**asked.request())
+        computation = service.check_computation(entry, body.columns, body.options, **extra)
+        result = await request.app.state.calculator.compute(**computation.request())
     except Invalid as problem:
-        raise Invalid(service.named_for_api(service.placed(entry, problem.fields))) from None
+        raise Invalid(service.rename_for_api(service.errors_by_field(entry, problem.fields))) from None
     return schemas.MetricResultOut(kind=entry.kind, name=entry.name, result=result)

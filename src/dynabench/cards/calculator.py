@@ -1,4 +1,7 @@
-"""The web process's side of `worker.py`: starts it when it is first needed, and waits for answers within a limit."""
+"""The web process's side of `worker.py`.
+
+It starts the worker when first needed, and waits for answers within limits.
+"""
 
 import asyncio
 import contextlib
@@ -19,11 +22,11 @@ from dynabench.errors import Invalid, Unavailable
 from dynabench.language import _
 
 SECONDS = 8
-AT_ONCE = 2
-WAITING = 20  # requests that may wait for their turn
-KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV")  # of the environment: no secrets
-START = 30  # seconds in which the worker imports its libraries, once
-LONGEST_START = 120  # seconds after which a worker that has answered nothing yet is replaced, too
+MAX_PARALLEL = 2
+MAX_WAITING = 20  # requests that may wait for their turn
+PASSED_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV")  # of the environment: no secrets
+START_SECONDS = 30  # seconds in which the worker imports its libraries, once
+MAX_START_SECONDS = 120  # seconds after which a worker that has answered nothing yet is replaced, too
 TOO_LONG = (
     "this took more than {} s or more memory than is allowed here; give fewer or shorter rows, leave the "
     "interval out, or compute it from Python"
@@ -34,7 +37,7 @@ log = structlog.get_logger("dynabench.web")
 
 
 class NotComputed(Invalid):
-    """A module's request ended without a result or a refusal of the module: asked again, it may give one."""
+    """The module neither gave a result nor refused the input; another attempt may succeed."""
 
 
 class Calculator:
@@ -43,7 +46,7 @@ class Calculator:
     def __init__(self, seconds: int = SECONDS) -> None:
         self._seconds = seconds  # that one request may take
         self.examples: dict[Any, dict[str, Any]] = {}  # what worked examples give, by whoever asked first
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._turn = asyncio.Semaphore(MAX_PARALLEL)
         self._waiting = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -51,12 +54,12 @@ class Calculator:
         self._started_at = 0.0
 
     async def compute(self, **request: Any) -> dict[str, Any]:
-        """What the module says for a request to `worker.computed`.
+        """Return the module's result for a request to `worker.compute_request`.
 
-        Raises Invalid, under the field "", for what it refuses; NotComputed for what it cannot do in time; Unavailable
-        where too many wait, or the worker does not answer.
+        Raises Invalid, under the field "", for what the module refuses; NotComputed for what it cannot do in time;
+        Unavailable where too many requests wait, or the worker does not answer.
         """
-        if self._waiting >= WAITING:
+        if self._waiting >= MAX_WAITING:
             raise Unavailable(_("Many others compute something just now. Try again in a few seconds."), 5)
         self._waiting += 1
         try:
@@ -80,14 +83,14 @@ class Calculator:
         process = None
         try:
             address, process = self._worker()
-            async with asyncio.timeout(self._seconds + 2 + START * self._fresh):
-                heard = await _exchange(address, request)
+            async with asyncio.timeout(self._seconds + 2 + START_SECONDS * self._fresh):
+                reply = await _exchange(address, request)
         except OSError as problem:  # no answer in time, or no connection
             await self._replace(process, problem)
             raise Unavailable(_("Nothing can be computed just now. Try again in a few seconds."), 5) from None
         self._fresh = False
         with contextlib.suppress(ValueError):  # it was ended while it answered
-            answer: dict[str, Any] = json.loads(heard)
+            answer: dict[str, Any] = json.loads(reply)
             return answer
         return None
 
@@ -105,8 +108,8 @@ class Calculator:
             path.unlink(missing_ok=True)
             with socket.socket(socket.AF_UNIX) as listener:
                 listener.bind(str(path))
-                listener.listen(WAITING)
-                self._process = _started(listener, self._seconds)
+                listener.listen(MAX_WAITING)
+                self._process = _start_worker(listener, self._seconds)
                 self._fresh, self._started_at = True, time.monotonic()
         return str(path), self._process
 
@@ -117,7 +120,11 @@ class Calculator:
         """
         if process is None or process is not self._process:
             return
-        if isinstance(problem, TimeoutError) and self._fresh and time.monotonic() - self._started_at < LONGEST_START:
+        if (
+            isinstance(problem, TimeoutError)
+            and self._fresh
+            and time.monotonic() - self._started_at < MAX_START_SECONDS
+        ):
             return
         log.warning("the process that computes does not answer", problem=repr(problem))
         self._process = None
@@ -152,10 +159,10 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.kill()
 
 
-def _started(listener: socket.socket, seconds: int) -> subprocess.Popen[bytes]:
-    """A worker for `listener`: it sees nothing of this process's environment that it does not need."""
+def _start_worker(listener: socket.socket, seconds: int) -> subprocess.Popen[bytes]:
+    """Start a worker for `listener`: it gets only those environment variables that it needs."""
     number = listener.fileno()
-    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "dynabench.cards.worker", str(number), str(seconds)],

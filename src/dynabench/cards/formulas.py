@@ -26,8 +26,8 @@ ATTRIBUTES = {
 
 
 @cache
-def mathml(formula: str) -> Markup:
-    """A formula in TeX as sanitised MathML; plain text, and what cannot be converted, as a `<code>`."""
+def formula_as_mathml(formula: str) -> Markup:
+    """Return a formula in TeX as sanitised MathML; plain text, and TeX that cannot be converted, as `<code>`."""
     if SIGNS.search(formula):
         try:
             html = "".join(nh3.clean(convert(part, display="block"), tags=TAGS, attributes=ATTRIBUTES)

@@ -1,4 +1,4 @@
-"""Which modules there are, what is known of each, and which of them pages compute."""
+"""The modules of the library, with what is known of each, and whether pages compute it."""
 
 import json
 import re
@@ -13,8 +13,8 @@ from dynabench.cards import task_names
 from dynabench.errors import NotFound
 from dynabench.evaluate import registry
 from dynabench.evaluate.card import Card, Example
-from dynabench.evaluate.faces.options import Option, options
-from dynabench.evaluate.loading import checked, trusting
+from dynabench.evaluate.faces.options import ModuleOption, module_options
+from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
 from dynabench.evaluate.module import Kind, Module
 from dynabench.language import _, said
 
@@ -23,8 +23,8 @@ KINDS: tuple[Kind, ...] = ("metric", "measurement", "comparison")
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A module under its kind and name. `ours` are those of this package, the others come with installed ones."""
+class LibraryEntry:
+    """A module under its kind and name. `ours` are modules of this package, the others come with plug-ins."""
 
     kind: Kind
     name: str
@@ -33,28 +33,28 @@ class Entry:
 
     @property
     def card(self) -> Card:
-        """Its card."""
+        """The card of the module."""
         return self.module.card
 
     @cached_property
     def closed(self) -> str:
-        """Why pages do not compute it; "" where they do.
+        """The reason why pages do not compute it; "" where they do.
 
-        Nothing that loads a model, runs code or reads what its inputs name is open; a module of another package is
-        when it says so itself.
+        Modules that load a model, run code or read files that their inputs name are closed; a module of another
+        package is open only if it says so itself.
         """
-        if trusting(self.module) or not (self.ours or "on_pages" in vars(self.module)):
+        if needs_trusted_input(self.module) or not (self.ours or "on_pages" in vars(self.module)):
             return _("It is computed from Python alone: here it would run on what strangers send.")
         if "models" in self.card.needs or self.card.resource:
             return _(
                 "It needs a model or other data that is not part of the library, so it is computed from Python alone."
             )
-        lacking = checked(self.module)
+        lacking = missing_requirement(self.module)
         return _("This deployment lacks %(lacking)s", lacking=lacking) if lacking else ""
 
     @property
     def description(self) -> str:
-        """What it measures, in the reader's language; what installed packages bring stays as they wrote it."""
+        """The description, in the reader's language; descriptions from plug-ins are not translated."""
         return said(_(self.card.description))
 
     @property
@@ -63,35 +63,40 @@ class Entry:
         return re.split(r"(?<=[.:])\s", self.description, maxsplit=1)[0].rstrip(".:")
 
     @cached_property
-    def options(self) -> dict[str, Option]:
+    def options(self) -> dict[str, ModuleOption]:
         """The options that a form can have."""
-        return options(self.module)
+        return module_options(self.module)
 
     @property
     def has_interval(self) -> bool:
-        """Whether a bootstrap interval can be asked for."""
+        """True where a bootstrap interval can be computed."""
         return hasattr(self.module, "formula") and "interval" not in self.module.options_known()
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
-        """The worked examples that JSON and a form can hold: without NaN, and options that Python alone can give."""
-        found = (_as_json(each) for each in self.card.examples)
-        return tuple(each for each in found if each is not None and self._takes(each.options)) or self.card.examples[:1]
+        """The worked examples that JSON and a form can hold.
 
-    def _takes(self, given: Mapping[str, Any]) -> bool:
-        """Whether all of these options are plain values that can be given here."""
+        Examples with NaN, or with options that only Python can pass, are left out.
+        """
+        converted = (_as_json(example) for example in self.card.examples)
+        return (
+            tuple(example for example in converted if example is not None and self._takes(example.options))
+            or self.card.examples[:1]
+        )
+
+    def _takes(self, values: Mapping[str, Any]) -> bool:
         try:
-            for name, value in given.items():
+            for name, value in values.items():
                 self.options[name].check(value)
         except (KeyError, ValueError):
             return False
         return True
 
     def has(self, words: Iterable[str]) -> bool:
-        """Whether all words occur in its name, title or card, in English or in the reader's language."""
+        """Return whether all words occur in its name, title or card, in English or in the reader's language."""
         card = self.card
-        outputs = (each.name for each in card.outputs)
-        titles = (said(task_names.title(task)) for task in card.tasks)
+        outputs = (output.name for output in card.outputs)
+        titles = (said(task_names.task_title(task)) for task in card.tasks)
         text = " ".join([self.name, self.kind, card.description, self.description, *card.tasks, *titles, *outputs])
         plain = text.casefold().replace("_", " ").replace("-", " ")
         return all(word in text.casefold() or word.replace("_", " ").replace("-", " ") in plain for word in words)
@@ -107,26 +112,26 @@ def _as_json(example: Example) -> Example | None:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
-    """All modules by kind and name. One that cannot be imported is left out and logged."""
-    return tuple(_found())
+def all_entries() -> tuple[LibraryEntry, ...]:
+    """Return all modules by kind and name. A module that cannot be imported is left out and logged."""
+    return tuple(_load_entries())
 
 
-def _found() -> Iterator[Entry]:
-    for kind, name in registry.builtin():
-        yield Entry(kind, name, registry.find(name, kind), True)
-    for kind, name in registry.plugins():
+def _load_entries() -> Iterator[LibraryEntry]:
+    for kind, name in registry.builtin_modules():
+        yield LibraryEntry(kind, name, registry.find_module(name, kind), True)
+    for kind, name in registry.plugin_modules():
         try:
-            yield Entry(kind, name, registry.find(name, kind), False)
+            yield LibraryEntry(kind, name, registry.find_module(name, kind), False)
         except Exception:
             log.exception("a plug-in's module cannot be imported", kind=kind, name=name)
 
 
-def entry(kind: str, name: str) -> Entry:
-    """One module. Raises NotFound."""
-    for each in entries():
-        if (each.kind, each.name) == (kind, name):
-            return each
+def find_entry(kind: str, name: str) -> LibraryEntry:
+    """Return one module. Raises NotFound."""
+    for candidate in all_entries():
+        if (candidate.kind, candidate.name) == (kind, name):
+            return candidate
     raise NotFound(
         _(
             "There is no %(value)s called “%(name)s”. The list has all.",
@@ -136,22 +141,24 @@ def entry(kind: str, name: str) -> Entry:
     )
 
 
-def search(words: str = "", task: str = "", kind: str = "") -> list[Entry]:
-    """Modules with all these words, for this task, of this kind; whose name begins with the words come first."""
-    wanted = words.casefold().split()
-    found = [
-        each
-        for each in entries()
-        if kind in ("", each.kind) and (not task or task in each.card.tasks) and each.has(wanted)
+def search_entries(words: str = "", task: str = "", kind: str = "") -> list[LibraryEntry]:
+    """Return modules with all these words, for this task, of this kind; names that begin with the words come first."""
+    search_words = words.casefold().split()
+    matches = [
+        candidate
+        for candidate in all_entries()
+        if kind in ("", candidate.kind) and (not task or task in candidate.card.tasks) and candidate.has(search_words)
     ]
-    first = "_".join(wanted)
-    return sorted(found, key=lambda each: (not (first and each.name.startswith(first)), KINDS.index(each.kind)))
+    first = "_".join(search_words)
+    return sorted(
+        matches, key=lambda candidate: (not (first and candidate.name.startswith(first)), KINDS.index(candidate.kind))
+    )
 
 
-def tasks(found: Iterable[Entry]) -> dict[str, int]:
-    """Tasks by id, with how many of the modules are for each, as the reader's language has them one after the other."""
+def count_tasks(selection: Iterable[LibraryEntry]) -> dict[str, int]:
+    """Return the number of modules for each task id, in the alphabetical order of the reader's language."""
     counts: dict[str, int] = {}
-    for each in found:
-        for task in each.card.tasks:
+    for module_entry in selection:
+        for task in module_entry.card.tasks:
             counts[task] = counts.get(task, 0) + 1
-    return dict(sorted(counts.items(), key=lambda each: said(task_names.title(each[0]))))
+    return dict(sorted(counts.items(), key=lambda module_entry: said(task_names.task_title(module_entry[0]))))

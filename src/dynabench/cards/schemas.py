@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.cards.library import Entry
+from dynabench.cards.library import LibraryEntry
 from dynabench.evaluate.module import Kind
 
 Name = Annotated[str, Field(max_length=100)]
@@ -75,7 +75,7 @@ class ModuleList(BaseModel):
 
 
 class ComputeIn(BaseModel):
-    """What to compute: columns of equal length by name, and options."""
+    """The columns to compute, of equal length by name, and options."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -96,8 +96,8 @@ class MetricResultOut(BaseModel):
     result: dict[str, Any]
 
 
-def listed(entry: Entry) -> dict[str, Any]:
-    """The fields of `ModuleOut`."""
+def module_fields(entry: LibraryEntry) -> dict[str, Any]:
+    """Return the fields of `ModuleOut` for an entry."""
     return {
         "kind": entry.kind,
         "name": entry.name,
@@ -108,9 +108,9 @@ def listed(entry: Entry) -> dict[str, Any]:
     }
 
 
-def card(entry: Entry) -> CardOut:
-    """A module's whole card."""
-    known, module = entry.card, entry.module
+def card_out(entry: LibraryEntry) -> CardOut:
+    """Return a module's whole card."""
+    module_card, module = entry.card, entry.module
     options = [
         OptionOut(name=name, text=text, takes="", choices=[], default=None)
         if name not in entry.options
@@ -121,29 +121,29 @@ def card(entry: Entry) -> CardOut:
             choices=list(entry.options[name].choices),
             default=entry.options[name].default,
         )
-        for name, text in known.options.items()
+        for name, text in module_card.options.items()
     ]
     examples = [
         WorkedExampleOut(
-            title=each.title,
-            columns={name: list(part) for name, part in each.inputs.items()},
-            options=dict(each.options),
-            config=each.config,
-            result=dict(each.result),
-            error=each.error,
+            title=item.title,
+            columns={name: list(part) for name, part in item.inputs.items()},
+            options=dict(item.options),
+            config=item.config,
+            result=dict(item.result),
+            error=item.error,
         )
-        for each in entry.examples
+        for item in entry.examples
     ]
     return CardOut(
-        **listed(entry),
-        formula=known.formula,
-        columns=dict(known.inputs),
+        **module_fields(entry),
+        formula=module_card.formula,
+        columns=dict(module_card.inputs),
         optional_columns=list(module.optional),
         options=options,
         configs=list(module.configs),
-        outputs=[OutputOut(**vars(each)) for each in known.outputs],
+        outputs=[OutputOut(**vars(item)) for item in module_card.outputs],
         examples=examples,
-        limits=known.limits,
-        citation=known.citation,
-        references=list(known.references),
+        limits=module_card.limits,
+        citation=module_card.citation,
+        references=list(module_card.references),
     )

@@ -1,4 +1,4 @@
-"""What the tasks of modules' cards are called on pages. Cards hold the model hubs' ids, such as `fill-mask`."""
+"""Names of the tasks in modules' cards for pages. Cards hold the model hubs' ids, such as `fill-mask`."""
 
 from dynabench.language import _
 
@@ -35,6 +35,6 @@ TITLES = {
 }
 
 
-def title(task: str) -> str:
-    """The name of a task; of one that only an installed package knows, its id in words."""
+def task_title(task: str) -> str:
+    """Return the name of a task; for a task that only a plug-in knows, its id in words."""
     return TITLES.get(task, task.replace("-", " "))

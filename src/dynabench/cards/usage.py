@@ -3,41 +3,43 @@
 import pprint
 from typing import Any
 
-from dynabench.cards.library import Entry, entries
+from dynabench.cards.library import LibraryEntry, all_entries
 
 WIDTH = 68
 
 
-def of(entry: Entry) -> dict[str, str]:
-    """Python, a terminal, and HTTP, by name."""
-    found = {"Python": python(entry), "Terminal": terminal(entry)}
-    return found if entry.closed else found | {"HTTP": http(entry)}
+def usage_examples(entry: LibraryEntry) -> dict[str, str]:
+    """Return code for Python, a terminal, and HTTP, by name."""
+    snippets = {"Python": python_usage(entry), "Terminal": terminal_usage(entry)}
+    return snippets if entry.closed else snippets | {"HTTP": http_usage(entry)}
 
 
-def python(entry: Entry) -> str:
-    """Loading and computing, with what it gives."""
-    example = next((each for each in entry.examples if each.error is None), entry.examples[0])
-    twins = sum(each.name == entry.name for each in entries()) > 1
+def python_usage(entry: LibraryEntry) -> str:
+    """Return the lines that load and compute the module, with their result."""
+    example = next((candidate for candidate in entry.examples if candidate.error is None), entry.examples[0])
+    twins = sum(candidate.name == entry.name for candidate in all_entries()) > 1
     named = [repr(entry.name), *([repr(example.config)] if example.config else [])]
     named += [f"module_type={entry.kind!r}"] if twins else []
-    given = [f"{name}={_value(part, len(name) + 5)}" for name, part in {**example.inputs, **example.options}.items()]
-    flat = f"module.compute({', '.join(given)})"
-    call = flat if len(flat) <= WIDTH else "module.compute(\n    " + ",\n    ".join(given) + ",\n)"
-    gives = "\n".join(f"# {line}" for line in pprint.pformat(dict(example.result), width=WIDTH).splitlines())
+    arguments = [
+        f"{name}={_value(part, len(name) + 5)}" for name, part in {**example.inputs, **example.options}.items()
+    ]
+    flat = f"module.compute({', '.join(arguments)})"
+    call = flat if len(flat) <= WIDTH else "module.compute(\n    " + ",\n    ".join(arguments) + ",\n)"
+    result_comment = "\n".join(f"# {line}" for line in pprint.pformat(dict(example.result), width=WIDTH).splitlines())
     lines = ["from dynabench.evaluate import load", "", f"module = load({', '.join(named)})", call]
-    return "\n".join([*lines, *([gives] if example.result else [])])
+    return "\n".join([*lines, *([result_comment] if example.result else [])])
 
 
-def terminal(entry: Entry) -> str:
-    """The command for a file whose columns have the module's names."""
+def terminal_usage(entry: LibraryEntry) -> str:
+    """Return the command for a file whose columns have the module's names."""
     return f"dynabench evaluate run --metric {entry.name} --data rows.csv"
 
 
-def http(entry: Entry) -> str:
-    """A request to the JSON API."""
+def http_usage(entry: LibraryEntry) -> str:
+    """Return a request to the JSON API."""
     import json
 
-    example = next((each for each in entry.examples if each.error is None), entry.examples[0])
+    example = next((candidate for candidate in entry.examples if candidate.error is None), entry.examples[0])
     body = json.dumps({"columns": {name: list(part) for name, part in example.inputs.items()}}, ensure_ascii=False)
     return f"POST /api/v1/evaluate/{entry.kind}/{entry.name}\nContent-Type: application/json\n\n{body}"
 

@@ -1,7 +1,7 @@
 """A process that computes modules for the web process: each request in a child of its own, with hard limits.
 
-It imports what modules need once, then forks for each connection to the socket that it was given: a child starts in
-milliseconds, computes one request and ends, and whatever it does to its memory or its time ends with it.
+It imports what modules need once, then forks for each connection to its listening socket: a child starts in
+milliseconds, computes one request and ends; all effects on memory and time end with it.
 """
 
 import contextlib
@@ -17,22 +17,22 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-MEMORY = 2 << 30
+MAX_MEMORY = 2 << 30
 PATTERNS, PATTERN_SECONDS = "regexes_to_ignore", 1
 """The option that takes regular expressions, and seconds of the processor for a request that has it: a hostile one
 takes as long as it is given, an honest one milliseconds."""
-WARM = ("scipy.stats", "rapidfuzz.distance", "sacrebleu", "nltk.tokenize")
+PRELOADED = ("scipy.stats", "rapidfuzz.distance", "sacrebleu", "nltk.tokenize")
 READABLE = tuple({f"{Path(part).resolve()}{os.sep}" for part in (sys.prefix, sys.base_prefix, *sys.path) if part})
-REFUSED = (
+REFUSED_EVENTS = (
     *("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.kill", "os.remove"),
     *("os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "shutil.", "urllib.", "ctypes.dlopen"),
 )
 
 
 def serve(listener: socket.socket, seconds: int) -> None:
-    """Answer connections until standard input ends, which is when the web process is gone."""
+    """Answer connections until standard input ends, which means that the web process has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    warm()
+    preload()
     with contextlib.suppress(OSError):
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             connection, _ = listener.accept()
@@ -42,12 +42,12 @@ def serve(listener: socket.socket, seconds: int) -> None:
             connection.close()
 
 
-def warm() -> None:
+def preload() -> None:
     """Import everything that requests are likely to need: children share it."""
     from dynabench.cards import library
 
-    library.entries()
-    for name in WARM:
+    library.all_entries()
+    for name in PRELOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
 
@@ -55,30 +55,33 @@ def warm() -> None:
 def _answer(connection: socket.socket, seconds: int) -> None:
     """One request, in a child that never returns."""
     try:
-        limit(seconds)
+        limit_process(seconds)
         with connection.makefile("rb") as incoming:
             request = json.loads(incoming.read())
         if PATTERNS in request["options"]:
             resource.setrlimit(resource.RLIMIT_CPU, (PATTERN_SECONDS, PATTERN_SECONDS))
         sys.addaudithook(_guard)
-        answer = computed(**request)
+        answer = compute_request(**request)
         connection.sendall(json.dumps(answer, allow_nan=False).encode())
     finally:
         os._exit(0)
 
 
-def limit(seconds: int) -> None:
-    """No more than so many seconds, on the clock and of the processor, and `MEMORY`; nothing may be written."""
+def limit_process(seconds: int) -> None:
+    """Limit the process to so many seconds, of wall clock and processor, and to `MAX_MEMORY`.
+
+    Nothing may be written.
+    """
     signal.setitimer(signal.ITIMER_REAL, seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _guard(event: str, arguments: tuple[Any, ...]) -> None:
-    """A second lock: modules read nothing but installed code, open no connection and start nothing."""
-    if event.startswith(REFUSED):
+    """A second protection: modules read nothing but installed code, open no connection and start nothing."""
+    if event.startswith(REFUSED_EVENTS):
         raise PermissionError(f"{event} is not allowed here")
     if event == "open" and isinstance(arguments[0], str | bytes):
         path = os.path.realpath(os.fsdecode(arguments[0]))
@@ -86,7 +89,7 @@ def _guard(event: str, arguments: tuple[Any, ...]) -> None:
             raise PermissionError("reading and writing files is not allowed here")
 
 
-def computed(
+def compute_request(
     kind: str,
     name: str,
     config: str | None,
@@ -95,13 +98,13 @@ def computed(
     extra: dict[str, Any],
     scores: bool = False,
 ) -> dict[str, Any]:
-    """`result` of `compute`; or `error`, what to mend; or `trouble`, a traceback that should not have been.
+    """Return `result` of `compute`; or `error`, a message for the person; or `trouble`, the traceback of a bug.
 
-    With `scores` each row's scores come with the result, where rows have any.
+    With `scores` the scores of each row come with the result, where rows have any.
     """
     from dynabench.cards import library
 
-    module = library.entry(kind, name).module(config)
+    module = library.find_entry(kind, name).module(config)
     try:
         if scores:
             with contextlib.suppress(ValueError, TypeError):

@@ -40,7 +40,7 @@ def export(
     from dynabench import errors
     from dynabench.datasets import exports, scopes
     from dynabench.datasets.formats import FORMATS, gzipped
-    from dynabench.media.store import Store
+    from dynabench.media.store import MediaStore
 
     gc.disable()  # a tenth of the time went into looking for circles, of which an export makes none
     kind = form or _kind_of(output)
@@ -49,7 +49,7 @@ def export(
         if kind not in FORMATS:
             raise errors.Invalid({"format": f"Choose one of {', '.join(FORMATS)}."})
         what = db.read(scopes.scope, None, task, number, attributions=attributions)
-        what = replace(what, files=Store.of(get_settings()))
+        what = replace(what, files=MediaStore.of(get_settings()))
         bar = progress.add_task(f"Examples of {task}", total=db.read(scopes.expected, what))
         parts = FORMATS[kind].write(_counted(exports.records(db, get_settings(), what), progress, bar), what)
         parts = gzipped(parts) if output and output.suffix.lower() == ".gz" else parts

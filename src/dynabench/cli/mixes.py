@@ -70,7 +70,7 @@ def shape_of(task: str, on: Sequence[str], sources: Sources) -> Shape:
     for named, _ in map(weighted, on):
         if (found := sources.release(named)) is not None and found.told.task == task:
             return Shape.of(found.config)
-    for each in (*shipped.builtin(), *shipped.selections()):
+    for each in (*shipped.shipped_tasks(), *shipped.shipped_selections()):
         if each.config.id == task:
             return Shape.of(each.config)
     for recipe in recipes.of_task(task):

@@ -10,7 +10,7 @@ from rich.console import Console
 from dynabench.cli.operator import AsJson, database, refusals, say
 
 if TYPE_CHECKING:
-    from dynabench.tasks.dialects import Note
+    from dynabench.tasks.dialects import DialectNote
 
 MOST = 1_000_000
 """Bytes of a file that are read; a config has far fewer."""
@@ -35,7 +35,7 @@ def import_config(
     from dynabench.tasks import dialects
 
     with refusals():
-        made = dialects.read(_text(file), id, name)
+        made = dialects.read_older_config(_text(file), id, name)
     if not as_json:
         _tell(made.notes)
     if output and made.source:
@@ -65,7 +65,7 @@ def _text(file: Path) -> str:
         raise errors.Invalid({"config": "The file is not valid UTF-8."}) from None
 
 
-def _tell(notes: "tuple[Note, ...]") -> None:
+def _tell(notes: "tuple[DialectNote, ...]") -> None:
     console = Console(soft_wrap=True)
     for note in notes:
         where = f"{note.line:>5}" if note.line else "     "

@@ -52,14 +52,14 @@ def _brought() -> dict[str, dict[str, list[str]]]:
 
     for ask in (
         fields.types,
-        rules.rules,
+        rules.fooling_rules,
         kinds.kinds,
         clusters.clusters,
         endpoint_protocols.protocols,
         perturbations.transformations,
-        registry.plugins,
+        registry.plugin_modules,
         adversary_registry.adversary_classes,
-        dialects.readers,
+        dialects.dialect_readers,
         reports.readers,
     ):
         ask()

@@ -19,9 +19,9 @@ from dynabench.collection.tables import Example, Standing
 from dynabench.rounds.arms import Arm
 from dynabench.rounds.tables import Round
 from dynabench.stats import clusters
-from dynabench.stats.clusters import Estimate
+from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.corrections import holm
-from dynabench.stats.rates import Rate, clustered
+from dynabench.stats.rates import Rate, clustered_rate
 from dynabench.stats.verdict import Verdict
 
 LONGEST = 3600  # seconds of a handout that count: who leaves a page open works on no example
@@ -46,8 +46,8 @@ class ArmLine:
     examples: int
     unknown: int
     rates: Mapping[str, Rate]
-    seconds: Estimate
-    from_first: Mapping[str, Estimate]
+    seconds: ClusteredEstimate
+    from_first: Mapping[str, ClusteredEstimate]
 
 
 def lines(session: Session, of: Round) -> list[ArmLine]:
@@ -96,14 +96,14 @@ def _sums(round_id: int, names: Sequence[str]) -> Select[Any]:
     return select(handouts.c.author_id, handouts.c.arm, *sums).group_by(handouts.c.author_id, handouts.c.arm)
 
 
-def _differences(arm: Sums, first: Sums) -> dict[str, Estimate]:
+def _differences(arm: Sums, first: Sums) -> dict[str, ClusteredEstimate]:
     return {
         name: clusters.difference(arm[part], arm[whole], first[part], first[whole])
         for name, (part, whole) in MEASURES.items()
     }
 
 
-def _corrected(found: Sequence[dict[str, Estimate]]) -> list[dict[str, Estimate]]:
+def _corrected(found: Sequence[dict[str, ClusteredEstimate]]) -> list[dict[str, ClusteredEstimate]]:
     """The same with p values that hold for all arms at once, measure by measure."""
     made = [dict(each) for each in found]
     for measure in MEASURES:
@@ -111,18 +111,20 @@ def _corrected(found: Sequence[dict[str, Estimate]]) -> list[dict[str, Estimate]
         if tested:
             for each, p in zip(tested, holm([each[measure].p or 0.0 for each in tested]), strict=True):
                 known = each[measure]
-                each[measure] = Estimate(known.value, known.low, known.high, float(p))
+                each[measure] = ClusteredEstimate(known.value, known.low, known.high, float(p))
     return made
 
 
-def _line(arm: Arm, sums: Sums, from_first: Mapping[str, Estimate]) -> ArmLine:
+def _line(arm: Arm, sums: Sums, from_first: Mapping[str, ClusteredEstimate]) -> ArmLine:
     return ArmLine(
         arm=arm,
         people=int((sums["examples"] > 0).sum()),
         examples=int(sums["examples"].sum()),
         unknown=int((sums["examples"] - sums["known"]).sum()),
         rates={
-            name: clustered(sums[part], sums[whole]) for name, (part, whole) in MEASURES.items() if name != "seconds"
+            name: clustered_rate(sums[part], sums[whole])
+            for name, (part, whole) in MEASURES.items()
+            if name != "seconds"
         },
         seconds=clusters.ratio(sums["seconds"], sums["examples"]),
         from_first=from_first,

@@ -7,7 +7,7 @@ from dynabench.collection.assisting.figures import Helped
 from dynabench.collection.calibration import Calibration
 from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.rounds.schemas import ArmOut
-from dynabench.stats.clusters import Estimate
+from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.rates import Rate
 
 
@@ -20,7 +20,7 @@ class EstimateOut(BaseModel):
     p: float | None = None
 
     @classmethod
-    def of(cls, found: Estimate) -> "EstimateOut":
+    def of(cls, found: ClusteredEstimate) -> "EstimateOut":
         """As JSON."""
         return cls(value=found.value, low=found.low, high=found.high, p=found.p)
 

@@ -24,7 +24,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.plan import parse
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig, conditions
-from dynabench.tasks.conditions import Facts
+from dynabench.tasks.conditions import ConditionFacts
 
 TRIES = 20  # earlier tries on a context that are listed
 SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
@@ -134,9 +134,9 @@ def asking(
     fooled: bool | None,
 ) -> dict[str, Any]:
     """`asked_for`: the fields of the explanation that apply, or may once another one of them is filled in."""
-    facts = Facts(fooled, None, {**context, **input, **answer})
+    facts = ConditionFacts(fooled, None, {**context, **input, **answer})
     later = [field.name for field in config.ask]
-    return {"asked_for": [field for field in config.ask if conditions.may_hold(field.when, facts, later)]}
+    return {"asked_for": [field for field in config.ask if conditions.any_condition_may_hold(field.when, facts, later)]}
 
 
 def _spent(session: Session, person: Person | None, task: str) -> bool:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection.tables import Standing
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.stats.rates import UNKNOWN, Rate, clustered
+from dynabench.stats.rates import UNKNOWN, Rate, clustered_rate
 from dynabench.stats.verdict import Verdict
 
 
@@ -56,9 +56,9 @@ def calibration(session: Session, of: Round) -> Calibration | None:
         judged_only=int(judged.sum()),
         found_only=int(found.sum()),
         neither=int(neither.sum()),
-        agreement=clustered(both + neither, whole) if checked else UNKNOWN,
-        precision=clustered(both, both + judged),
-        recall=clustered(both, both + found) if checked else UNKNOWN,
+        agreement=clustered_rate(both + neither, whole) if checked else UNKNOWN,
+        precision=clustered_rate(both, both + judged),
+        recall=clustered_rate(both, both + found) if checked else UNKNOWN,
     )
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.tasks.differences import Piece, differences
 from dynabench.tasks.fields import Field, Text
+from dynabench.tasks.word_differences import DiffPiece, word_differences
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Change:
     """What became of one field of the text that somebody began with."""
 
     label: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[DiffPiece, ...]
     words: int
 
     @property
@@ -32,6 +32,6 @@ def changes(fields: Iterable[Field], before: Mapping[str, Any], after: Mapping[s
 
 
 def _change(label: str, before: str, after: str) -> Change:
-    pieces = differences(before, after)
+    pieces = word_differences(before, after)
     words = {kind: sum(len(piece.text.split()) for piece in pieces if piece.kind == kind) for kind in ("out", "in")}
     return Change(label, pieces, max(max(words.values()), int(before != after)))

@@ -18,7 +18,7 @@ from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
 from dynabench.language import _
 from dynabench.media import service as media
-from dynabench.media.store import digests
+from dynabench.media.store import media_digests
 from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.people.roles import TaskRole
@@ -212,8 +212,14 @@ def filled(
     for group in ("input", "answer"):
         fields, values = config.fields(group), getattr(body, group)
         who = person.id if person else 0
-        made[group] = media.fill(
-            session, task_id, fields, group, values, person_id=who, shown=digests(shown) if config.media else ()
+        made[group] = media.fill_media_values(
+            session,
+            task_id,
+            fields,
+            group,
+            values,
+            person_id=who,
+            already_shown=media_digests(shown) if config.media else (),
         )
     return body.model_copy(update=made)
 

@@ -21,8 +21,8 @@ from dynabench.collection.breakdowns import Rows
 from dynabench.collection.changes import CONTROL, COUNTS, SOURCES
 from dynabench.language import _
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import Counts, ErrorRates, error_rates
-from dynabench.stats.rates import clustered
+from dynabench.stats.error_rates import ErrorCounts, ErrorRates, error_rates
+from dynabench.stats.rates import clustered_rate
 
 BY = ("target", "arm", "start", "source", "tag", "day")
 WHO = {
@@ -48,7 +48,7 @@ class Annotator:
 
     person_id: int
     name: str
-    counts: Counts
+    counts: ErrorCounts
     retracted: int
     hidden: int
     rates: ErrorRates
@@ -168,8 +168,8 @@ def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Row
     return chosen["person"][first], result
 
 
-def _counts(rows: Rows) -> Counts:
-    return Counts(**{each.name: int(rows[each.name].sum()) for each in fields(Counts)})
+def _counts(rows: Rows) -> ErrorCounts:
+    return ErrorCounts(**{each.name: int(rows[each.name].sum()) for each in fields(ErrorCounts)})
 
 
 def _line(value: str, rows: Rows, kinds: Sequence[int]) -> Line:
@@ -186,8 +186,8 @@ def _line(value: str, rows: Rows, kinds: Sequence[int]) -> Line:
         people=len(writers),
         rates=error_rates(total),
         clustered=ErrorRates(
-            mer=clustered(writers["fooled"], known),
-            vmer=clustered(writers["validated"], known),
-            vmer_resolved=clustered(writers["validated"], settled),
+            mer=clustered_rate(writers["fooled"], known),
+            vmer=clustered_rate(writers["validated"], known),
+            vmer_resolved=clustered_rate(writers["validated"], settled),
         ),
     )

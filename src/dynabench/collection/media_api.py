@@ -14,7 +14,7 @@ from dynabench.accounts.tables import Person
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.media import service as media
-from dynabench.media.facts import mib
+from dynabench.media.facts import size_text
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
@@ -70,15 +70,15 @@ def allowed(session: Session, settings: Settings, person: Person, task: str, pla
         rounds.require(session, person, Action.IMPORT_DATA, task)
         return field_of(rounds.newest_config(session, task), place)
     people.require_seat(session, person, task)
-    media.admit(session, settings, person.id)
+    media.check_daily_limit(session, settings, person.id)
     return field_of(rounds.task_config(session, task), place)
 
 
 async def keep(request: Request, person: Person, task: str, field: MediaField, content: bytes, name: str) -> MediaOut:
     """Check, store and write down what was sent."""
     state = request.app.state
-    digest, facts = await to_thread.run_sync(media.put, state.settings, content, field)
-    await state.db.awrite(media.note, task, person.id, digest, facts, name)
+    digest, facts = await to_thread.run_sync(media.store_upload, state.settings, content, field)
+    await state.db.awrite(media.record_upload, task, person.id, digest, facts, name)
     address = str(request.app.url_path_for("media", digest=digest))
     return MediaOut.model_validate({"media": digest, "size": facts.size, "address": address, **facts.document()})
 
@@ -104,10 +104,10 @@ async def send_media(
 
 async def _body(request: Request, field: MediaField, settings: Settings) -> bytes:
     """The body; reading stops at four times what the field may hold: pictures are made smaller before they count."""
-    most = min(MOST, 4 * media.limits(settings, field).size)
+    most = min(MOST, 4 * media.upload_limits(settings, field).size)
     content = bytearray()
     async for part in request.stream():
         content += part
         if len(content) > most:
-            raise errors.TooLarge(_("This is more than %(most)s.", most=mib(most)))
+            raise errors.TooLarge(_("This is more than %(most)s.", most=size_text(most)))
     return bytes(content)

@@ -78,4 +78,4 @@ def before_record(
 def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> None:
     """Record that an example shows its files, and a picture that was drawn for it."""
     values = [draft.input, draft.answer, *(answer.answer for answer in verdict.answers if draft.drawn)]
-    media.bind(session, draft.task_id, values, example_id=example_id)
+    media.bind_media(session, draft.task_id, values, example_id=example_id)

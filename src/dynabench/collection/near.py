@@ -17,7 +17,7 @@ from dynabench.collection.drafts import Draft
 from dynabench.collection.note_tables import Label
 from dynabench.collection.tables import Example, Standing
 from dynabench.db import Base
-from dynabench.stats.minhash import BANDS, Hashes, bands, groups, similarity
+from dynabench.stats.minhash import BANDS, Hashes, band_keys, shingle_hashes, similarity
 from dynabench.tasks import TaskConfig
 
 LABEL = "near-duplicate"
@@ -85,8 +85,8 @@ def recorded(session: Session, draft: Draft, verdict: object, example_id: int) -
     Where the task says so it is labelled for owners and moderators, and its author is told nothing.
     """
     rule = draft.config.near_duplicates
-    mine = groups(text_of(draft.input, draft.config))
-    keys = bands(mine).tolist()
+    mine = shingle_hashes(text_of(draft.input, draft.config))
+    keys = band_keys(mine).tolist()
     known = {"task": draft.task_id} | {key.key: value for key, value in zip(_KEYS, keys, strict=True)}
     nearest = _nearest(session, draft, mine, known)
     session.connection().execute(ENTRIES, known | {"example": example_id})
@@ -107,4 +107,4 @@ def _nearest(session: Session, draft: Draft, mine: Hashes, known: dict[str, Any]
         for row in rows
         if row.id != draft.made_from and (row.author_id, row.context_id) != (draft.author_id, draft.context_id)
     )
-    return max((similarity(mine, groups(text_of(each, draft.config))) for each in others), default=0.0)
+    return max((similarity(mine, shingle_hashes(text_of(each, draft.config))) for each in others), default=0.0)

@@ -19,7 +19,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.schemas import RoundOut
 from dynabench.rounds.tables import Context, Round, RoundState
-from dynabench.stats.error_rates import Counts, error_rates
+from dynabench.stats.error_rates import ErrorCounts, error_rates
 from dynabench.stats.rates import Rate
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field
@@ -55,8 +55,8 @@ def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
     rows = {
         row.round_id: row for row in session.execute(board_queries.sums([each.id for each in of], boards.controls(of)))
     }
-    counts = {id: Counts(*(int(getattr(r, each.name)) for each in fields(Counts))) for id, r in rows.items()}
-    return [(each.number, error_rates(counts.get(each.id, Counts())).vmer) for each in reversed(of)]
+    counts = {id: ErrorCounts(*(int(getattr(r, each.name)) for each in fields(ErrorCounts))) for id, r in rows.items()}
+    return [(each.number, error_rates(counts.get(each.id, ErrorCounts())).vmer) for each in reversed(of)]
 
 
 def home(session: Session) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
     current = next((each for each in of if each.state == RoundState.OPEN), None)
     row = sums.get(current.id) if current else None
     past = history(session, of)
-    vmer = error_rates(Counts()).vmer
+    vmer = error_rates(ErrorCounts()).vmer
     if current:
         vmer = dict(past)[current.number]
     return {
@@ -232,7 +232,7 @@ def task_page(session: Session, task_id: str) -> dict[str, Any]:
         "statistics": figures,
         "targets": _targets(session, current, figures) if current and figures else [],
         "lower_bound": target_figures.is_lower_bound(session, current) if current else False,
-        "chart": charts.over_rounds(history(session, found)),
+        "chart": charts.rate_over_rounds(history(session, found)),
         "examples": specimens(session, task_id, SPECIMENS),
     }
 
@@ -270,7 +270,7 @@ def _charts(figures: RoundStatistics) -> list[Chart]:
         for days in (by["day"], figures.cumulative)
     )
     made = [
-        charts.per_day(daily, cumulative),
+        charts.rates_per_day(daily, cumulative),
         _by(by["start"], _("Start"), breakdowns.STARTS),
         _by(by["source"], _("Who wrote it"), WRITERS),
     ]
@@ -281,4 +281,6 @@ def _by(figures: Mapping[str, Figures], about: str, names: Mapping[str, str]) ->
     """A breakdown, unless all examples are of one kind: that picture would only repeat the total."""
     if len(figures) < 2:
         return None
-    return charts.per_condition([(names.get(name, name), each.rates.vmer) for name, each in figures.items()], about)
+    return charts.rates_by_condition(
+        [(names.get(name, name), each.rates.vmer) for name, each in figures.items()], about
+    )

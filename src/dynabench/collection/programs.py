@@ -16,8 +16,8 @@ from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import Counts, ErrorRates, error_rates
-from dynabench.stats.rates import UNKNOWN, Rate, difference
+from dynabench.stats.error_rates import ErrorCounts, ErrorRates, error_rates
+from dynabench.stats.rates import UNKNOWN, Rate, rate_difference
 from dynabench.stats.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Line:
     name: str
     version: str
     people: int
-    counts: Counts
+    counts: ErrorCounts
     rates: ErrorRates
     queries: int
     cost: float
@@ -93,7 +93,7 @@ def _board(session: Session, of: Round) -> Board:
     controls = arms.without_targets(of.arms)
     lines = [_line(row) for row in session.execute(_sums(of.id, controls))]
     people = statistics.statistics(session, of, by=()).total.clustered if lines else _NOBODY
-    total = sum((line.counts for line in lines), Counts())
+    total = sum((line.counts for line in lines), ErrorCounts())
     programs = error_rates(total)
     return Board(lines, _compared(people.mer, programs.mer), _compared(people.vmer, programs.vmer))
 
@@ -103,11 +103,11 @@ _NOBODY = ErrorRates(UNKNOWN, UNKNOWN, UNKNOWN)
 
 
 def _compared(people: Rate, programs: Rate) -> Compared:
-    return Compared(people, programs, difference(people, programs))
+    return Compared(people, programs, rate_difference(people, programs))
 
 
 def _line(row: Any) -> Line:
-    counts = Counts(**{name: int(getattr(row, name)) for name in COUNTS})
+    counts = ErrorCounts(**{name: int(getattr(row, name)) for name in COUNTS})
     return Line(
         name=row.name,
         version=row.version,

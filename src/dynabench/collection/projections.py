@@ -21,7 +21,7 @@ from dynabench.collection.changes import COUNTS
 from dynabench.collection.place import Place, place_of
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.rounds.tables import Context
-from dynabench.stats.verdict import Verdict, errs
+from dynabench.stats.verdict import Verdict, model_was_wrong
 from dynabench.tasks import TaskConfig
 
 KEY = ("round_id", "person_id", "day", "start", "arm", "source")
@@ -149,7 +149,7 @@ def count_verdict(session: Session, standing: Standing, new: str, config: TaskCo
     before = _counts(standing)
     standing.verdict = new
     if standing.targets and config.fooled.judged_by == "validators":
-        _set_fooled(session, standing, errs(Verdict(new)))
+        _set_fooled(session, standing, model_was_wrong(Verdict(new)))
         standing.targets_right = int(standing.targets == 1 and standing.fooled is False)
     standing.open = _may_be_checked(standing, config)
     _add(session, [_change(session, standing, before)])

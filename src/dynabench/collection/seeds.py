@@ -98,7 +98,7 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: Sequence[SeedR
         for key, (context, seed) in good.items()
     ]
     for each in found:  # who may be given the seed sees its files
-        media.bind(session, task_id, each["input"], context_id=each["context_id"])
+        media.bind_media(session, task_id, each["input"], context_id=each["context_id"])
     result.created = _store(session, task_id, found)
     result.duplicates += len(found) - result.created
     return result
@@ -112,8 +112,8 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: SeedRow) -> 
         raise errors.Invalid({"tag": _("Give up to 100 printable characters.")})
     raw = row.input if isinstance(row.input, dict) else {}
     given = row.context or {source: raw.get(field) for field, source in config.start.prompt.items()}
-    context = config.clean_context(media.fill(session, task_id, config.context, "context", given))
-    written = config.clean_input(media.fill(session, task_id, config.input, "input", row.input), context)
+    context = config.clean_context(media.fill_media_values(session, task_id, config.context, "context", given))
+    written = config.clean_input(media.fill_media_values(session, task_id, config.input, "input", row.input), context)
     answer = None if not row.answer else config.clean_answer(row.answer, context=context, input=written)
     return context, {"input": written, "answer": answer, "tag": tag}
 

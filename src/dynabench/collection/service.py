@@ -205,9 +205,9 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
     context = session.get_one(Context, found.context_id).values
     known = fooled(session, found.id)
     task_id = current.task_id
-    values = media.fill(session, task_id, config.ask, "ask", values, person_id=person.id)
+    values = media.fill_media_values(session, task_id, config.ask, "ask", values, person_id=person.id)
     cleaned = config.clean_ask(values, input=found.input, fooled=known, context=context, answer=found.answer)
-    media.bind(session, task_id, cleaned, example_id=found.id)
+    media.bind_media(session, task_id, cleaned, example_id=found.id)
     made = Explanation(example_id=found.id, values=cleaned)
     session.add(made)
     session.flush()

@@ -19,7 +19,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.assisting import helped
+from dynabench.tasks.assistant_config import assisted_field
 
 NO_LINK: Mapping[str, str] = {}
 
@@ -213,7 +213,7 @@ def _offer(session: Session, of: Round, handout: Handout, context: Context, seed
         initial=handout.initial,
         made_from=handout.made_from,
         seed=None,
-        assistant=bool(handout.id) and arms.assisted(of.arms, handout.arm) and helped(config) is not None,
+        assistant=bool(handout.id) and arms.assisted(of.arms, handout.arm) and assisted_field(config) is not None,
     )
     if seed is not None:
         targets = arms.targets_in(of.arms, handout.arm, rounds.targets_of(session, of.id))

@@ -19,8 +19,8 @@ from sqlalchemy.orm import Session
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import Counts, ErrorRates, clustered_error_rates, error_rates
-from dynabench.stats.rates import Rate, clustered, gap
+from dynabench.stats.error_rates import ErrorCounts, ErrorRates, clustered_error_rates, error_rates
+from dynabench.stats.rates import Rate, clustered_rate, human_model_gap
 from dynabench.stats.verdict import Verdict
 
 PEOPLE = ("person", "expert", "owner")
@@ -36,7 +36,7 @@ class Figures:
     `rates` has Wilson intervals, `clustered` ones that allow for examples of one annotator being alike.
     """
 
-    counts: Counts
+    counts: ErrorCounts
     retracted: int
     hidden: int
     people: int
@@ -111,7 +111,7 @@ def _people_beside_models(
     rows = session.execute(_blind(round_id, sources, but)).all()
     answers, right = [row.blind for row in rows], [row.blind_right for row in rows]
     models, models_right = [row.targets for row in rows], [row.targets_right for row in rows]
-    return clustered(right, answers), gap(right, answers, models_right, models).difference
+    return clustered_rate(right, answers), human_model_gap(right, answers, models_right, models).difference
 
 
 def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:
@@ -124,7 +124,7 @@ def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:
 
 def _cumulative(rows: Sequence[TallyRow]) -> dict[str, Figures]:
     """The figures of all rows up to and including each day. Adds a day's rows to one sum per person."""
-    people: dict[int, Counts] = defaultdict(Counts)
+    people: dict[int, ErrorCounts] = defaultdict(ErrorCounts)
     retracted, hidden = 0, 0
     result = {}
     for day, group in groupby(sorted(rows, key=attrgetter("day")), attrgetter("day")):
@@ -137,7 +137,7 @@ def _cumulative(rows: Sequence[TallyRow]) -> dict[str, Figures]:
 
 
 def _figures(rows: Iterable[TallyRow]) -> Figures:
-    people: dict[int, Counts] = defaultdict(Counts)
+    people: dict[int, ErrorCounts] = defaultdict(ErrorCounts)
     retracted, hidden = 0, 0
     for row in rows:
         people[row.person_id] += _counts(row)
@@ -146,12 +146,12 @@ def _figures(rows: Iterable[TallyRow]) -> Figures:
     return summed(people, retracted, hidden)
 
 
-def _counts(row: TallyRow) -> Counts:
-    return Counts(row.examples, row.fooled, row.validated, row.resolved, row.unknown)
+def _counts(row: TallyRow) -> ErrorCounts:
+    return ErrorCounts(row.examples, row.fooled, row.validated, row.resolved, row.unknown)
 
 
-def summed(people: Mapping[int, Counts], retracted: int = 0, hidden: int = 0) -> Figures:
+def summed(people: Mapping[int, ErrorCounts], retracted: int = 0, hidden: int = 0) -> Figures:
     """The figures of what each person wrote."""
-    total = sum(people.values(), Counts())
+    total = sum(people.values(), ErrorCounts())
     writers = [counts for counts in people.values() if counts.examples]
     return Figures(total, retracted, hidden, len(writers), error_rates(total), clustered_error_rates(writers))

@@ -20,7 +20,7 @@ from dynabench.collection.statistics import PEOPLE, Figures, summed
 from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import Counts
+from dynabench.stats.error_rates import ErrorCounts
 
 Target = tuple[str, str]
 """A model's name and version."""
@@ -35,11 +35,11 @@ def by_target(session: Session, of: Round, whole: Figures, sources: Sequence[str
     targets = [(each.model, each.version) for each in of.targets]
     if len(targets) == 1 and all(isinstance(arm["targets"], str) for arm in of.arms):
         return {targets[0]: whole}
-    people: dict[Target, dict[int, Counts]] = defaultdict(lambda: defaultdict(Counts))
+    people: dict[Target, dict[int, ErrorCounts]] = defaultdict(lambda: defaultdict(ErrorCounts))
     for row in session.execute(_sums(of.id, sources)):
         one = projections.tally_counts(fooled=row.errs, verdict=row.verdict, retracted=False, hidden=False)
         counts = {name: row.n * one[name] for name in ("examples", "fooled", "validated", "resolved", "unknown")}
-        people[row.model, row.version][row.author_id] += Counts(**counts)
+        people[row.model, row.version][row.author_id] += ErrorCounts(**counts)
     others = sorted(set(people) - set(targets))
     return {target: summed(people[target]) for target in (*targets, *others)}
 

@@ -1,4 +1,4 @@
-"""One's own work as JSON: how much there is, taking it back, leaving."""
+"""A person's own work as JSON: counts, withdrawal, deletion of the account."""
 
 from fastapi import APIRouter, Depends, Request
 
@@ -14,27 +14,27 @@ from dynabench.language import _
 router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(scope("account"))])
 
 
-def confirmed(person: Person, name: str) -> None:
-    """Refuse what was not confirmed by typing one's own username."""
+def require_confirmation(person: Person, name: str) -> None:
+    """Refuse a request that the person did not confirm by typing the own username. Raises Invalid."""
     if name.strip() != person.username:
         raise errors.Invalid({"confirm": _("Type your username exactly to confirm.")})
 
 
 @router.get("/me/examples")
 async def count_examples(request: Request, person: Member) -> schemas.WrittenList:
-    """How much you wrote, round by round; your examples themselves are at each task's."""
+    """Counts of your examples, round by round; the examples themselves are listed under each task."""
     db: Database = request.app.state.db
-    found = await db.aread(written, person.id)
+    rounds_written = await db.aread(written, person.id)
     return schemas.WrittenList(
         items=[
             schemas.WrittenOut(
-                task=each.task_id,
-                round=each.number,
-                state=each.state,
-                examples=each.examples,
-                retracted=each.retracted,
+                task=written_round.task_id,
+                round=written_round.number,
+                state=written_round.state,
+                examples=written_round.examples,
+                retracted=written_round.retracted,
             )
-            for each in found
+            for written_round in rounds_written
         ]
     )
 
@@ -43,17 +43,21 @@ async def count_examples(request: Request, person: Member) -> schemas.WrittenLis
 async def withdraw_examples(request: Request, body: schemas.WithdrawalIn, person: Member) -> schemas.WithdrawalOut:
     """Take back all that you wrote in a round, in a task, or at all. Rounds that are released stay as they are."""
     db: Database = request.app.state.db
-    confirmed(person, body.confirm)
+    require_confirmation(person, body.confirm)
     if body.round is not None and body.task is None:
         raise errors.Invalid({"task": _("Say which task's round.")})
-    return schemas.WithdrawalOut(withdrawn=await db.awrite(service.take_back, person, body.task, body.round))
+    return schemas.WithdrawalOut(
+        withdrawn=await db.awrite(service.withdraw_own_examples, person, body.task, body.round)
+    )
 
 
 @router.post("/me/deletion", status_code=204)
 async def end_account(request: Request, body: schemas.DeletionIn, person: Member) -> None:
     """Delete your account, at once and for good."""
     db: Database = request.app.state.db
-    confirmed(person, body.confirm)
+    require_confirmation(person, body.confirm)
     if not await entry.confirm(request, person, body.password):
         raise errors.Invalid({"password": _("This is not your password.")})
-    await db.awrite(service.leave, request.app.state.settings, person.id, withdraw_examples=body.withdraw_examples)
+    await db.awrite(
+        service.delete_own_account, request.app.state.settings, person.id, withdraw_examples=body.withdraw_examples
+    )

@@ -1,18 +1,18 @@
-"""What the JSON API about one's own work takes and gives."""
+"""Bodies and responses of the JSON API about a person's own work."""
 
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Strict(BaseModel):
-    """A body in which unknown members are refused."""
+class StrictBody(BaseModel):
+    """A request body in which unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class WrittenOut(BaseModel):
-    """What you wrote in one round: `examples` stand, `retracted` were taken back; released ones stay."""
+    """Your examples of one round: `examples` remain, `retracted` were withdrawn; released ones stay."""
 
     task: str
     round: int
@@ -28,8 +28,8 @@ class WrittenList(BaseModel):
     next: str | None = None
 
 
-class WithdrawalIn(Strict):
-    """What to take back: everything of a round, of a task, or (with neither) everything."""
+class WithdrawalIn(StrictBody):
+    """The examples to withdraw: all of a round, of a task, or (with neither) all."""
 
     task: str | None = Field(None, max_length=60)
     round: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
@@ -37,13 +37,13 @@ class WithdrawalIn(Strict):
 
 
 class WithdrawalOut(BaseModel):
-    """How many examples were taken back."""
+    """The number of withdrawn examples."""
 
     withdrawn: int
 
 
-class DeletionIn(Strict):
-    """The end of an account, confirmed by name and password."""
+class DeletionIn(StrictBody):
+    """The deletion of an account, confirmed by name and password."""
 
     confirm: str = Field(max_length=40, description="Your username: this cannot be undone.")
     password: str = Field(max_length=1000)

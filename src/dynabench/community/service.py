@@ -1,4 +1,4 @@
-"""What somebody made and what came of it; taking it back; leaving."""
+"""A person's own work: withdrawal of examples, and deletion of the account."""
 
 from sqlalchemy.orm import Session
 
@@ -19,24 +19,26 @@ from dynabench.rounds.service import act
 from dynabench.settings import Settings
 
 
-def take_back(session: Session, person: Person, task_id: str | None = None, number: int | None = None) -> int:
-    """`collection.withdrawal.withdraw`, recorded in the audit log; returns how many examples were taken back."""
+def withdraw_own_examples(
+    session: Session, person: Person, task_id: str | None = None, number: int | None = None
+) -> int:
+    """Withdraw examples by `collection.withdrawal.withdraw`, recorded in the audit log; return their number."""
     count = withdraw(session, person, task_id, number)
     if count:
         act(session, person, "examples.withdraw", task=task_id, round=number, examples=count)
     return count
 
 
-def leave(session: Session, settings: Settings, person_id: int, *, withdraw_examples: bool) -> int:
-    """Delete an account: what identifies the person goes, what they wrote stays under nobody's name or is taken back.
+def delete_own_account(session: Session, settings: Settings, person_id: int, *, withdraw_examples: bool) -> int:
+    """Delete an account: identifying data is deleted, examples stay without a name or are withdrawn.
 
-    Roles, bans, notices, tokens, sessions and the links that they made for others go too, and models that they kept
-    or submitted, datasets that they made and boards that they kept are nobody's; files and tokens that they sent with
-    submissions are deleted, and conversations and drawn pictures that they did not send in. Returns how many examples
-    were taken back; those of released rounds are in the world.
+    Roles, bans, notices, tokens, sessions and the links that the person made for others are deleted too. Models
+    that the person kept or submitted, datasets and boards stay without an owner; files and tokens of submissions,
+    and conversations and drawn pictures that were not sent, are deleted. Returns the number of withdrawn
+    examples; those of released rounds are public and stay.
     """
     person = session.get_one(Person, person_id, with_for_update=True)
-    count = take_back(session, person) if withdraw_examples else 0
+    count = withdraw_own_examples(session, person) if withdraw_examples else 0
     people.forget(session, person_id)
     conversations.forget(session, person_id)
     drawings.forget(session, person_id)

@@ -21,7 +21,7 @@ from dynabench.rounds import archives, context_list, listing, queries, service, 
 from dynabench.rounds.context_list import Sought
 from dynabench.security import RowId
 from dynabench.tasks.fields import MediaField
-from dynabench.web import sheets
+from dynabench.web import csv_files
 
 router = APIRouter()
 router.include_router(imports.router)
@@ -100,7 +100,7 @@ async def download(request: Request, task: str, owner: Owning, tag: Tag = None) 
     db: Database = request.app.state.db
     fields = [each.name for each in (await db.aread(service.newest_config, task)).context]
     rows = _rows(db, task, tag or None, fields)
-    return sheets.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
+    return csv_files.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
 
 
 def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:

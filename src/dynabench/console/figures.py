@@ -19,7 +19,7 @@ from dynabench.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import Rate
-from dynabench.web import charts, sheets
+from dynabench.web import charts, csv_files
 
 router = APIRouter()
 
@@ -113,13 +113,13 @@ def _chart(by: str, lines: list[Line], cumulative: list[Line]) -> charts.Chart |
         daily, sofar = (
             [(line.value, line.clustered.mer, line.clustered.vmer) for line in some] for some in (live, cumulative)
         )
-        return charts.per_day(daily, sofar)
+        return charts.rates_per_day(daily, sofar)
     if len(live) < 2:
         return None
     ordered = sorted(live, key=lambda line: -(line.clustered.vmer.value or 0))[:12] if by == "tag" else live
     names = NAMES.get(by, {})
     rates = [(names.get(line.value, line.value) or _("none"), line.clustered.vmer) for line in ordered]
-    return charts.per_condition(rates, ABOUT[by])
+    return charts.rates_by_condition(rates, ABOUT[by])
 
 
 @router.get("/tasks/{task}/manage/figures.csv", name="download_figures")
@@ -143,7 +143,7 @@ async def download(
     header = [by, *HEADER, *rates]
     if by != "annotator":
         header += [f"{name}_clustered{end}" for name in ("mer", "vmer", "vmer_resolved") for end in ("_low", "_high")]
-    return sheets.csv_file(f"{task}-round-{found}-by-{by}.csv", header, rows)
+    return csv_files.csv_file(f"{task}-round-{found}-by-{by}.csv", header, rows)
 
 
 def _everybody(session: Session, of: Round, who: str) -> Iterator[Annotator]:

@@ -22,7 +22,7 @@ from dynabench.rounds import invitations, mailed, people, service
 from dynabench.rounds.people_api import MAILING
 from dynabench.rounds.tables import Round
 from dynabench.security import RowId
-from dynabench.web import sheets
+from dynabench.web import csv_files
 
 router = APIRouter()
 
@@ -118,7 +118,7 @@ async def download(request: Request, task: str, person: Moderating, number: Numb
         "high",
     ]
     name = f"{task}-people-{current.number if current else 0}.csv"
-    return sheets.csv_file(name, header, _lines(db, current) if current else ())
+    return csv_files.csv_file(name, header, _lines(db, current) if current else ())
 
 
 def _lines(db: Database, of: Round) -> Iterator[Sequence[object]]:

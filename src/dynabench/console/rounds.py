@@ -23,7 +23,7 @@ from dynabench.models.protocol import Card
 from dynabench.rounds import asked, listing, queries, resolving, service, views
 from dynabench.rounds.schemas import Number
 from dynabench.tasks import TaskConfig
-from dynabench.web import sheets
+from dynabench.web import csv_files
 
 router = APIRouter()
 LINKS = 500  # read at once
@@ -223,7 +223,7 @@ async def download_links(request: Request, task: str, n: Number, owner: Owning) 
     db: Database = request.app.state.db
     names = await db.aread(lambda session: _link_names(session, task, n))
     rows = (_line(each, names) for each in _links(db, owner, task, n))
-    return sheets.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
+    return csv_files.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
 
 
 def _link_names(session: Session, task: str, number: int) -> list[str]:

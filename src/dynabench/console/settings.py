@@ -14,8 +14,8 @@ from dynabench.console.access import Owning
 from dynabench.language import _
 from dynabench.rounds import effects, listing, service
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.config_edits import Path, with_values
 from dynabench.tasks.fields import Text
-from dynabench.tasks.rewriting import Path, rewritten
 
 router = APIRouter()
 
@@ -71,7 +71,7 @@ def changed(source: str, config: TaskConfig, wanted: dict[str, Any]) -> str:
             else:
                 _language, group, place = name.split(".")
                 changes[group, int(place), "language"] = value or None
-    return rewritten(source, changes)
+    return with_values(source, changes)
 
 
 async def _page(request: Request, task: str, status: int = 200, **more: Any) -> Response:

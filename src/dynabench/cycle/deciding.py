@@ -116,7 +116,9 @@ def error(wrong: Bools) -> TurnFigureOut:
 def change(before: Bools, after: Bools, digest: str) -> Figure:
     """How the error changes on the same rows, with the paired bootstrap's interval at 95 %."""
     moved = after.astype(np.float64) - before.astype(np.float64)
-    return Figure(float(moved.mean()), *promotion.limits(replicates.means(moved, digest), promotion.LEVEL), len(moved))
+    return Figure(
+        float(moved.mean()), *promotion.limits(replicates.mean_replicates(moved, digest), promotion.LEVEL), len(moved)
+    )
 
 
 def cards_of(session: Session, turn: int) -> list[str]:

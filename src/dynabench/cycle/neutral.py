@@ -20,7 +20,7 @@ from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.scoring.measures import measure, unpacked
 from dynabench.scoring.tables import EvaluationState
-from dynabench.stats.rates import FEW
+from dynabench.stats.rates import FEW_ROWS
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def data(session: Session, turn: CycleTurn) -> list[NeutralData]:
         NeutralData(dataset.name, version.id)
         for dataset, version in rows
         if dataset.name not in learnt
-        and (dataset.name in plan.promote.neutral if plan.promote.neutral is not None else version.rows >= FEW)
+        and (dataset.name in plan.promote.neutral if plan.promote.neutral is not None else version.rows >= FEW_ROWS)
     ]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dynabench.cycle.plan import Promote
-from dynabench.stats.averages import recency
+from dynabench.stats.averages import recency_weights
 from dynabench.stats.rates import wilson
 
 Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ def statistic(rule: Promote, of: Scored) -> tuple[float, Floats]:
 
 def mean(of: Scored, discount: float = 0.0) -> tuple[float, Floats]:
     """The mean over rounds and its replicates; older rounds count less by the share `discount` each."""
-    weights = np.array(recency([True] * len(of.values), discount))
+    weights = np.array(recency_weights([True] * len(of.values), discount))
     weights /= weights.sum()
     return float(weights @ of.values), weights @ of.drawn
 

@@ -93,7 +93,7 @@ def scored(
 ) -> Scored:
     """A model as the rules see it."""
     caught = np.concatenate([each.right[mask] for each, mask in zip(rows, fooled, strict=True)])
-    redrawn = replicates.means(caught, "".join(digests)) if len(caught) else np.zeros(1)
+    redrawn = replicates.mean_replicates(caught, "".join(digests)) if len(caught) else np.zeros(1)
     return Scored(
         name=name,
         values=np.array([each.value for each in rows]),

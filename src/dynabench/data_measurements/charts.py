@@ -7,7 +7,7 @@ from typing import Any
 from dynabench.data_measurements import formatting
 from dynabench.data_measurements.results import Kind, Table
 from dynabench.language import _, current, said
-from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, Chart, compiled, data
+from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, Chart, chart_data, compile_chart
 
 OF_MODELS = ("baselines", "targets", "later")
 """Tables about models; the others are about people."""
@@ -83,9 +83,9 @@ def _intervals(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
         base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N"),
     ]
     if of.line is not None:
-        line = alt.Chart(data([{"at": of.line}])).mark_rule(color=INK_2, strokeDash=[4, 4]).encode(x="at:Q")
+        line = alt.Chart(chart_data([{"at": of.line}])).mark_rule(color=INK_2, strokeDash=[4, 4]).encode(x="at:Q")
         layers.insert(0, line)
-    return compiled(alt.layer(*layers).properties(width="container", height=(ROW + 4) * len(rows) + 12), right=48)
+    return compile_chart(alt.layer(*layers).properties(width="container", height=(ROW + 4) * len(rows) + 12), right=48)
 
 
 def _bars(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
@@ -95,14 +95,14 @@ def _bars(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
     scale = alt.X("value:Q", title=said(of.columns[1].label), axis=alt.Axis(**_axis(of.columns[1].kind)))
     bar = base.mark_bar(color=PEOPLE, height=14, cornerRadiusEnd=3).encode(x=scale)
     text = base.mark_text(align="left", dx=6, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
-    return compiled(alt.layer(bar, text).properties(width="container", height=28 * len(rows) + 8), right=56)
+    return compile_chart(alt.layer(bar, text).properties(width="container", height=28 * len(rows) + 8), right=56)
 
 
 def _named(points: list[dict[str, Any]]) -> Any:
     import altair as alt
 
     side = alt.Axis(grid=False, domain=False, ticks=False, labelFontSize=14, labelPadding=10, labelLimit=NAME)
-    return alt.Chart(data(points)).encode(y=alt.Y("name:N", title=None, sort=None, axis=side), tooltip="tip:N")
+    return alt.Chart(chart_data(points)).encode(y=alt.Y("name:N", title=None, sort=None, axis=side), tooltip="tip:N")
 
 
 def _lines(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
@@ -117,11 +117,11 @@ def _lines(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
         }
         for row in rows
     ]
-    base = alt.Chart(data(points)).encode(
+    base = alt.Chart(chart_data(points)).encode(
         x=alt.X("x:Q", title=said(first.label), axis=alt.Axis(**_axis(first.kind), grid=False)),
         y=alt.Y("y:Q", title=said(second.label), axis=alt.Axis(**_axis(second.kind)), scale=alt.Scale(zero=True)),
         tooltip="tip:N",
     )
     line = base.mark_line(color=LINE, strokeWidth=2)
     dot = base.mark_circle(color=PEOPLE, size=60, opacity=1)
-    return compiled(alt.layer(line, dot).properties(width="container", height=220))
+    return compile_chart(alt.layer(line, dot).properties(width="container", height=220))

@@ -10,7 +10,7 @@ from dynabench.data_measurements import queries, service
 from dynabench.db import Database, now
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.settings import Settings
-from dynabench.stats.rates import FEW
+from dynabench.stats.rates import FEW_ROWS
 
 FRESH = timedelta(minutes=15)
 """Least time between two measurements of an open round."""
@@ -46,7 +46,7 @@ def _rounds_to_measure(session: Session, at: datetime) -> list[int]:
 
 def _has_enough_examples(session: Session, round_: Round) -> bool:
     rows = breakdowns.read(session, round_.id, ["all"]).get(("all", ""))
-    return rows is not None and int(rows["examples"].sum()) >= FEW
+    return rows is not None and int(rows["examples"].sum()) >= FEW_ROWS
 
 
 def _enqueue(session: Session, round_id: int) -> None:

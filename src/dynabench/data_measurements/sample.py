@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.texts.words import is_word, tokens
+from dynabench.evaluate.texts.words import is_word, word_tokens
 from dynabench.stats import clusters
-from dynabench.stats.clusters import Estimate
-from dynabench.stats.rates import Rate, clustered
+from dynabench.stats.clusters import ClusteredEstimate
+from dynabench.stats.rates import Rate, clustered_rate
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -118,7 +118,7 @@ class Sample:
         """The words of each row in small letters, without signs."""
         return tuple(words(text) for text in self.whole)
 
-    def mean(self, values: Sequence[float] | Floats, chosen: NDArray[np.bool_] | None = None) -> Estimate:
+    def mean(self, values: Sequence[float] | Floats, chosen: NDArray[np.bool_] | None = None) -> ClusteredEstimate:
         """The mean of a value of each row, of the `chosen` ones, with an interval that is clustered by writer."""
         return self.ratio(values, np.ones(len(self.rows)), chosen)
 
@@ -126,14 +126,14 @@ class Sample:
         """The share of rows (of the `chosen` ones) that are marked 1 and not 0; as `mean`, with limits from 0 to 1."""
         weight = np.ones(len(self.rows)) if chosen is None else chosen.astype(float)
         k = np.bincount(self.writers, np.asarray(hits, float) * weight, self.people)
-        return clustered(k, np.bincount(self.writers, weight, self.people))
+        return clustered_rate(k, np.bincount(self.writers, weight, self.people))
 
     def ratio(
         self,
         first: Sequence[float] | Floats,
         second: Sequence[float] | Floats,
         chosen: NDArray[np.bool_] | None = None,
-    ) -> Estimate:
+    ) -> ClusteredEstimate:
         """The sum of one value of each row over the sum of another; as `mean`."""
         weight = np.ones(len(self.rows)) if chosen is None else chosen.astype(float)
         k = np.bincount(self.writers, np.asarray(first, float) * weight, self.people)
@@ -143,4 +143,4 @@ class Sample:
 
 def words(text: str) -> list[str]:
     """The words of a text in small letters, without signs."""
-    return [token.lower() for token in tokens(text) if is_word(token)]
+    return [token.lower() for token in word_tokens(text) if is_word(token)]

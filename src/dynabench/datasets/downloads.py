@@ -15,7 +15,7 @@ from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.scopes import Scope as What
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.media.store import Store
+from dynabench.media.store import MediaStore
 from dynabench.settings import Settings
 
 AT_ONCE = 4  # in one process: each holds a connection and a snapshot
@@ -50,7 +50,7 @@ class Download(StreamingResponse):
 def download(db: Database, settings: Settings, what: What, form: str) -> Response:
     """The response that carries an export."""
     kind = FORMATS[form]
-    what = replace(what, files=Store.of(settings))
+    what = replace(what, files=MediaStore.of(settings))
 
     def parts() -> Generator[bytes, None, None]:
         yield from kind.write(exports.records(db, settings, what), what)

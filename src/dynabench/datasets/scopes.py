@@ -11,7 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Tally
 from dynabench.datasets.rows import COLUMNS
 from dynabench.language import _
-from dynabench.media.store import Store
+from dynabench.media.store import MediaStore
 from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.rounds import queries
@@ -29,7 +29,7 @@ class Scope:
     versions: dict[int, int]  # id -> number
     configs: Sequence[TaskConfig]
     attributions: bool = False
-    files: Store | None = None
+    files: MediaStore | None = None
     """Where the files are that rows show, for exports that hold them."""
     key: bytes = b""
     """What pseudonyms are made with in the place of the deployment's key."""

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.settings import Settings
-from dynabench.tasks.differences import Kind, Piece, differences
+from dynabench.tasks.word_differences import DiffPiece, PieceKind, word_differences
 
 CLOSE = 200  # code points of a changed stretch that is compared letter by letter
 ALIKE = 0.7  # share of letters that must have stayed for it; another word is told as such
@@ -26,7 +26,7 @@ class Pair:
     original: Stored
     copy: Stored
 
-    def changes(self) -> dict[str, tuple[Piece, ...]]:
+    def changes(self) -> dict[str, tuple[DiffPiece, ...]]:
         """What changed in each text, letter by letter; texts that stayed are left out."""
         return {
             name: letters(str(self.original.inputs.get(name) or ""), value)
@@ -39,28 +39,28 @@ class Pair:
         return str(self.original.inputs.get(name) or "")
 
 
-def letters(before: str, after: str) -> tuple[Piece, ...]:
+def letters(before: str, after: str) -> tuple[DiffPiece, ...]:
     """How `before` became `after`: by words, and within a changed stretch by letters, what cannot be seen named."""
-    pieces, found = list(differences(before, after)), list[Piece]()
+    pieces, found = list(word_differences(before, after)), list[DiffPiece]()
     while pieces:
         first = pieces.pop(0)
         paired = first.kind == "out" and pieces and pieces[0].kind == "in"
         if paired and max(len(first.text), len(pieces[0].text)) <= CLOSE:
             found += _letters(first.text, pieces.pop(0).text)
         else:
-            found.append(Piece(first.kind, first.text if first.kind == "same" else shown(first.text)))
+            found.append(DiffPiece(first.kind, first.text if first.kind == "same" else shown(first.text)))
     return tuple(found)
 
 
-def _letters(before: str, after: str) -> Iterator[Piece]:
+def _letters(before: str, after: str) -> Iterator[DiffPiece]:
     match = SequenceMatcher(None, before, after, autojunk=False)
     alike = [("replace", 0, len(before), 0, len(after))] if match.ratio() < ALIKE else match.get_opcodes()
     for kind, a, b, c, d in alike:
         if kind == "equal":
-            yield Piece("same", before[a:b])
+            yield DiffPiece("same", before[a:b])
             continue
-        told: tuple[tuple[Kind, str], ...] = (("out", before[a:b]), ("in", after[c:d]))
-        yield from (Piece(which, shown(text)) for which, text in told if text)
+        told: tuple[tuple[PieceKind, str], ...] = (("out", before[a:b]), ("in", after[c:d]))
+        yield from (DiffPiece(which, shown(text)) for which, text in told if text)
 
 
 def shown(text: str) -> str:

@@ -8,8 +8,8 @@ from dynabench import errors
 from dynabench.datasets.exports import Pages, lines
 from dynabench.datasets.scopes import Scope
 from dynabench.media.facts import ENDINGS
-from dynabench.media.sniffing import type_of
-from dynabench.media.store import Store
+from dynabench.media.media_types import media_type_of
+from dynabench.media.store import MediaStore
 
 ROWS, FOLDER = "rows.jsonl", "media/"
 UNTOUCHED = (1980, 1, 1, 0, 0, 0)
@@ -53,12 +53,12 @@ def stream(pages: Pages, what: Scope) -> Iterator[bytes]:
     yield sink.take()
 
 
-def _file(made: zipfile.ZipFile, store: Store, digest: str, sink: Sink) -> Iterator[bytes]:
+def _file(made: zipfile.ZipFile, store: MediaStore, digest: str, sink: Sink) -> Iterator[bytes]:
     try:
         content = store.read(digest)
     except errors.NotFound:
         return
-    made.writestr(entry(f"{FOLDER}{digest}.{ENDINGS[type_of(content)]}"), content, zipfile.ZIP_STORED)
+    made.writestr(entry(f"{FOLDER}{digest}.{ENDINGS[media_type_of(content)]}"), content, zipfile.ZIP_STORED)
     yield sink.take()
 
 

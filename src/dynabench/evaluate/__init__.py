@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dynabench.evaluate.saving import save
 
 EvaluationModule = Module
-LATER = {
+LAZY_IMPORTS = {
     "CombinedEvaluations": "combining",
     "EvaluationSuite": "evaluation_suite",
     "SubTask": "evaluation_suite",
@@ -49,12 +49,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What needs more than NumPy is imported when it is asked for."""
-    if name not in LATER:
+    """Import on first access the names whose modules need more than NumPy."""
+    if name not in LAZY_IMPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    module = import_module(f"{__name__}.{LATER[name] or name}")
-    found = getattr(module, name) if LATER[name] else module
-    globals()[name] = found  # a submodule of the same name must not take its place
-    return found
+    module = import_module(f"{__name__}.{LAZY_IMPORTS[name] or name}")
+    attribute = getattr(module, name) if LAZY_IMPORTS[name] else module
+    globals()[name] = attribute  # a submodule of the same name must not take its place
+    return attribute

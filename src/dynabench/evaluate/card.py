@@ -1,4 +1,4 @@
-"""A module's card: what it measures, how, on what scale, where it misleads. Documentation, pages and tests use it."""
+"""Cards of modules: what each measures, how, on what scale and where it misleads, for pages, documentation, tests."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Output:
-    """One key of the result: its range (None: unbounded) and which way is better (None: neither)."""
+    """One key of the result: its range (None: unbounded) and the better direction (None: neither)."""
 
     name: str
     text: str
@@ -18,10 +18,10 @@ class Output:
 
 @dataclass(frozen=True)
 class Example:
-    """A worked example: what goes in and what comes out. Each runs as a test; the first fills the web page's form.
+    """A worked example of inputs and result. Each runs as a test; the first fills the form of the web page.
 
-    `result` may name some of the keys only; numbers are compared to 6 digits. With `error` in its place, the words
-    that the ValueError says.
+    `result` may name only some of the keys; numbers are compared to 6 digits. An example of a refusal has `error`
+    instead of `result`: the message of the ValueError.
     """
 
     title: str
@@ -34,11 +34,12 @@ class Example:
 
 @dataclass(frozen=True)
 class Card:
-    """All that a reader must know before trusting a number.
+    """All that a reader must know about a module before trusting its numbers.
 
-    `inputs` and `options` say in a line each what the columns and keyword arguments of `compute` mean; `formula` is
-    plain text or TeX; `citation` BibTeX or a reference; `needs` names the extras of which the module uses libraries
-    ("metrics", "models"), `resource` what has to be given because it cannot be shipped (a model's weights).
+    `inputs` and `options` say in a line each what the columns and keyword arguments of `compute` mean; `formula`
+    is plain text or TeX; `citation` BibTeX or a reference; `needs` names the extras with the libraries that the
+    module uses ("metrics", "models"), `resource` what the caller has to pass because it cannot be shipped (a
+    model's weights).
     """
 
     description: str

@@ -40,17 +40,20 @@ def find_card(module: type) -> Card:
 
 
 def card_path(module: type) -> Path | None:
-    """Return where the card file of a class belongs; None where the class is not from a file."""
+    """Return the path where the card file of a class belongs; None for a class that is not from a file."""
     source = getattr(sys.modules.get(module.__module__), "__file__", None)
     return Path(source).with_name(f"{getattr(module, 'own_name', '') or Path(source).stem}.yaml") if source else None
 
 
 def read_card(path: Path) -> Card:
-    """Return the card in a file. Raises ValueError, with file and key, for what is missing, unknown or wrong."""
-    own = _read_document(path)
-    included = _read_texts(own.pop("includes", []), f"{path}: includes")
+    """Return the card in a YAML file. Raises ValueError, naming file and key, for keys missing, unknown or wrong."""
+    document_keys = _read_document(path)
+    included = _read_texts(document_keys.pop("includes", []), f"{path}: includes")
     card: dict[str, Any] = {}
-    for source, document in [*((PACKAGE / name, _read_document(PACKAGE / name)) for name in included), (path, own)]:
+    for source, document in [
+        *((PACKAGE / name, _read_document(PACKAGE / name)) for name in included),
+        (path, document_keys),
+    ]:
         for key, value in document.items():
             if key not in FIELDS:
                 raise ValueError(f"{source}: unknown key {key!r}; a card has {', '.join(FIELDS)}")
@@ -66,8 +69,8 @@ def _read_document(path: Path) -> dict[str, Any]:
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc] # libyaml's is ten times as fast
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
             keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-            if twice := [key for key in keys if keys.count(key) > 1]:
-                raise ValueError(f"the key {twice[0]!r} stands twice")
+            if duplicates := [key for key in keys if keys.count(key) > 1]:
+                raise ValueError(f"the key {duplicates[0]!r} stands twice")
             mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
             return mapping
 

@@ -1,6 +1,7 @@
-"""Kinds of columns that modules take, and how raw values become clean ones.
+"""Kinds of columns that modules take, and how each turns raw values into clean ones.
 
-Each raises ValueError with the column's name, the first bad row and what to do. Nothing is truncated or guessed.
+Each raises ValueError with the column's name, the first bad row and what to do. Nothing is truncated or
+guessed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,8 +22,8 @@ class Column:
     text = "anything"
 
     def clean(self, values: Any, name: str) -> Any:
-        """`values` as a list. Raises ValueError where they are no column at all."""
-        return listed(values, name)
+        """Return `values` as a list. Raises ValueError for values that are no column."""
+        return as_list(values, name)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.dtype!r})"
@@ -35,11 +36,14 @@ class Labels(Column):
     text = "class of each example, a whole number or a text"
 
     def clean(self, values: Any, name: str) -> NDArray[np.int64] | list[str]:
-        """Whole-number floats become integers; other floats, missing values and mixtures are refused."""
-        values = native(values)
+        """Return labels; whole-number floats become integers.
+
+        Raises ValueError for other floats, missing values and mixtures of texts and numbers.
+        """
+        values = to_numpy(values)
         array = values if isinstance(values, np.ndarray) else None
         if array is None or array.dtype.kind in "OUST":
-            items = listed(values, name)
+            items = as_list(values, name)
             kinds = set(map(type, items))
             if kinds <= {str, np.str_}:
                 return [str(item) for item in items] if np.str_ in kinds else items
@@ -55,8 +59,8 @@ class Labels(Column):
                     f"{name}: row 0 and row {first} mix text and other values; give labels of one kind, "
                     f"{items[0]!r} and {items[first]!r} are of two"
                 )
-            array = numbers(items, name)
-        return whole(array, name)
+            array = as_numbers(items, name)
+        return as_labels(array, name)
 
 
 class LabelsOrSets(Labels):
@@ -66,14 +70,14 @@ class LabelsOrSets(Labels):
     text = "class of each example, or a row of 0 and 1 with a place for each class"
 
     def clean(self, values: Any, name: str) -> Any:
-        """Rows of anything but 0 and 1 are refused."""
-        values = native(values)
+        """Return labels or rows of 0 and 1. Raises ValueError for rows of anything else."""
+        values = to_numpy(values)
         if not isinstance(values, np.ndarray) or not values.ndim:
-            values = listed(values, name)
-        first = native(values[0]) if len(values) else None
+            values = as_list(values, name)
+        first = to_numpy(values[0]) if len(values) else None
         if not isinstance(first, list | tuple) and not (isinstance(first, np.ndarray) and first.ndim):
             return super().clean(values, name)
-        array = numbers(values, name)
+        array = as_numbers(values, name)
         if array.ndim != 2 or not array.size or not np.isin(array, (0, 1)).all():
             raise ValueError(f"{name}: give a row of 0 and 1 for each example, with a place for each class")
         return array.astype(np.int64)
@@ -89,8 +93,11 @@ class Numbers(Column):
     text = "number of each example"
 
     def clean(self, values: Any, name: str) -> Floats:
-        """Missing values and NaN are refused; infinities too, unless they are allowed."""
-        array = numbers(values, name).astype(float, copy=False)
+        """Return a float array.
+
+        Raises ValueError for missing values and NaN, and for infinities unless they are allowed.
+        """
+        array = as_numbers(values, name).astype(float, copy=False)
         if array.ndim != 1 and not (self.wide and array.ndim == 2):
             raise ValueError(f"{name}: give one number for each row, not values of shape {array.shape[1:]}")
         wrong = ~np.isfinite(array) if not self.infinite else np.isnan(array)
@@ -101,10 +108,10 @@ class Numbers(Column):
 
 
 class Weights(Numbers):
-    """How much each row counts: 0 or more."""
+    """Weights of the rows, 0 or more; becomes a float array (n,)."""
 
     def clean(self, values: Any, name: str) -> Floats:
-        """Negative weights are refused, and such whose sum no float can hold."""
+        """Return the weights. Raises ValueError for negative ones, and for those whose sum no float can hold."""
         array = super().clean(values, name)
         if (array < 0).any():
             raise ValueError(f"{name}: row {int((array < 0).argmax())} is negative; weights are 0 or more")
@@ -121,8 +128,8 @@ class Texts(Column):
     text = "text of each example"
 
     def clean(self, values: Any, name: str) -> list[str]:
-        """Anything but a text is refused; the empty text is one."""
-        items = listed(values, name)
+        """Return the texts, which may be empty. Raises ValueError for anything but a text."""
+        items = as_list(values, name)
         for row, item in enumerate(items):
             if not isinstance(item, str):
                 raise ValueError(
@@ -138,9 +145,9 @@ class References(Column):
     text = "right text of each example, or a list of right texts"
 
     def clean(self, values: Any, name: str) -> list[list[str]]:
-        """A row is a text or a list of at least one."""
+        """Return a list of texts for each row. Raises ValueError for an empty list and for other values."""
         rows = []
-        for row, item in enumerate(listed(values, name)):
+        for row, item in enumerate(as_list(values, name)):
             texts = [item] if isinstance(item, str) else list(item) if isinstance(item, Sequence | np.ndarray) else []
             if not texts or not all(isinstance(text, str) for text in texts):
                 raise ValueError(f"{name}: row {row} is {item!r}; give a text or a list of at least one text")
@@ -155,9 +162,9 @@ class Tokens(Column):
     text = "list of tokens of each example"
 
     def clean(self, values: Any, name: str) -> list[list[str]]:
-        """A row is a list of texts, perhaps empty."""
+        """Return a list of texts for each row, perhaps empty. Raises ValueError for other values."""
         rows: list[list[str]] = []
-        for row, item in enumerate(listed(values, name)):
+        for row, item in enumerate(as_list(values, name)):
             whole = isinstance(item, Sequence | np.ndarray) and not isinstance(item, str)
             texts: list[Any] = list(item) if whole else [None]
             if not all(isinstance(text, str) for text in texts):
@@ -175,8 +182,8 @@ class Records(Column):
     text = "dictionary of each example"
 
     def clean(self, values: Any, name: str) -> list[dict[str, Any]]:
-        """Each row must have all keys."""
-        items = listed(values, name)
+        """Return the dictionaries. Raises ValueError for a row that lacks a key."""
+        items = as_list(values, name)
         for row, item in enumerate(items):
             missing = [key for key in self.keys if key not in item] if isinstance(item, Mapping) else self.keys
             if missing or not isinstance(item, Mapping):
@@ -186,20 +193,20 @@ class Records(Column):
         return items
 
 
-def native(values: Any) -> Any:
-    """Tensors, series and other array-likes as NumPy arrays; anything else as it is."""
+def to_numpy(values: Any) -> Any:
+    """Return tensors, series and other array-likes as NumPy arrays, and any other value unchanged."""
     if isinstance(values, list | np.ndarray):
         return values
     if hasattr(values, "detach"):
-        held = values.detach().cpu()
-        wide = str(getattr(held, "dtype", "")) == "torch.bfloat16"  # which NumPy lacks
-        return (held.float() if wide else held).numpy()
+        tensor = values.detach().cpu()
+        wide = str(getattr(tensor, "dtype", "")) == "torch.bfloat16"  # which NumPy lacks
+        return (tensor.float() if wide else tensor).numpy()
     return np.asarray(values) if hasattr(values, "__array__") and not isinstance(values, np.generic) else values
 
 
-def listed(values: Any, name: str) -> list[Any]:
-    """`values` as a list. Raises ValueError for None, a single text, a mapping or a single value."""
-    values = native(values)
+def as_list(values: Any, name: str) -> list[Any]:
+    """Return `values` as a list. Raises ValueError for None, a single text, a mapping or a single value."""
+    values = to_numpy(values)
     if isinstance(values, list):
         return values
     if isinstance(values, np.ndarray) and values.ndim:
@@ -210,11 +217,14 @@ def listed(values: Any, name: str) -> list[Any]:
     return list(values)
 
 
-def numbers(values: Any, name: str) -> NDArray[Any]:
-    """`values` as an array of numbers, (n, ...). Raises ValueError at the first row that is none, or is ragged."""
-    values = native(values)
+def as_numbers(values: Any, name: str) -> NDArray[Any]:
+    """Return `values` as an array of numbers, (n, ...).
+
+    Raises ValueError at the first row that is none, or is ragged.
+    """
+    values = to_numpy(values)
     if not isinstance(values, np.ndarray) or not values.ndim or values.dtype == object:
-        values = [native(item) for item in values] if _boxed(values) else listed(values, name)
+        values = [to_numpy(item) for item in values] if _boxed(values) else as_list(values, name)
     try:
         array = np.asarray(values)
     except ValueError:
@@ -232,15 +242,19 @@ def numbers(values: Any, name: str) -> NDArray[Any]:
 
 
 def _boxed(values: Any) -> bool:
-    """Whether these are several tensors, of which NumPy makes no array where they carry gradients."""
+    """Several tensors, of which NumPy makes no array where they carry gradients."""
     return isinstance(values, list | tuple) and len(values) > 0 and hasattr(values[0], "detach")
 
 
-def whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
-    """Labels as integers (n,). Raises ValueError for NaN, fractions and more than one label in a row."""
+def as_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:
+    """Return labels as integers (n,). Raises ValueError for NaN, fractions and more than one label in a row."""
     if array.ndim != 1 or array.dtype.kind not in "iufb":
-        given = f"values of shape {array.shape[1:]}" if array.ndim > 1 else f"{array.dtype} of shape {array.shape}"
-        raise ValueError(f"{name}: give a list with one label, a whole number or a text, for each row, not {given}")
+        description = (
+            f"values of shape {array.shape[1:]}" if array.ndim > 1 else f"{array.dtype} of shape {array.shape}"
+        )
+        raise ValueError(
+            f"{name}: give a list with one label, a whole number or a text, for each row, not {description}"
+        )
     if array.dtype == np.uint64 and (array > LARGEST).any():
         raise ValueError(f"{name}: row {int((array > LARGEST).argmax())} is too large for a label; give it as a text")
     if array.dtype.kind == "f":

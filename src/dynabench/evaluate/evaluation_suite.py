@@ -1,4 +1,4 @@
-"""Several evaluations of one model."""
+"""Suites: several evaluations of one model."""
 
 import importlib.util
 import inspect
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.evaluate.evaluator import evaluator
-from dynabench.evaluate.evaluator.data import Table, load_data
+from dynabench.evaluate.evaluator.data import DataTable, load_data
 
 
 @dataclass(frozen=True)
 class SubTask:
     """One evaluation: a task, its data, and the arguments of `compute` (`args_for_task`).
 
-    `data_preprocessor` gets each row as a dictionary and gives the changed row, or the columns to change.
+    `data_preprocessor` gets each row as a dictionary and returns the changed row, or the columns to change.
     """
 
     task_type: str
@@ -38,27 +38,27 @@ class SubTask:
 
     @property
     def name(self) -> str:
-        """The data's name, with its subset."""
+        """The name of the data, with its subset."""
         named = str(self.data) if isinstance(self.data, str | Path) else _name(self.data)
         return f"{named}/{self.subset}" if self.subset else named
 
     def run(self, model_or_pipeline: Any) -> dict[str, Any]:
-        """The result of `compute`, with `task_name` and `data_preprocessor`."""
+        """Return the result of `compute`, with `task_name` and `data_preprocessor`."""
         arguments: dict[str, Any] = {**(self.args_for_task or {}), "model_or_pipeline": model_or_pipeline}
         if self.data_preprocessor is None:
             arguments.update(data=self.data, subset=self.subset, split=self.split)
         else:
-            arguments["data"] = _changed(load_data(self.data, self.subset, self.split), self.data_preprocessor)
-        told = None if self.data_preprocessor is None else str(self.data_preprocessor)
+            arguments["data"] = _preprocess(load_data(self.data, self.subset, self.split), self.data_preprocessor)
+        preprocessor_text = None if self.data_preprocessor is None else str(self.data_preprocessor)
         return {
             **evaluator(self.task_type).compute(**arguments),
             "task_name": self.name,
-            "data_preprocessor": told,
+            "data_preprocessor": preprocessor_text,
         }
 
 
 class EvaluationSuite:
-    """Evaluations that belong together: a subclass sets `suite` to a list of `SubTask`, or they are given."""
+    """Evaluations that belong together: a subclass sets `suite` to a list of `SubTask`, or the caller passes one."""
 
     suite: Sequence[SubTask] = ()
 
@@ -71,7 +71,7 @@ class EvaluationSuite:
     def load(
         path: str | Path, download_mode: Any = None, revision: Any = None, download_config: Any = None
     ) -> "EvaluationSuite":
-        """The suite in a Python file (or in the folder of its name), which has a class `Suite`; its code is run.
+        """Run a Python file (or the file in the folder of its name) and return an instance of its class `Suite`.
 
         `download_mode`, `revision` and `download_config` are accepted for existing code; nothing is downloaded.
         Raises ValueError where there is no such file or class.
@@ -85,13 +85,13 @@ class EvaluationSuite:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        found = getattr(module, "Suite", None)
-        if not inspect.isclass(found) or not issubclass(found, EvaluationSuite):
+        suite_class = getattr(module, "Suite", None)
+        if not inspect.isclass(suite_class) or not issubclass(suite_class, EvaluationSuite):
             raise ValueError(f"{file} has no class Suite(EvaluationSuite)")
-        return found(file.stem)
+        return suite_class(file.stem)
 
     def run(self, model_or_pipeline: Any) -> list[dict[str, Any]]:
-        """A result for each task, in order. Raises ValueError for a suite without tasks."""
+        """Return the result of each task, in order. Raises ValueError for a suite without tasks."""
         if not self.suite:
             raise ValueError(f"the suite {self.name} has no tasks: set suite to a list with at least one SubTask")
         return [task.run(model_or_pipeline) for task in self.suite]
@@ -101,13 +101,13 @@ class EvaluationSuite:
 
 
 def _name(data: Any) -> str:
-    told = getattr(getattr(data, "info", None), "dataset_name", None)
-    return str(told) if told else type(data).__name__
+    dataset_name = getattr(getattr(data, "info", None), "dataset_name", None)
+    return str(dataset_name) if dataset_name else type(data).__name__
 
 
-def _changed(table: Table, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> Table:
+def _preprocess(table: DataTable, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> DataTable:
     names = list(table.columns)
     rows = [dict(zip(names, values, strict=True)) for values in zip(*table.columns.values(), strict=True)]
     changed = [{**row, **change(dict(row))} for row in rows]
     columns = {name: [row[name] for row in changed] for name in changed[0]}
-    return Table(columns, table.classes, table.untyped, table.name)
+    return DataTable(columns, table.classes, table.untyped, table.name)

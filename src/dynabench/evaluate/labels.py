@@ -1,4 +1,4 @@
-"""From labels to codes 0..K-1 that references and predictions share."""
+"""Codes 0..K-1 of labels that references and predictions share."""
 
 from collections.abc import Sequence
 from operator import eq
@@ -13,8 +13,8 @@ MIXED = "some labels are texts and some numbers; give predictions and references
 DENSE = 1 << 16  # a table of so many labels is smaller than the rows that it saves sorting
 
 
-def coded(*columns: Ints | list[str]) -> tuple[tuple[Label, ...], list[Ints]]:
-    """The sorted labels that occur in any of `columns`, and each column as codes into them, shape (n,).
+def encode_labels(*columns: Ints | list[str]) -> tuple[tuple[Label, ...], list[Ints]]:
+    """Return the sorted labels that occur in any of `columns`, and each column as codes into them, shape (n,).
 
     Raises ValueError where one column holds texts and another numbers.
     """
@@ -27,20 +27,20 @@ def coded(*columns: Ints | list[str]) -> tuple[tuple[Label, ...], list[Ints]]:
 
 
 def same(first: Ints | list[str], second: Ints | list[str]) -> NDArray[np.bool_]:
-    """Where two clean columns of labels agree, shape (n,). Raises ValueError for texts against numbers."""
+    """Return where two clean columns of labels agree, shape (n,). Raises ValueError for texts against numbers."""
     if isinstance(first, list) != isinstance(second, list):
         raise ValueError(MIXED)
     return np.fromiter(map(eq, first, second), bool, len(first)) if isinstance(first, list) else first == second
 
 
-def recoded(old: tuple[Label, ...], new: tuple[Label, ...]) -> Ints:
-    """For each code into `old` the code of the same label in `new`, shape (len(old),)."""
+def recode_labels(old: tuple[Label, ...], new: tuple[Label, ...]) -> Ints:
+    """Return for each code into `old` the code of the same label in `new`, shape (len(old),)."""
     place: dict[Any, int] = {label: code for code, label in enumerate(new)}
     return np.array([place[label] for label in old], np.int64)
 
 
-def joined(*labels: tuple[Label, ...]) -> tuple[Label, ...]:
-    """All labels of several tuples, sorted. Raises ValueError for texts beside numbers."""
+def merge_labels(*labels: tuple[Label, ...]) -> tuple[Label, ...]:
+    """Return all labels of several tuples, sorted. Raises ValueError for texts beside numbers."""
     everything: set[Any] = set().union(*labels)
     if len({isinstance(label, str) for label in everything}) > 1:
         raise ValueError(MIXED)

@@ -1,4 +1,4 @@
-"""`load`, and what there is to load."""
+"""Loading of modules by name, and the list of their names."""
 
 import shutil
 import sys
@@ -27,7 +27,7 @@ def load(
     compat: bool = False,
     **options: Any,
 ) -> Any:
-    """The module of this name (or in the Python file at `path`), ready to compute.
+    """Return the module of this name (or in the Python file at `path`), ready to compute.
 
     Args:
         path: a name such as "accuracy", the path of a Python file, or of a folder with a file of its name.
@@ -41,27 +41,30 @@ def load(
 
     Raises:
         ValueError: no such module or config; or `num_process` above 1: states of several processes merge in memory
-            (`state` in each, then `merge` and `result`), no files stand between them.
+            (`state` in each, then `merge` and `result`), without files.
     """
     if num_process != 1:
         raise ValueError(
             "num_process above 1 is not needed: call module.state(...) in each process, "
             "merge the states with module.merge and pass the whole to module.result"
         )
-    return registry.find(path, module_type)(config_name, compat=compat, **options)
+    return registry.find_module(path, module_type)(config_name, compat=compat, **options)
 
 
 def list_evaluation_modules(
     module_type: str | None = None, include_community: bool = True, with_details: bool = False
 ) -> list[Any]:
-    """Names of all modules, those of installed packages too; with details dictionaries of name, type and community
-    (and `likes`, which are counted nowhere here, for existing code). Raises ValueError for an unknown `module_type`."""
+    """Return names of all modules, including those of installed packages, or dictionaries of name, type and community.
+
+    `with_details` gives the dictionaries (with `likes`, always 0, for existing code). Raises ValueError for an
+    unknown `module_type`.
+    """
     if module_type not in (None, *registry.FOLDERS.values()):
         raise ValueError(f"no kind {module_type!r}; there are {', '.join(registry.FOLDERS.values())}")
-    found = [(kind, name, False) for kind, name in registry.builtin()]
+    modules = [(kind, name, False) for kind, name in registry.builtin_modules()]
     if include_community:
-        found += [(kind, name, True) for kind, name in registry.plugins()]
-    chosen = [one for one in found if module_type in (None, one[0])]
+        modules += [(kind, name, True) for kind, name in registry.plugin_modules()]
+    chosen = [entry for entry in modules if module_type in (None, entry[0])]
     if not with_details:
         return [name for _, name, _ in chosen]
     return [{"name": name, "type": kind, "community": community, "likes": 0} for kind, name, community in chosen]
@@ -74,7 +77,7 @@ def inspect_evaluation_module(path: str, local_path: str, download_config: Any =
     """
     import inspect
 
-    module = registry.find(path)
+    module = registry.find_module(path)
     source = inspect.getsourcefile(module)
     assert source is not None
     cards = {card_path(cls) for cls in registry.classes_in(sys.modules[module.__module__])}
@@ -84,19 +87,19 @@ def inspect_evaluation_module(path: str, local_path: str, download_config: Any =
             shutil.copy(file, local_path)
 
 
-def trusting(module: type[Module]) -> bool:
-    """Whether it runs code or reads what its inputs name, and so is not for what strangers send."""
+def needs_trusted_input(module: type[Module]) -> bool:
+    """Return whether a module needs trusted input, because it runs code or opens files that the input names."""
     return not module.on_pages or any(name.startswith("allow_") for name in module.options_known())
 
 
-def checked(module: type[Module]) -> str:
-    """What is missing to run this module here ("" for nothing): an extra to install, or a resource to give."""
+def missing_requirement(module: type[Module]) -> str:
+    """Return what is missing to run this module here: an extra to install, or a resource to pass; "" for nothing."""
     import importlib.util
 
     for extra in module.card.needs:
-        lacking = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
-        if lacking:
-            return f"{', '.join(lacking)}: {install_command(LIBRARY, extra)}"
+        missing = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
+        if missing:
+            return f"{', '.join(missing)}: {install_command(LIBRARY, extra)}"
     return module.lacks()
 
 

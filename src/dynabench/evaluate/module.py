@@ -1,8 +1,7 @@
-"""What all modules share: a pure core (`update`, `merge`, `result`) under a thin face that remembers batches.
+"""Base of all modules: a pure core (`update`, `merge`, `result`), and `compute`, which collects batches.
 
 A module is a class with its `columns`, a card in a YAML file of the module's name beside it, and two functions:
-
-- `update(*columns, *, options) -> State` keeps what is needed of a batch of clean rows (`states`);
+- `update(*columns, *, options) -> State` reduces a batch of clean rows to a state (`states`);
 - `formula(total, *, options) -> {key: array}` computes the result from the state's total, or from a block of totals
   with a leading axis: so one formula gives the value, the scores per example and ten thousand replicates.
 """
@@ -14,12 +13,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from dynabench.evaluate.batches import copy_column, join_batches
 from dynabench.evaluate.card import Card
 from dynabench.evaluate.card_file import CardFile
-from dynabench.evaluate.columns import Column, native, numbers
-from dynabench.evaluate.plain import plain
-from dynabench.evaluate.remembering import copied, joined
-from dynabench.evaluate.resampling import intervals
+from dynabench.evaluate.columns import Column, as_numbers, to_numpy
+from dynabench.evaluate.plain_values import to_plain
+from dynabench.evaluate.resampling import bootstrap_intervals
 from dynabench.evaluate.states import State, Sums
 
 Kind = Literal["metric", "measurement", "comparison"]
@@ -63,37 +62,37 @@ class Module:
     # The pure core
 
     def merge(self, first: Any, second: Any) -> Any:
-        """The state of both batches: `merge(update(a), update(b))` gives the result of `update(a + b)`."""
+        """Return the state of both batches: `merge(update(a), update(b))` gives the result of `update(a + b)`."""
         return first + second
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
-        """The result as plain Python, from a state. Raises ValueError where it is undefined.
+        """Return the result as plain Python, from a state. Raises ValueError where it is undefined.
 
-        Modules with options of their own here do not see those that they were loaded with: pass
+        Modules with own options of `result` do not see those that they were loaded with: pass
         `**module.options_for(module.result)`, as `compute` does.
         """
-        found: dict[str, Any] = plain(self.formula(state.total(), **self.options_for(self.formula, options)))
-        return found
+        scores: dict[str, Any] = to_plain(self.formula(state.total(), **self.options_for(self.formula, options)))
+        return scores
 
     def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
-        """Scores of each row, arrays (n,). Raises ValueError where a row alone has none."""
+        """Return scores of each row, arrays (n,). Raises ValueError where a single row has none."""
         if isinstance(state, Sums):
             return dict(self.formula(state.alone(), **self.options_for(self.formula, options)))
         raise ValueError(f"{self.name} has no scores per example: it says something about all of them together")
 
     def state(self, columns: Mapping[str, Any], **options: Any) -> State:
-        """`update` of cleaned raw columns: the way in for batches, threads and machines that merge later.
+        """Clean raw columns and `update`: for batches, threads and machines that merge later.
 
         Options that `update` does not take are left to `result`. Raises ValueError as `clean` does.
         """
         state: State = self.update(**self.clean(columns), **self.options_for(self.update, options))
         return state
 
-    def options_for(self, function: Callable[..., Any], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Of the options that the module was loaded with and the `given` ones, those that its `function` takes."""
-        known = _keywords(getattr(function, "__func__", function))
-        options = {**self.options, **(given or {})}
-        return {name: value for name, value in options.items() if name in known or "**" in known}
+    def options_for(self, function: Callable[..., Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the options that `function` takes, of those that the module was loaded with and the `overrides`."""
+        accepted = _keywords(getattr(function, "__func__", function))
+        options = {**self.options, **(overrides or {})}
+        return {name: value for name, value in options.items() if name in accepted or "**" in accepted}
 
     # The face
 
@@ -107,11 +106,11 @@ class Module:
         per_example: bool = False,
         **given: Any,
     ) -> Any:
-        """The result for the given columns and all that was added before.
+        """Return the result for these columns and all rows that were added before.
 
         Args:
-            interval: level of bootstrap intervals, for example 0.95; they stand under "interval" by key.
-            resamples: how many times the rows are drawn.
+            interval: level of bootstrap intervals, for example 0.95; the result has them under "interval" by key.
+            resamples: how many times the rows are resampled.
             method: "bca", "percentile" or "basic".
             seed: of the random numbers, 0 by default; the same seed gives the same interval. Modules that draw
                 random numbers themselves get it too.
@@ -128,31 +127,31 @@ class Module:
         self._check_options(given)
         options = {**self.options, **given}
         batches, self._batches = self._batches, []
-        batches = [*batches, {name: native(column) for name, column in columns.items() if column is not None}]
-        rows = joined(batches)
+        batches = [*batches, {name: to_numpy(column) for name, column in columns.items() if column is not None}]
+        rows = join_batches(batches)
         state = self.state(rows, **options)
-        if not np.any(numbers(rows.get("sample_weight", [1]), "sample_weight")):
+        if not np.any(as_numbers(rows.get("sample_weight", [1]), "sample_weight")):
             raise ValueError("sample_weight: all examples weigh 0; give at least one a positive weight")
         result = self.result(state, **self.options_for(self.result, options))
         if per_example:
-            result["per_example"] = plain(self.per_example(state, **self.options_for(self.per_example, options)))
+            result["per_example"] = to_plain(self.per_example(state, **self.options_for(self.per_example, options)))
         if interval is not None:
             result["interval"] = self._intervals(state, options, interval, resamples, method, seed or 0)
         return self.compatible(result) if self.compat and interval is None and not per_example else result
 
     def add(self, **row: Any) -> None:
-        """Remember one row: `add(prediction=..., reference=...)`."""
+        """Add one row: `add(prediction=..., reference=...)`."""
         self.add_batch(**{self._plural(name): [value] for name, value in row.items()})
 
     def add_batch(self, **columns: Any) -> None:
-        """Remember a batch: `add_batch(predictions=..., references=...)`."""
+        """Add a batch: `add_batch(predictions=..., references=...)`."""
         unknown = [name for name in columns if name not in self.columns and name not in self.optional]
         if unknown:
             raise ValueError(f"{self.name} takes {', '.join(self.columns)}, not {', '.join(unknown)}")
-        self._batches.append({name: copied(values, name) for name, values in columns.items()})
+        self._batches.append({name: copy_column(values, name) for name, values in columns.items()})
 
     def compatible(self, result: dict[str, Any]) -> Any:
-        """What Hugging Face `evaluate` returns for this result: the same, but for a few modules.
+        """Return the form in which Hugging Face `evaluate` returns this result: the same, but for a few modules.
 
         Where it returns arrays, lists become arrays, with NaN for None.
         """
@@ -161,7 +160,7 @@ class Module:
         return {key: np.array(value, float) if isinstance(value, list) else value for key, value in result.items()}
 
     def clean(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Raw columns as `update` takes them, each by its kind; names that it does not know are left out.
+        """Return raw columns as `update` takes them, each by its kind; unknown names are left out.
 
         Raises ValueError for missing, empty and unequal ones, and for values that are not of their column's kind.
         """
@@ -172,8 +171,8 @@ class Module:
         clean = {name: kinds[name].clean(columns[name], name) for name in kinds if name in columns}
         lengths = {name: len(column) for name, column in clean.items() if name not in self.apart}
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{name} has {n:,}" for name, n in lengths.items())
-            raise ValueError(f"all columns need one value for each example: {told}")
+            lengths_text = ", ".join(f"{name} has {n:,}" for name, n in lengths.items())
+            raise ValueError(f"all columns need one value for each example: {lengths_text}")
         if not self.empty and 0 in (len(column) for column in clean.values()):
             raise ValueError(f"nothing to compute: {self.name} needs at least one example")
         return clean
@@ -182,12 +181,12 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The name under which `load` finds it: its own or its file's."""
+        """The name under which `load` finds the module: its own or its file's."""
         return self.name_of()
 
     @classmethod
     def name_of(cls) -> str:
-        """The same, of the class."""
+        """Return the name of the module class: its own or its file's."""
         return cls.own_name or cls.__module__.rpartition(".")[2]
 
     @property
@@ -197,17 +196,17 @@ class Module:
 
     @property
     def description(self) -> str:
-        """What it measures."""
+        """The description from the card."""
         return self.card.description
 
     @property
     def citation(self) -> str:
-        """Where it comes from."""
+        """The source, BibTeX or a reference, from the card."""
         return self.card.citation
 
     @property
     def features(self) -> dict[str, Column]:
-        """The columns that it needs, as its config takes them."""
+        """The columns that the module needs, as its config takes them."""
         return dict(self.columns)
 
     @property
@@ -218,11 +217,11 @@ class Module:
 
     @property
     def reference_urls(self) -> Sequence[str]:
-        """Where to read more."""
+        """Addresses of further reading."""
         return self.card.references
 
     def __len__(self) -> int:
-        """How many rows are remembered."""
+        """Return the number of rows that were added."""
         names = {name for batch in self._batches for name in batch}
         return max((sum(len(batch.get(name, ())) for batch in self._batches) for name in names), default=0)
 
@@ -232,27 +231,27 @@ class Module:
 
     @classmethod
     def lacks(cls) -> str:
-        """The resource that has to be given and is not here; empty where there is none."""
+        """Return the resource that the caller has to pass and that is missing here; "" where there is none."""
         return cls.card.resource
 
     @classmethod
     def options_known(cls) -> dict[str, inspect.Parameter]:
-        """The keyword arguments of `update`, `formula`, `result` and `per_example`, by name."""
-        found: dict[str, inspect.Parameter] = {}
+        """Return the keyword arguments of `update`, `formula`, `result` and `per_example`, by name."""
+        parameters: dict[str, inspect.Parameter] = {}
         for name in ("update", "formula", "result", "per_example"):
             if hasattr(cls, name):
-                found |= _keywords(getattr(cls, name))
-        return {name: found[name] for name in found if name != "**"}
+                parameters |= _keywords(getattr(cls, name))
+        return {name: parameters[name] for name in parameters if name != "**"}
 
     def _plural(self, name: str) -> str:
-        known = (*self.columns, *self.optional)
-        return next((column for column in known if name in (column, column.removesuffix("s"))), name)
+        names = (*self.columns, *self.optional)
+        return next((column for column in names if name in (column, column.removesuffix("s"))), name)
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
-        known = self.options_known()
+        accepted = self.options_known()
         for name in options:
-            if name not in known:
-                has = f"its options are {', '.join(known)}" if known else "it has no options"
+            if name not in accepted:
+                has = f"its options are {', '.join(accepted)}" if accepted else "it has no options"
                 raise TypeError(f"{self.name} takes {', '.join(self.columns)}; {has}; {name!r} is none of them")
 
     def _intervals(
@@ -260,11 +259,11 @@ class Module:
     ) -> dict[str, Any]:
         if not hasattr(self, "formula"):
             raise ValueError(f"{self.name} has no interval: it is one number for all that was given")
-        chosen = self.options_for(self.formula, options)
-        found: dict[str, Any] = plain(
-            intervals(state, lambda total: self.formula(total, **chosen), level, times, method, seed)
+        formula_options = self.options_for(self.formula, options)
+        by_key: dict[str, Any] = to_plain(
+            bootstrap_intervals(state, lambda total: self.formula(total, **formula_options), level, times, method, seed)
         )
-        return found
+        return by_key
 
 
 class Metric(Module):
@@ -286,8 +285,8 @@ class Comparison(Module):
 @cache
 def _keywords(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Keyword-only parameters by name; "**" stands for any that others know."""
-    found = {}
-    for name, one in inspect.signature(function).parameters.items():
-        if one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD):
-            found[name if one.kind is one.KEYWORD_ONLY else "**"] = one
-    return found
+    keywords = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD):
+            keywords[name if parameter.kind is parameter.KEYWORD_ONLY else "**"] = parameter
+    return keywords

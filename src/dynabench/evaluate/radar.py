@@ -26,7 +26,7 @@ DEFAULTS: dict[str, Any] = {
     "bbox_to_anchor": (2, 1),
 }
 RINGS = 3
-BEYOND = 0.1  # of an axis's spread, that it reaches below the smallest and above the largest value
+MARGIN = 0.1  # of an axis's spread, that it reaches below the smallest and above the largest value
 
 
 def radar_plot(
@@ -36,13 +36,13 @@ def radar_plot(
     config: Mapping[str, Any] | None = None,
     fig: Any = None,
 ) -> Any:
-    """Several models' scores as polygons over one axis for each metric, each axis with a scale of its own.
+    """Draw several models' scores as polygons over one axis for each metric, each axis with a scale of its own.
 
     Args:
         data: for each model its scores by metric; all models need the same metrics.
         model_names: for each model its name in the legend.
         invert_range: metrics of which less is better: their axes run from the largest value to the smallest.
-        config: how it looks; the keys are those of `DEFAULTS`.
+        config: appearance; the keys are those of `DEFAULTS`.
         fig: the matplotlib figure to draw on; a new one by default.
 
     Returns:
@@ -89,23 +89,23 @@ def _scores(data: Sequence[Mapping[str, float]], names: Sequence[str]) -> tuple[
     if not len(data) or len(data) != len(names):
         raise ValueError(f"give one name for each model, and at least one: there are {len(data)} and {len(names)}")
     metrics = list(data[0])
-    for name, one in zip(names, data, strict=True):
-        if set(one) != set(metrics):
-            raise ValueError(f"{name} has {', '.join(one) or 'nothing'}, {names[0]} has {', '.join(metrics)}")
+    for name, model_scores in zip(names, data, strict=True):
+        if set(model_scores) != set(metrics):
+            raise ValueError(f"{name} has {', '.join(model_scores) or 'nothing'}, {names[0]} has {', '.join(metrics)}")
         for metric in metrics:
-            if not isinstance(one[metric], int | float | np.number) or not np.isfinite(one[metric]):
-                raise ValueError(f"{metric} of {name} is {one[metric]!r}; a radar plot needs finite numbers")
+            if not isinstance(model_scores[metric], int | float | np.number) or not np.isfinite(model_scores[metric]):
+                raise ValueError(f"{metric} of {name} is {model_scores[metric]!r}; a radar plot needs finite numbers")
     if not metrics:
         raise ValueError("a radar plot needs at least one metric")
-    return metrics, np.array([[float(one[metric]) for metric in metrics] for one in data])
+    return metrics, np.array([[float(model_scores[metric]) for metric in metrics] for model_scores in data])
 
 
 def _ranges(scores: Floats, inverted: Any) -> tuple[Floats, Floats]:
-    """What the centre and the outer ring mean on each axis. Where all models are equal, they stand half-way."""
+    """Values of the centre and the outer ring on each axis. Where all models are equal, they stand half-way."""
     low, high = scores.min(0), scores.max(0)
     spread = high - low
-    room = np.where(spread > 0, spread, np.maximum(np.abs(high), 1.0)) * BEYOND
-    low, high = low - room, high + room
+    margin = np.where(spread > 0, spread, np.maximum(np.abs(high), 1.0)) * MARGIN
+    low, high = low - margin, high + margin
     return np.where(inverted, high, low), np.where(inverted, low, high)
 
 

@@ -1,4 +1,4 @@
-"""Ratios that are defined where their base is 0."""
+"""Ratios with a default where their denominator is 0."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def ratio(top: ArrayLike, bottom: ArrayLike, default: float = 0.0) -> NDArray[Any]:
-    """top / bottom, of their common shape; `default` where `bottom` is 0."""
+    """Return top / bottom, of their common shape; `default` where `bottom` is 0."""
     over, under = np.broadcast_arrays(np.asarray(top, float), np.asarray(bottom, float))
     result: NDArray[Any] = np.divide(over, under, out=np.full(over.shape, default), where=under != 0)
     return result
 
 
-def undefined(zero_division: Any) -> float:
-    """The value of a ratio whose base is 0, from what users of scikit-learn say: 0, 1, or "warn", which is 0 here.
+def zero_division_value(zero_division: Any) -> float:
+    """Return the value of a ratio with denominator 0, from scikit-learn's option: 0, 1, or "warn", which is 0 here.
 
     Raises ValueError for anything else.
     """

@@ -1,4 +1,4 @@
-"""Where modules are found: in this package by file, in plug-ins by the names that they give, in files by path."""
+"""Registry of modules: files of this package, names from plug-ins, and Python files by path."""
 
 import importlib
 import importlib.util
@@ -25,11 +25,11 @@ FAMILIES = {
     "metrics/glue": {"glue": "Glue", "indic_glue": "IndicGlue", "super_glue": "SuperGlue", "xnli": "Xnli"},
 }
 """The Python files with several modules, and the class of each."""
-Place = tuple[Kind, str, str]  # kind, name, and `package.module` or `package.module:Class`
+ModuleEntry = tuple[Kind, str, str]  # kind, name, and `package.module` or `package.module:Class`
 
 
-def shipped() -> dict[str, dict[str, str]]:
-    """By kind and name where each module of this package lies."""
+def shipped_modules() -> dict[str, dict[str, str]]:
+    """Return the module path of each module of this package, by kind and name."""
     return {kind: dict(sorted(_shipped(folder))) for folder, kind in FOLDERS.items()}
 
 
@@ -42,52 +42,52 @@ def _shipped(folder: str) -> Iterator[tuple[str, str]]:
             yield path.stem, place
 
 
-def builtin() -> Iterator[tuple[Kind, str]]:
-    """Kind and name of each module of this package, without importing any."""
+def builtin_modules() -> Iterator[tuple[Kind, str]]:
+    """Return kind and name of each module of this package, without importing any."""
     return ((kind, name) for ours, (kind, name, _) in _all() if ours)
 
 
-def plugins() -> Iterator[tuple[Kind, str]]:
-    """Kind and name of each module that a plug-in brings, without importing any."""
+def plugin_modules() -> Iterator[tuple[Kind, str]]:
+    """Return kind and name of each module from plug-ins, without importing any."""
     return ((kind, name) for ours, (kind, name, _) in _all() if not ours)
 
 
-def _all() -> Iterator[tuple[bool, Place]]:
-    found = plugged.installed().brings("dynabench_evaluation_modules", _places)
-    return ((plugin == plugged.OURS, place) for plugin, place in found.values())
+def _all() -> Iterator[tuple[bool, ModuleEntry]]:
+    entries = plugged.installed().brings("dynabench_evaluation_modules", _locations)
+    return ((plugin == plugged.OURS, place) for plugin, place in entries.values())
 
 
-def _places(given: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, Place]]:
-    known = {kind: kind for kind in FOLDERS.values()}
-    for its, modules in given.items():
-        if its not in known:
-            raise ValueError(f"no kind {its!r}; there are {', '.join(known)}")
-        for name, place in modules.items():
-            if not isinstance(place, str):
-                raise TypeError(f"{name} is {place!r}, not the name of a Python module")
-            yield f"{its}/{name}", (known[its], name, place)
+def _locations(brought: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, ModuleEntry]]:
+    kinds = {kind: kind for kind in FOLDERS.values()}
+    for kind_name, modules in brought.items():
+        if kind_name not in kinds:
+            raise ValueError(f"no kind {kind_name!r}; there are {', '.join(kinds)}")
+        for name, module_path in modules.items():
+            if not isinstance(module_path, str):
+                raise TypeError(f"{name} is {module_path!r}, not the name of a Python module")
+            yield f"{kind_name}/{name}", (kinds[kind_name], name, module_path)
 
 
-def find(path: str, kind: str | None = None) -> type[Module]:
-    """The class of the module called `path`, or in the Python file (or folder with a file of its name) at `path`.
+def find_module(path: str, kind: str | None = None) -> type[Module]:
+    """Return the class of the module called `path`, or in the Python file (or folder with such a file) at `path`.
 
     A file with several modules is followed by a colon and the class: `class_scores.py:Recall`. Raises ValueError, with
     the nearest names, where there is none.
     """
     if kind is not None and kind not in FOLDERS.values():
         raise ValueError(f"no kind {kind!r}; there are {', '.join(FOLDERS.values())}")
-    for _, (its, name, place) in _all():
-        if name == path and kind in (None, its):
-            return _brought(its, place)
+    for _, (entry_kind, name, place) in _all():
+        if name == path and kind in (None, entry_kind):
+            return _load_class(entry_kind, place)
     start, mark, cls = path.rpartition(".py:")
     file = Path(f"{start}.py" if mark else path)
     file = file / f"{file.name}.py" if file.is_dir() else file
     if file.suffix == ".py" and file.is_file():
-        return _only_class(_imported(file), cls if mark else "")
+        return _only_class(_import_file(file), cls if mark else "")
     raise ValueError(_unknown(path, kind))
 
 
-def _brought(kind: Kind, place: str) -> type[Module]:
+def _load_class(kind: Kind, place: str) -> type[Module]:
     """The class at `package.module` or `package.module:Class`. Raises ValueError where it is of another kind, or where
     there is no such Python module."""
     name, _, cls = place.partition(":")
@@ -97,22 +97,22 @@ def _brought(kind: Kind, place: str) -> type[Module]:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):  # a library that it imports
             raise
         raise ValueError(f"the plug-in's module {place} is not there ({error})") from None
-    found = _only_class(module, cls)
-    if found.kind != kind:
-        raise ValueError(f"{place} is a {found.kind}, not a {kind}")
-    return found
+    module_class = _only_class(module, cls)
+    if module_class.kind != kind:
+        raise ValueError(f"{place} is a {module_class.kind}, not a {kind}")
+    return module_class
 
 
 def _unknown(path: str, kind: str | None) -> str:
     from difflib import get_close_matches
 
-    names = [name for its, name in builtin() if kind in (None, its)]
+    names = [name for its, name in builtin_modules() if kind in (None, its)]
     near = get_close_matches(path.rpartition("/")[2], names, 3, 0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else "list_evaluation_modules() names all"
     return f"no {kind or 'module'} is called {path!r}, and no file is there; {hint}"
 
 
-def _imported(file: Path) -> ModuleType:
+def _import_file(file: Path) -> ModuleType:
     name = file.stem.replace(".", "_")  # with a dot it would be a part of a package
     if name in sys.modules or importlib.util.find_spec(name) is not None:  # taken by an installed package
         name = f"dynabench_module_{name}"

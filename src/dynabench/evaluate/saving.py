@@ -1,4 +1,4 @@
-"""Results in a file, with what they were computed by."""
+"""Results in a JSON file, with version, commit and interpreter."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench import __version__
-from dynabench.evaluate.plain import plain
+from dynabench.evaluate.plain_values import to_plain
 
 
 def save(path_or_file: str | Path, **data: Any) -> Path:
@@ -26,7 +26,7 @@ def save(path_or_file: str | Path, **data: Any) -> Path:
         path = path / f"result-{now:%Y_%m_%d-%H_%M_%S}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {
-        **plain(data),
+        **to_plain(data),
         "_timestamp": now.isoformat(),
         "_git_commit_hash": _commit(),
         "_evaluate_version": __version__,
@@ -39,7 +39,7 @@ def save(path_or_file: str | Path, **data: Any) -> Path:
 
 def _commit() -> str | None:
     try:
-        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+        process = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.strip() if found.returncode == 0 else None
+    return process.stdout.strip() if process.returncode == 0 else None

@@ -13,27 +13,27 @@ DELIMITERS = ",;\t"
 Columns = dict[str, list[Any]]
 
 
-def is_data(path: Path) -> bool:
-    """Whether its name says that this file holds rows."""
+def is_data_file(path: Path) -> bool:
+    """Return whether the name of a file has an ending of data files."""
     return ending_of(path) in ENDINGS
 
 
 def ending_of(path: Path) -> str:
-    """The ending that says the format, in lower case; that of what is packed for `.gz`."""
+    """Return the ending that names the format, in lower case; for `.gz` that of the packed file."""
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
 
 
 def text_of(path: Path) -> str:
-    """The file's text, unpacked. Raises ValueError where it is not UTF-8."""
+    """Return the file's text, unpacked. Raises ValueError where it is not UTF-8."""
     raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     return raw.decode("utf-8-sig")
 
 
-def read(path: Path) -> tuple[Columns, bool]:
-    """The file's columns, and whether all values are text for want of types (CSV).
+def read_table(path: Path) -> tuple[Columns, bool]:
+    """Return the file's columns, and whether all values are text because the format has no types (CSV).
 
-    CSV and TSV have a header; JSON is a list of objects or an object of columns; `.gz` is unpacked. Raises ValueError
-    for what cannot be read.
+    CSV and TSV have a header; JSON is a list of objects or an object of columns; `.gz` is unpacked. Raises
+    ValueError for a file that cannot be read.
     """
     ending = ending_of(path)
     if ending not in ENDINGS:
@@ -41,34 +41,37 @@ def read(path: Path) -> tuple[Columns, bool]:
     if ending == ".parquet":
         return _parquet(path), False
     try:
-        return parsed(text_of(path), ending in (".jsonl", ".ndjson"), "\t" if ending == ".tsv" else "")
+        return parse_columns(text_of(path), ending in (".jsonl", ".ndjson"), "\t" if ending == ".tsv" else "")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def parsed(text: str, by_line: bool = False, delimiter: str = "") -> tuple[Columns, bool]:
-    """Columns by name from JSON (rows or columns), JSON lines, or CSV with a header; whether all cells are untyped.
+def parse_columns(text: str, by_line: bool = False, delimiter: str = "") -> tuple[Columns, bool]:
+    """Return columns by name from JSON (rows or columns), JSON lines, or CSV with a header.
 
-    `by_line` says that an object stands for a row, whatever it holds; CSV is separated by `delimiter`, by default by
-    what its header has most of. Raises ValueError, with the line where there is one, for what is none of them.
+    Whether all cells are untyped.
+
+    `by_line` says that an object stands for a row, whatever it holds; CSV is separated by `delimiter`, by default
+    by the most frequent separator of its header. Raises ValueError, with the line where there is one, for any
+    other text.
     """
     text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").strip(" \r\n")  # a tab may stand for an empty cell
     if not text.strip():
         raise ValueError("the table is empty")
     if text.lstrip()[0] not in "[{":
         return _cells(text, delimiter or _delimiter(text)), True
-    found = _documents(text)
-    if isinstance(found, dict):
-        if not by_line and all(isinstance(part, list) for part in found.values()):
-            return found, False
-        found = [found]
-    if not found:
+    document = _documents(text)
+    if isinstance(document, dict):
+        if not by_line and all(isinstance(part, list) for part in document.values()):
+            return document, False
+        document = [document]
+    if not document:
         raise ValueError("the table is empty")
-    return columns_of(found), False
+    return columns_of(document), False
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> Columns:
-    """Rows as columns. Raises ValueError where a row is no dictionary or has other keys than the first."""
+    """Return rows as columns. Raises ValueError where a row is no dictionary or has other keys than the first."""
     if not rows:
         return {}
     for number, row in enumerate(rows):
@@ -80,8 +83,8 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> Columns:
     return {str(name): [row[name] for row in rows] for name in rows[0]}
 
 
-def refused(name: str) -> None:
-    """For `parse_constant` of JSON. Raises ValueError."""
+def refuse_constant(name: str) -> None:
+    """Raise ValueError: for `parse_constant` of JSON."""
     raise ValueError(f"{name} is no number that can be computed with")
 
 
@@ -109,7 +112,7 @@ def _delimiter(text: str) -> str:
 def _documents(text: str) -> Any:
     """One JSON value, or the list of those of each line: files of JSON lines are also called .json."""
     try:
-        return json.loads(text, parse_constant=refused)
+        return json.loads(text, parse_constant=refuse_constant)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
     except json.JSONDecodeError as whole:
@@ -121,7 +124,7 @@ def _documents(text: str) -> Any:
 
 def _row(number: int, text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=refused)
+        return json.loads(text, parse_constant=refuse_constant)
     except (json.JSONDecodeError, RecursionError):
         raise ValueError(f"row {number} is no JSON") from None
 

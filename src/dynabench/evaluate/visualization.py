@@ -1,7 +1,7 @@
-"""Pictures of results: Vega-Lite specs as plain data, which need no library to make, and the radar plot.
+"""Charts of results: Vega-Lite specs as plain data, which need no library to make, and the radar plot.
 
-A spec is a dictionary that Altair (`altair.Chart.from_dict`), vl-convert, notebooks and browsers draw. Colours are the
-pages' own: models are blue, lines are quiet, and a colour is never the only sign.
+A spec is a dictionary that Altair (`altair.Chart.from_dict`), vl-convert, notebooks and browsers draw.
+Colours are those of the pages: models are blue, lines are quiet, and a colour is never the only sign.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,14 @@ MODELS, INK, INK_2, LINE = "#1f5fbf", "#1c1b18", "#57534b", "#dfdbd1"
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif'
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 TIP: Spec = {"tooltip": {"field": "tip", "type": "nominal"}}
-FEW = 12  # so many different scores are shown one by one
-READABLE = 20  # classes up to which a cell has room for its number
+MAX_SINGLE_BARS = 12  # so many different scores are shown one by one
+MAX_NUMBERED_CLASSES = 20  # classes up to which a cell has room for its number
 
 
 def confusion_heat_map(matrix: ArrayLike, labels: Sequence[Any] | None = None, title: str = "") -> Spec:
-    """A confusion matrix, shape (K, K), rows being references; shades say the share of the row, texts the number.
+    """Return a confusion matrix, shape (K, K), rows being references.
+
+    Shades show the share of the row, texts the number.
 
     Raises ValueError where the matrix is not square, has negative or missing numbers, or another number of labels.
     """
@@ -66,22 +68,22 @@ def confusion_heat_map(matrix: ArrayLike, labels: Sequence[Any] | None = None, t
         "mark": {"type": "text", "color": INK, "fontSize": 13},
         "encoding": {**encoding, "text": {"field": "label", "type": "nominal"}},
     }
-    layers = [tiles, texts] if len(names) <= READABLE else [tiles]
+    layers = [tiles, texts] if len(names) <= MAX_NUMBERED_CLASSES else [tiles]
     side = min(44 * len(names), 640)
     return _spec(cells, layers, title, said(_("Confusion matrix of %(n)s classes", n=len(names))), height=side)
 
 
 def reliability_diagram(confidences: ArrayLike, right: ArrayLike, bins: int = 10, title: str = "") -> Spec:
-    """How often predictions are right against how sure the model was, in equally wide bins, with 95 % intervals.
+    """Return a chart of the share of right predictions by confidence, in equally wide bins, with 95 % intervals.
 
-    `confidences` (n,) lie in [0, 1], `right` (n,) says 1 where the prediction is right. The line is where they agree.
+    `confidences` (n,) lie in [0, 1], `right` (n,) is 1 where the prediction is right. The line is where they agree.
     Raises ValueError for other values, unequal lengths, no rows or no bins.
     """
     sure, hit = (_column(values, name) for values, name in ((confidences, "confidences"), (right, "right")))
     if len(sure) != len(hit) or ((sure < 0) | (sure > 1)).any() or not np.isin(hit, (0, 1)).all() or bins < 1:
         raise ValueError("give confidences from 0 to 1, for each whether it was right (0 or 1), and at least one bin")
     place = np.minimum((sure * bins).astype(int), bins - 1)
-    points = [_bin(sure[place == one], hit[place == one]) for one in np.unique(place)]
+    points = [_bin(sure[place == bin_number], hit[place == bin_number]) for bin_number in np.unique(place)]
     share: Spec = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}}
     across: Spec = {"x": {"field": "sure", "title": said(_("Confidence")), **share}}
     line: Spec = {
@@ -99,15 +101,16 @@ def reliability_diagram(confidences: ArrayLike, right: ArrayLike, bins: int = 10
 
 
 def scores_histogram(scores: ArrayLike, name: str = "score", bins: int = 20, title: str = "") -> Spec:
-    """How many examples have which score, (n,), with the mean as a line; up to 12 different scores stand one by one.
+    """Return a chart of the number of examples by score, (n,), with the mean as a line.
 
-    Raises ValueError for scores that are no finite numbers, and for none.
+    Up to 12 different scores have a bar each. Raises ValueError for scores that are no finite numbers, and for
+    none.
     """
     values = _column(scores, "scores")
-    low, high, counts = _counted(values, bins)
+    low, high, counts = _histogram(values, bins)
     bars = [
-        {"low": a, "high": b, "n": n, "tip": _bar(_span(one, other), n, len(values))}
-        for a, b, n, one, other in zip(*_edges(low, high), counts, low, high, strict=True)
+        {"low": a, "high": b, "n": n, "tip": _bar(_span(bar_low, other), n, len(values))}
+        for a, b, n, bar_low, other in zip(*_edges(low, high), counts, low, high, strict=True)
     ]
     mean = float(values.mean())
     across: Spec = {"type": "quantitative", "title": name, "scale": {"zero": False, "nice": False}}
@@ -130,16 +133,17 @@ def scores_histogram(scores: ArrayLike, name: str = "score", bins: int = 20, tit
     return _spec(bars, [columns, rule, text], title, f"{name} of {len(values):,} examples", height=220)
 
 
-def intervals_plot(found: Mapping[str, Mapping[str, Any]], name: str = "score", title: str = "") -> Spec:
-    """Values with their intervals as dots with whiskers, a row each, in the order given.
+def intervals_plot(intervals: Mapping[str, Mapping[str, Any]], name: str = "score", title: str = "") -> Spec:
+    """Return a chart of values with their intervals as dots with whiskers, a row each, in the order of the mapping.
 
-    `found` has for each name "low", "high" and the value under "score", "difference" or "value": so the "systems" of
-    `compare` go in as they are. A line marks 0 where differences are shown. Raises ValueError where there are none.
+    `intervals` has for each name "low", "high" and the value under "score", "difference" or "value": so the
+    "systems" of `compare` can be passed as they are. A line marks 0 for differences. Raises ValueError for an
+    empty mapping.
     """
-    points = [_point(str(row), dict(one)) for row, one in found.items()]
+    points = [_point(str(row), dict(entry)) for row, entry in intervals.items()]
     if not points:
         raise ValueError("nothing to draw: give at least one value with its interval")
-    differences = any("difference" in one for one in found.values())
+    differences = any("difference" in entry for entry in intervals.values())
     axis: Spec = {"grid": False, "domain": False, "ticks": False, "labelLimit": 300}
     rows: Spec = {"y": {"field": "name", "type": "nominal", "title": None, "sort": None, "axis": axis}}
     across: Spec = {"type": "quantitative", "title": name, "scale": {"zero": differences}}
@@ -202,8 +206,8 @@ def _cell(counts: Floats, names: list[str], row: int, column: int) -> dict[str, 
 def _bin(sure: Floats, hit: Floats) -> dict[str, Any]:
     rate = wilson(int(hit.sum()), len(hit))
     shares = {"sure": sure.mean(), "right": rate.value, "low": rate.low, "high": rate.high}
-    told = {name: Amount(share, ".1%") for name, share in shares.items()}
-    tip = said(_("%(sure)s sure, %(right)s right (%(low)s to %(high)s), n %(n)s", **told, n=Amount(rate.n)))
+    amounts = {name: Amount(share, ".1%") for name, share in shares.items()}
+    tip = said(_("%(sure)s sure, %(right)s right (%(low)s to %(high)s), n %(n)s", **amounts, n=Amount(rate.n)))
     return {
         "sure": float(sure.mean()),
         "value": rate.value,
@@ -214,26 +218,26 @@ def _bin(sure: Floats, hit: Floats) -> dict[str, Any]:
     }
 
 
-def _point(name: str, one: dict[str, Any]) -> dict[str, Any]:
-    value = next((one[key] for key in ("score", "difference", "value") if key in one), None)
-    low, high = one.get("low"), one.get("high")
+def _point(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+    value = next((entry[key] for key in ("score", "difference", "value") if key in entry), None)
+    low, high = entry.get("low"), entry.get("high")
     if value is None or low is None or high is None:
         raise ValueError(f"{name} needs a value (score, difference or value), low and high")
-    tip = f"{name}: {value:.4g} ({low:.4g} to {high:.4g})" + (f", n {one['n']:,}" if "n" in one else "")
+    tip = f"{name}: {value:.4g} ({low:.4g} to {high:.4g})" + (f", n {entry['n']:,}" if "n" in entry else "")
     return {"name": name, "value": float(value), "low": float(low), "high": float(high), "tip": tip}
 
 
-def _counted(values: Floats, bins: int) -> tuple[list[float], list[float], list[int]]:
+def _histogram(values: Floats, bins: int) -> tuple[list[float], list[float], list[int]]:
     """Lower and upper ends and numbers of the bars."""
     different, counts = np.unique(values, return_counts=True)
-    if len(different) <= FEW:
+    if len(different) <= MAX_SINGLE_BARS:
         return different.tolist(), different.tolist(), counts.tolist()
     counts, edges = np.histogram(values, bins)
     return edges[:-1].tolist(), edges[1:].tolist(), counts.tolist()
 
 
 def _edges(low: list[float], high: list[float]) -> tuple[list[float], list[float]]:
-    """Where bars are drawn: single values get a breadth of a third of the smallest gap."""
+    """Bounds of the drawn bars: single values get a breadth of a third of the smallest gap."""
     if low != high:
         return low, high
     half = float(np.diff(low).min()) / 6 if len(low) > 1 else 0.05 * max(abs(low[0]), 1.0)

@@ -31,7 +31,7 @@ PARENT_SECONDS = 0.5
 """Between two looks of the child at whether its parent lives."""
 PARENT = "DYNABENCH_PARENT"
 """Names the parent's number to the child, which may come up when its parent is gone already."""
-LARGEST = 2**30
+MAX_MESSAGE = 2**30
 """Bytes of a message."""
 
 
@@ -45,7 +45,7 @@ class MessageTooLarge(Exception):
 
 @dataclass(frozen=True)
 class Death:
-    """Why a child ended by itself: `code` is `out_of_memory` or `crashed`, `reason` says it in words."""
+    """The reason why a child ended by itself: `code` is `out_of_memory` or `crashed`, `reason` a sentence."""
 
     code: str
     reason: str
@@ -94,7 +94,7 @@ class ChildProcess:
             raise BrokenPipeError
         write_message(self._process.stdin, message)
 
-    def receive(self, until: float, tick: Callable[[], None], most: int = LARGEST) -> Any:
+    def receive(self, until: float, tick: Callable[[], None], most: int = MAX_MESSAGE) -> Any:
         """Return the child's next message, of `most` bytes.
 
         `tick` is called every moment while the child works, and may raise. Raises TimeoutError at `until` of
@@ -113,8 +113,8 @@ class ChildProcess:
         status = self._process.returncode
         if self._excess:
             used, memory = f"{self._excess / MIB:,.0f}", f"{self._memory / MIB:,.0f}"
-            told = _("It took %(used)s MiB of memory; %(memory)s MiB are allowed.", used=used, memory=memory)
-            return Death("out_of_memory", told)
+            message = _("It took %(used)s MiB of memory; %(memory)s MiB are allowed.", used=used, memory=memory)
+            return Death("out_of_memory", message)
         if status == -signal.SIGKILL:
             return Death("out_of_memory", _("The system killed the process, most likely because memory ran out."))
         if status == -signal.SIGABRT and is_out_of_memory("\n".join(self._log)):
@@ -122,8 +122,8 @@ class ChildProcess:
         if status < 0:
             name = signal.strsignal(-status) or str(-status)
             return Death("crashed", _("The process crashed (%(name)s); the log says what came before.", name=name))
-        told = _("The process ended early with status %(status)s; the log says what came before.", status=status)
-        return Death("crashed", told)
+        message = _("The process ended early with status %(status)s; the log says what came before.", status=status)
+        return Death("crashed", message)
 
     def end(self) -> None:
         """Kill the child and all that it started in its session."""

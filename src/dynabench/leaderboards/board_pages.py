@@ -16,7 +16,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.tables import RoundState
 from dynabench.security import POLICY, RowId
-from dynabench.stats.rates import FEW
+from dynabench.stats.rates import FEW_ROWS
 from dynabench.web import render
 
 router = APIRouter()
@@ -56,7 +56,7 @@ def shown_board(asked: RequestedBoard, name: str) -> dict[str, Any]:
         "ends": ends(asked),
         "steps": weights.STEPS,
         "at_once": AT_ONCE,
-        "few": FEW,
+        "few": FEW_ROWS,
         "data": data(asked),
     }
 

@@ -49,7 +49,7 @@ def matrix(of: Matrix) -> Chart | None:
     )
     rows = [_row(line, of) for line in of.lines]
     order = [_column(each.title, each.round) for each in of.data]
-    return Chart(_finding(of), plots.heat(cells, of.metric.better, order), columns, rows, note)
+    return Chart(_finding(of), plots.heat_map(cells, of.metric.better, order), columns, rows, note)
 
 
 def _column(title: str, round: int | None) -> str:
@@ -142,7 +142,7 @@ def saturation(of: Sequence[PeopleAndModels]) -> Chart | None:
     )
     columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Of the way: −1 to 0"), "num")]
     note = _("The best score so far on each round: the first model is at −1, people are at 0.")
-    return Chart(title, plots.saturation(points), columns, rows, note)
+    return Chart(title, plots.saturation_lines(points), columns, rows, note)
 
 
 def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
@@ -163,7 +163,7 @@ def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
         "Share of the rows that fool the model on the left which fool the one above too. "
         "Models that fall together stand together."
     )
-    return Chart(title, plots.heat(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
+    return Chart(title, plots.heat_map(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
 
 
 def _transfer_row(models: Sequence[Entrant], of: Transfer, i: int) -> list[str]:

@@ -11,7 +11,7 @@ from dynabench.benchmark.weights import dataset_steps
 from dynabench.collection import overview, statistics, target_figures
 from dynabench.collection.target_figures import Target
 from dynabench.scoring.measures import REPLICATES, Measure
-from dynabench.stats.averages import recency
+from dynabench.stats.averages import recency_weights
 from dynabench.stats.ranks import rank_intervals
 from dynabench.stats.rates import Rate
 
@@ -56,7 +56,7 @@ def make_matrix(session: Session, board: TaskBoard, metric: Measure, discount: f
     """Return the matrix of a board. `discount` from 0 to 0.9 is what each older round counts less than the next."""
     targets = in_the_loop(session, board.config.id)
     data = board.scored([metric])
-    recent = recency([dataset.round is not None for dataset in data], discount)
+    recent = recency_weights([dataset.round is not None for dataset in data], discount)
     steps = dataset_steps([(dataset.weight, dataset.rows) for dataset in data])
     weights = [step * share for step, share in zip(steps, recent, strict=True)]
     lines = []

@@ -101,7 +101,7 @@ def front_matter(text: str) -> object:
     if not text.startswith("---"):
         return None
     try:
-        return reading.read(text[3:FRONT].split("\n---", 1)[0])[0]
+        return reading.read_config(text[3:FRONT].split("\n---", 1)[0])[0]
     except errors.Invalid:
         return None
 

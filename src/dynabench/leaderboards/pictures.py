@@ -5,7 +5,7 @@ from typing import Any
 
 from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.language import _
-from dynabench.web.charts import INK, INK_2, LINE, MODELS, compiled, data
+from dynabench.web.charts import INK, INK_2, LINE, MODELS, chart_data, compile_chart
 
 MOST = 30  # rows of a picture
 
@@ -32,7 +32,7 @@ def chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[st
          "high": row.score.high}
         for row in rows if row.rank
     ][:MOST]  # fmt: skip
-    base = alt.Chart(data(points)).encode(
+    base = alt.Chart(chart_data(points)).encode(
         y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(grid=False, domain=False, ticks=False, labelLimit=320))
     )
     x = alt.X("low:Q", title="Dynascore, with 95% interval", scale=alt.Scale(zero=False), axis=alt.Axis(gridColor=LINE))
@@ -42,7 +42,9 @@ def chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[st
         x="value:Q", text=alt.Text("value:Q", format=".2f")
     )
     title = alt.TitleParams(finding(of, name), anchor="start", color=INK, fontSize=16, fontWeight=600, offset=16)
-    return compiled(alt.layer(whisker, dot, text).properties(width=560, height=max(60, 30 * len(points)), title=title))
+    return compile_chart(
+        alt.layer(whisker, dot, text).properties(width=560, height=max(60, 30 * len(points)), title=title)
+    )
 
 
 def drawn(spec: dict[str, Any], kind: str) -> bytes:

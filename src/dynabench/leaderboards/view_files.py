@@ -12,7 +12,7 @@ from dynabench.benchmark.standings import ScoreCell
 from dynabench.leaderboards import blocks, people, rowwise
 from dynabench.leaderboards.matrix import make_matrix
 from dynabench.leaderboards.view_pages import Discount, Name, Number, Word, plotted
-from dynabench.web.sheets import csv_file
+from dynabench.web.csv_files import csv_file
 
 router = APIRouter(include_in_schema=False)
 

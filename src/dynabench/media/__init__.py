@@ -1,1 +1,1 @@
-"""Pictures, sounds and other files that people upload: checked, stored by their content, sent to who may see them."""
+"""Pictures, sounds and other files that people upload: checked, stored by content, and sent only with permission."""

@@ -1,11 +1,11 @@
-"""What an upload is, by its content alone: names and declared types count for nothing."""
+"""Facts about an upload from its content alone: file names and declared types are ignored."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from dynabench.errors import Invalid
 
-Kind = Literal["image", "audio", "file"]
+MediaKind = Literal["image", "audio", "file"]
 ENDINGS = {
     "image/png": "png",
     "image/jpeg": "jpg",
@@ -22,10 +22,10 @@ ENDINGS = {
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What was found out: `size` in bytes, `width` and `height` in pixels, `seconds` of sound."""
+class MediaFacts:
+    """Facts of a file: `size` in bytes, `width` and `height` in pixels, `seconds` of sound."""
 
-    kind: Kind
+    kind: MediaKind
     type: str
     size: int
     width: int | None = None
@@ -33,14 +33,14 @@ class Facts:
     seconds: float | None = None
 
     def document(self) -> dict[str, object]:
-        """Those that a value carries beside the digest."""
-        told = {"type": self.type, "width": self.width, "height": self.height, "seconds": self.seconds}
-        return {name: value for name, value in told.items() if value is not None}
+        """Return the facts that a value carries beside the digest."""
+        known_facts = {"type": self.type, "width": self.width, "height": self.height, "seconds": self.seconds}
+        return {name: value for name, value in known_facts.items() if value is not None}
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What an upload may be at most; `types` are those that are taken, none for all of the kind."""
+class UploadLimits:
+    """Limits of an upload; `types` are the accepted media types, () for all of the kind."""
 
     size: int
     pixels: int = 25_000_000
@@ -48,14 +48,14 @@ class Limits:
     types: tuple[str, ...] = ()
 
 
-class Refused(Invalid):
-    """An upload that is not taken; the message stands beside its field."""
+class UploadRefused(Invalid):
+    """An upload that is refused; the message stands beside its field."""
 
-    def __init__(self, told: str, field: str = "file") -> None:
-        super().__init__({field: told}, told)
-        self.told = told
+    def __init__(self, message: str, field: str = "file") -> None:
+        super().__init__({field: message}, message)
+        self.told = message
 
 
-def mib(size: int) -> str:
-    """A number of bytes as people read it."""
+def size_text(size: int) -> str:
+    """Return a number of bytes as people read it."""
     return f"{size / 2**20:.1f}".removesuffix(".0") + " MiB"

@@ -1,4 +1,4 @@
-"""Sounds are taken by what their bytes say: WAV, MP3, Ogg, FLAC and what browsers record (WebM), and their length."""
+"""Sounds: type and length from the content, for WAV, MP3, Ogg, FLAC and the browsers' recordings (WebM)."""
 
 import io
 
@@ -6,39 +6,39 @@ from tinytag import TinyTag, TinyTagException
 
 from dynabench.language import _
 from dynabench.media import webm
-from dynabench.media.facts import Facts, Limits, Refused, mib
-from dynabench.media.sniffing import sound_of
+from dynabench.media.facts import MediaFacts, UploadLimits, UploadRefused, size_text
+from dynabench.media.media_types import sound_type_of
 
 UNREADABLE = _("This is no WAV, MP3, Ogg, FLAC or WebM sound that can be read. Save it again as one of these.")
 
 
-def checked(content: bytes, limits: Limits) -> Facts:
-    """What the sound is. Raises `Refused`."""
-    kind = sound_of(content)
+def check_sound(content: bytes, limits: UploadLimits) -> MediaFacts:
+    """Return the facts of a sound. Raises `UploadRefused`."""
+    kind = sound_type_of(content)
     if not kind:
-        raise Refused(UNREADABLE)
+        raise UploadRefused(UNREADABLE)
     if limits.types and kind not in limits.types:
-        raise Refused(_("This is %(kind)s; %(types)s are taken here.", kind=kind, types=", ".join(limits.types)))
+        raise UploadRefused(_("This is %(kind)s; %(types)s are taken here.", kind=kind, types=", ".join(limits.types)))
     if len(content) > limits.size:
-        raise Refused(
+        raise UploadRefused(
             _(
                 "This sound takes %(value)s; %(size)s are allowed. Make it shorter.",
-                value=mib(len(content)),
-                size=mib(limits.size),
+                value=size_text(len(content)),
+                size=size_text(limits.size),
             )
         )
-    seconds = webm.seconds(content) if kind == "audio/webm" else _seconds(content, kind)
+    seconds = webm.webm_seconds(content) if kind == "audio/webm" else _seconds(content, kind)
     if not seconds or seconds <= 0:
-        raise Refused(UNREADABLE)
+        raise UploadRefused(UNREADABLE)
     if seconds > limits.seconds:
-        raise Refused(
+        raise UploadRefused(
             _(
                 "This takes %(seconds)s s; %(seconds2)s s are allowed. Make it shorter.",
                 seconds=f"{seconds:.0f}",
                 seconds2=f"{limits.seconds:.0f}",
             )
         )
-    return Facts("audio", kind, len(content), seconds=round(seconds, 3))
+    return MediaFacts("audio", kind, len(content), seconds=round(seconds, 3))
 
 
 def _seconds(content: bytes, kind: str) -> float | None:

@@ -1,4 +1,4 @@
-"""What stored files are, who sent them for which task, and which contexts and examples show them."""
+"""Tables of stored files, of their uploads for tasks, and of the contexts and examples that show them."""
 
 from datetime import datetime
 
@@ -24,7 +24,7 @@ class Media(Base):
 
 
 class MediaUpload(Base):
-    """Somebody sent a file for a task; no person is the operator at the command line."""
+    """An upload of a file for a task; without a person the operator sent it at the command line."""
 
     __tablename__ = "media_uploads"
 
@@ -42,7 +42,7 @@ class MediaUpload(Base):
 
 
 class MediaUse(Base):
-    """A context or an example that shows a file: who may see that may see the file."""
+    """A context or an example that shows a file: people who may see it may see the file."""
 
     __tablename__ = "media_uses"
 

@@ -1,4 +1,4 @@
-"""How long a WebM recording is. Browsers write none at its head, so the time of its last block says it.
+"""Length of a WebM recording. Browsers write none at its head, so it is the time of the last block.
 
 Source: RFC 8794 (EBML) and RFC 9559 (Matroska), the elements named below.
 """
@@ -10,12 +10,15 @@ SEGMENT, INFO, SCALE, DURATION, CLUSTER, TIME = 0x18538067, 0x1549A966, 0x2AD7B1
 GROUP, BLOCK, SIMPLE, TRACKS, TRACK, TRACK_TYPE = 0xA0, 0xA1, 0xA3, 0x1654AE6B, 0xAE, 0x83
 INSIDE = (SEGMENT, INFO, CLUSTER, GROUP, TRACKS, TRACK)
 SOUND = 2
-MOST = 500_000  # elements
+MAX_ELEMENTS = 500_000  # elements
 
 
-def seconds(content: bytes) -> float | None:
-    """Seconds from its start to its last block, or as its head says; None for what is no sound alone."""
-    scale, told, at, last = 1_000_000, 0.0, 0, 0
+def webm_seconds(content: bytes) -> float | None:
+    """Return the seconds from the start to the last block, or as the head says.
+
+    None for anything but a single sound.
+    """
+    scale, stated_duration, at, last = 1_000_000, 0.0, 0, 0
     tracks: list[int] = []
     try:
         if b"webm" not in content[:64]:
@@ -24,7 +27,7 @@ def seconds(content: bytes) -> float | None:
             if element == SCALE:
                 scale = int.from_bytes(body, "big") or scale
             elif element == DURATION:
-                told = struct.unpack(">f" if len(body) == 4 else ">d", body)[0]
+                stated_duration = struct.unpack(">f" if len(body) == 4 else ">d", body)[0]
             elif element == TIME:
                 at = int.from_bytes(body, "big")
             elif element in (BLOCK, SIMPLE):
@@ -34,7 +37,7 @@ def seconds(content: bytes) -> float | None:
                 tracks.append(int.from_bytes(body, "big"))
     except (IndexError, struct.error, ValueError):
         return None
-    return max(told, float(last)) * scale / 1e9 if tracks == [SOUND] else None
+    return max(stated_duration, float(last)) * scale / 1e9 if tracks == [SOUND] else None
 
 
 def _elements(content: bytes) -> Iterator[tuple[int, bytes]]:
@@ -42,7 +45,7 @@ def _elements(content: bytes) -> Iterator[tuple[int, bytes]]:
     at, count = 0, 0
     while at < len(content):
         count += 1
-        if count > MOST:
+        if count > MAX_ELEMENTS:
             raise ValueError("too many elements")
         element, used = _number(content, at, marked=True)
         size, more = _number(content, at + used)

@@ -75,7 +75,7 @@ def samples(card: Card, count: int, seed: int = 0) -> list[dict[str, str]]:
     """Inputs made of what comes with the card's task: its contexts and seeds, and their sentences for what else is
     asked for; fewer where the task has fewer. Raises `Invalid` for a task that is not one of ours.
     """
-    found = next((task for task in shipped.builtin() if task.config.id == card.task), None)
+    found = next((task for task in shipped.shipped_tasks() if task.config.id == card.task), None)
     if found is None:
         raise Invalid({"data": f"Nothing is known to try a model of {card.task!r} on; name a file of inputs."})
     known: list[dict[str, Any]] = [row["values"] for row in found.contexts()]

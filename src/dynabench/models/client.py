@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any, Self
 
 from dynabench.errors import NotFound, Unavailable
-from dynabench.media.store import Store, refer
+from dynabench.media.store import MediaStore, has_references
 from dynabench.models import conversing, validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
@@ -48,7 +48,7 @@ class Host:
     def __init__(self, url: str, timeout: float = 2.0, token: str = "") -> None:
         self.url = url
         self.timeout = timeout
-        self.media: Store | None = None
+        self.media: MediaStore | None = None
         self._connections = [HostConnection(part.strip(), token) for part in url.split(",") if part.strip()]
         self._records = Records()
         self._cards: dict[Key, Card] = {}
@@ -60,7 +60,7 @@ class Host:
     def of(cls, settings: Settings) -> Self:
         """The hosts that the settings name."""
         made = cls(settings.host_address, settings.answer_seconds, settings.host_token)
-        made.media = Store.of(settings)
+        made.media = MediaStore.of(settings)
         return made
 
     async def answer(self, model: str, version: str | None, inputs: Mapping[str, Any]) -> Answer:
@@ -207,7 +207,7 @@ class Host:
 
     async def _unfolded(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Inputs with the files that they refer to; `Unavailable` where one is gone."""
-        if self.media is None or not refer(inputs):
+        if self.media is None or not has_references(inputs):
             return inputs
         try:
             return await asyncio.to_thread(self.media.unfolded, inputs)

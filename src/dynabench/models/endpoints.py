@@ -50,9 +50,9 @@ def _asking(url: str) -> Iterator[Ask]:
     from dynabench import outgoing
     from dynabench.settings import get_settings
 
-    allowed = outgoing.Allowed.read(get_settings().private_endpoints)
-    outgoing.checked(url, allowed, "url")
-    client = outgoing.Client(allowed, 1)
+    allowed = outgoing.AllowedHosts.read(get_settings().private_endpoints)
+    outgoing.check_address(url, allowed, "url")
+    client = outgoing.OutgoingClient(allowed, 1)
 
     def ask(path: str, document: Any = None) -> Any:
         body = None if document is None else json.dumps(document).encode()

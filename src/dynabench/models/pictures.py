@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 from dynabench.errors import Invalid
-from dynabench.media.sniffing import type_of
+from dynabench.media.media_types import media_type_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -36,7 +36,7 @@ def opened(text: str, name: str) -> "Image":
 
 def kind(content: bytes) -> str:
     """The media type of a picture by its first bytes, as `image/png`; empty for what is none that is read."""
-    found = type_of(content)
+    found = media_type_of(content)
     return found if found.startswith("image/") else ""
 
 

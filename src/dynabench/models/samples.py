@@ -17,7 +17,7 @@ from dynabench.tasks.fields import (
     Choice,
     Field,
     FieldError,
-    File,
+    FileField,
     Group,
     Image,
     LabelledSpans,
@@ -183,7 +183,7 @@ def _sounds(field: Audio, awkward: bool, beside: Mapping[str, Any]) -> list[str]
     return [silence(seconds) for seconds in ((0.01, 1.0) if awkward else (0.5, 0.25))]
 
 
-def _files(field: File, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
+def _files(field: FileField, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
     return [_address("text/plain", text.encode()) for text in (AWKWARD if awkward else ORDINARY)]
 
 
@@ -196,7 +196,7 @@ _MAKERS: dict[type[Field], Callable[[Any, bool, Mapping[str, Any]], list[Any]]] 
     Group: _groups,
     Image: _pictures,
     Audio: _sounds,
-    File: _files,
+    FileField: _files,
 }
 
 

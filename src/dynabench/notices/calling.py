@@ -15,7 +15,7 @@ from dynabench.errors import Problem
 from dynabench.language import _
 from dynabench.notices import events, retrying, service, signing, webhooks
 from dynabench.notices.tables import Delivery, DeliveryState, Hook, Try
-from dynabench.outgoing import Allowed, Client
+from dynabench.outgoing import AllowedHosts, OutgoingClient
 from dynabench.settings import Settings
 
 SECONDS = 15.0
@@ -67,7 +67,7 @@ def made(settings: Settings, call: Call) -> Answer:
         "webhook-timestamp": str(sent),
         "webhook-signature": signing.signature(call.secret, call.message, sent, call.body),
     }
-    client = Client(Allowed.read(settings.webhook_hosts, webhooks.SETTING), connections=1)
+    client = OutgoingClient(AllowedHosts.read(settings.webhook_hosts, webhooks.SETTING), connections=1)
     began, status = time.monotonic(), None
     try:
         with client.stream("POST", call.url, call.body, headers, SECONDS) as (reply, parts):

@@ -14,7 +14,7 @@ from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import events, queries, signing
 from dynabench.notices.tables import Delivery, DeliveryState, Hook, Try
-from dynabench.outgoing import Allowed, checked
+from dynabench.outgoing import AllowedHosts, check_address
 from dynabench.settings import Settings
 
 SETTING = "DYNABENCH_WEBHOOK_HOSTS"
@@ -109,7 +109,7 @@ def _clean(settings: Settings, url: str) -> str:
     url = url.strip()
     if len(url) > URL:
         raise errors.Invalid({"url": _("An address has at most %(url)s characters.", url=URL)})
-    checked(url, Allowed.read(settings.webhook_hosts, SETTING), query=True)
+    check_address(url, AllowedHosts.read(settings.webhook_hosts, SETTING), query=True)
     return url
 
 

@@ -1,6 +1,15 @@
 """Calls to addresses that users name: the one client for them, and which addresses it calls."""
 
-from dynabench.outgoing.addresses import Allowed, Refused, checked
-from dynabench.outgoing.client import MOST, Client, Interrupted, Reply, Unreached
+from dynabench.outgoing.addresses import AllowedHosts, Refused, check_address
+from dynabench.outgoing.client import MAX_REPLY_BYTES, Interrupted, OutgoingClient, Reply, Unreached
 
-__all__ = ["MOST", "Allowed", "Client", "Interrupted", "Refused", "Reply", "Unreached", "checked"]
+__all__ = [
+    "MAX_REPLY_BYTES",
+    "AllowedHosts",
+    "Interrupted",
+    "OutgoingClient",
+    "Refused",
+    "Reply",
+    "Unreached",
+    "check_address",
+]

@@ -1,4 +1,4 @@
-"""Which addresses the platform calls when users name them: public ones over https, others if the operator says so."""
+"""Addresses that the platform calls when users name them: public ones over https, others if the operator allows it."""
 
 import ipaddress
 import re
@@ -20,14 +20,14 @@ SETTING = "DYNABENCH_PRIVATE_ENDPOINTS"
 
 
 class Refused(Unavailable):
-    """The platform does not call this address, or does not take this answer; trying again changes nothing."""
+    """The platform does not call this address, or does not accept this answer; another attempt changes nothing."""
 
 
 @dataclass(frozen=True)
-class Allowed:
-    """What the operator allows beyond public addresses: hosts as they are named, with a port or not, and networks.
+class AllowedHosts:
+    """Hosts and networks that the operator allows beyond public addresses; hosts with a port or without.
 
-    `setting` is where they say so.
+    `setting` is the name of the setting that lists them.
     """
 
     names: frozenset[str] = frozenset()
@@ -35,7 +35,7 @@ class Allowed:
     setting: str = SETTING
 
     @classmethod
-    def read(cls, text: str, setting: str = SETTING) -> "Allowed":
+    def read(cls, text: str, setting: str = SETTING) -> "AllowedHosts":
         """From `name, name:port, 10.0.0.0/8`; raises `Invalid` for what is neither a host nor a network."""
         names, networks = set(), []
         for part in filter(None, (part.strip().lower() for part in text.split(","))):
@@ -50,7 +50,7 @@ class Allowed:
         return cls(frozenset(names), tuple(networks), setting)
 
     def names_host(self, host: str, port: int) -> bool:
-        """Whether the host is allowed as it is named, or as the literal address that it is."""
+        """Return whether the host is allowed by its name, or by the literal address that it is."""
         if {host, f"{host}:{port}", f"[{host}]:{port}"} & self.names:
             return True
         try:
@@ -59,15 +59,17 @@ class Allowed:
             return False
 
     def holds(self, address: IP) -> bool:
-        """Whether the address lies in an allowed network."""
+        """Return whether the address lies in an allowed network."""
         return any(address in network for network in self.networks)
 
 
-def checked(url: str, allowed: Allowed | None = None, name: str = "url", query: bool = False) -> tuple[str, int]:
-    """Host and port of an address as users may name it; raises `Invalid` under `name`.
+def check_address(
+    url: str, allowed: AllowedHosts | None = None, name: str = "url", query: bool = False
+) -> tuple[str, int]:
+    """Return host and port of an address that a user named. Raises `Invalid` under `name`.
 
-    With `allowed`, plain http and private literal addresses are refused unless they are in it. Without `query` it has
-    none, because paths are added to it.
+    With `allowed`, plain http and private literal addresses are refused unless they are in it. Without `query` an
+    address has no query, because paths are added to it.
     """
     try:
         parts = urlsplit(url)
@@ -91,33 +93,33 @@ def checked(url: str, allowed: Allowed | None = None, name: str = "url", query: 
                     )
                 }
             )
-        if (address := _literal(host)) is not None and not public(address):
+        if (address := _literal(host)) is not None and not is_public(address):
             raise Invalid({name: _private(host, allowed.setting)})
     return host, port
 
 
-def resolved(host: str, port: int, allowed: Allowed, seconds: float) -> list[str]:
-    """The host's addresses that may be called; raises `Refused` when one of them may not, `OSError` without any.
+def resolve_host(host: str, port: int, allowed: AllowedHosts, seconds: float) -> list[str]:
+    """Return the host's addresses that may be called. Raises `Refused` when one may not, `OSError` without any.
 
-    One private address among public ones is refused as well: which is used would be the name server's choice.
+    One private address among public ones is refused as well: the name server could choose it.
     """
-    found = _looked_up(host, port, seconds)
+    addresses = _look_up(host, port, seconds)
     if not allowed.names_host(host, port):
-        for text in found:
+        for text in addresses:
             address = ipaddress.ip_address(text.partition("%")[0])
-            if not public(address) and not allowed.holds(address):
+            if not is_public(address) and not allowed.holds(address):
                 raise Refused(_private(host, allowed.setting))
-    return found
+    return addresses
 
 
-def public(address: IP) -> bool:
-    """Whether an address is one of the public internet, also where it wraps an IPv4 address."""
+def is_public(address: IP) -> bool:
+    """Return whether an address is one of the public internet, also where it wraps an IPv4 address."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
         if address in NAT64:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
-            return public(inner)
+            return is_public(inner)
         if address.is_site_local:
             return False
     return address.is_global and not address.is_multicast
@@ -127,14 +129,14 @@ _resolvers = ThreadPoolExecutor(8, thread_name_prefix="resolve")
 """Looking up a name cannot be interrupted, only left behind."""
 
 
-def _looked_up(host: str, port: int, seconds: float) -> list[str]:
+def _look_up(host: str, port: int, seconds: float) -> list[str]:
     try:
-        told: Sequence[tuple[object, ...]] = _resolvers.submit(
+        entries: Sequence[tuple[object, ...]] = _resolvers.submit(
             socket.getaddrinfo, host, port, type=socket.SOCK_STREAM
         ).result(timeout=max(seconds, 0))
     except UnicodeError as error:
         raise OSError("this is no host name") from error
-    return list(dict.fromkeys(str(entry[4][0]) for entry in told))  # type: ignore[index]
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))  # type: ignore[index]
 
 
 def _literal(host: str) -> IP | None:

@@ -1,4 +1,4 @@
-"""The one client for addresses that users name: checked addresses, no redirect, no proxy, limits on time and size."""
+"""The client for addresses that users name: checked addresses, no redirect, no proxy, limits on time and size."""
 
 import json
 import threading
@@ -13,25 +13,25 @@ import httpcore2
 from dynabench import __version__
 from dynabench.errors import Unavailable
 from dynabench.language import _
-from dynabench.outgoing.addresses import Allowed, Refused, checked, resolved
+from dynabench.outgoing.addresses import AllowedHosts, Refused, check_address, resolve_host
 
-MOST = 8 * 2**20
+MAX_REPLY_BYTES = 8 * 2**20
 """Bytes of an answer."""
-QUIET = 30.0
+MAX_QUIET_SECONDS = 30.0
 """Seconds between two parts of an answer; the first may take as long as there is time."""
 
 
 class Unreached(Unavailable):
-    """No connection came about, or it was gone before any answer: nothing was computed that is now lost."""
+    """No connection was made, or it ended before any answer: nothing was computed that is now lost."""
 
 
 class Interrupted(Unavailable):
-    """The answer did not come, or not to its end, in time or in size."""
+    """The answer did not arrive, or not completely, within the limits of time and size."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer read to its end; names of headers are in small letters."""
+    """A complete answer; names of headers are in lower case."""
 
     host: str
     status: int
@@ -54,24 +54,30 @@ class Reply:
         return f": {error}."
 
 
-class Client:
+class OutgoingClient:
     """Keeps connections; usable from several threads at once. Close it."""
 
-    def __init__(self, allowed: Allowed, connections: int = 8) -> None:
+    def __init__(self, allowed: AllowedHosts, connections: int = 8) -> None:
         self._allowed = allowed
-        self._network = _Checked(allowed)
+        self._network = _CheckedNetwork(allowed)
         self._connections = connections
         self._pool: httpcore2.ConnectionPool | None = None
         self._making = threading.Lock()
 
     def call(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], seconds: float, most: int = MOST
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        seconds: float,
+        most: int = MAX_REPLY_BYTES,
     ) -> Reply:
         """The answer within `seconds` and `most` bytes.
 
         Raises `Refused`, `Unreached` or `Interrupted`, and `Invalid` for an address that is not called.
         """
-        host, _address = checked(url, self._allowed, query=True)
+        host, _address = check_address(url, self._allowed, query=True)
         until = time.monotonic() + seconds
         with self._exchange(method, url, body, headers, until, host) as response:
             named = _headers(response)
@@ -91,10 +97,16 @@ class Client:
 
     @contextmanager
     def stream(
-        self, method: str, url: str, body: bytes, headers: Mapping[str, str], seconds: float, most: int = MOST
+        self,
+        method: str,
+        url: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        seconds: float,
+        most: int = MAX_REPLY_BYTES,
     ) -> Iterator[tuple[Reply, Iterator[bytes]]]:
         """An answer without its body, and its parts as they come; limits and errors as for `call`."""
-        host, _address = checked(url, self._allowed, query=True)
+        host, _address = check_address(url, self._allowed, query=True)
         until = time.monotonic() + seconds
         with self._exchange(method, url, body, headers, until, host) as response:
             named = _headers(response)
@@ -121,7 +133,7 @@ class Client:
     def _parts(self, response: httpcore2.Response, until: float, host: str) -> Iterator[bytes]:
         stream = response.iter_stream()
         while True:
-            self._network.until(until, QUIET)
+            self._network.until(until, MAX_QUIET_SECONDS)
             if time.monotonic() > until:
                 raise _late(host)
             try:
@@ -135,9 +147,9 @@ class Client:
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], until: float, host: str
     ) -> Iterator[httpcore2.Response]:
         self._network.until(until)
-        left = max(until - time.monotonic(), 0.001)
+        seconds_left = max(until - time.monotonic(), 0.001)
         sent = [("User-Agent", f"dynabench/{__version__}"), ("Accept-Encoding", "identity"), *headers.items()]
-        wait = dict.fromkeys(("connect", "read", "write", "pool"), left)
+        wait = dict.fromkeys(("connect", "read", "write", "pool"), seconds_left)
         begun = False
         try:
             pool = self._opened()
@@ -174,27 +186,27 @@ class Client:
             return self._pool
 
 
-class _Checked(httpcore2.NetworkBackend):
+class _CheckedNetwork(httpcore2.NetworkBackend):
     """Connects to the very address that was checked, so that a second look-up can lead nowhere else.
 
     Each thread has one exchange under way; `until` says when that ends.
     """
 
-    def __init__(self, allowed: Allowed) -> None:
+    def __init__(self, allowed: AllowedHosts) -> None:
         self._allowed = allowed
         self._plain = httpcore2.SyncBackend()
         self._now = threading.local()
 
     def until(self, end: float, quiet: float = float("inf")) -> None:
-        """When this thread's exchange ends, and how long one read may take."""
+        """Set when this thread's exchange ends, and how long one read may take."""
         self._now.end, self._now.quiet = end, quiet
 
     def left(self) -> float:
         """Seconds that the next step of this thread may take; raises TimeoutError without any."""
-        left: float = min(self._now.end - time.monotonic(), self._now.quiet)
-        if left <= 0:
+        remaining: float = min(self._now.end - time.monotonic(), self._now.quiet)
+        if remaining <= 0:
             raise httpcore2.ReadTimeout("no time is left")
-        return left
+        return remaining
 
     def connect_tcp(
         self,
@@ -205,7 +217,7 @@ class _Checked(httpcore2.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
         try:
-            addresses = resolved(host, port, self._allowed, self.left())
+            addresses = resolve_host(host, port, self._allowed, self.left())
         except OSError as error:
             if isinstance(error, TimeoutError):
                 raise httpcore2.ConnectTimeout(str(error)) from error
@@ -224,7 +236,7 @@ class _Checked(httpcore2.NetworkBackend):
 class _Timed(httpcore2.NetworkStream):
     """A connection of which no single read outlasts its exchange, so that dripping headers end as well."""
 
-    def __init__(self, inner: httpcore2.NetworkStream, network: _Checked) -> None:
+    def __init__(self, inner: httpcore2.NetworkStream, network: _CheckedNetwork) -> None:
         self._inner = inner
         self._network = network
 

@@ -16,9 +16,9 @@ from dynabench.models.protocol import Attribution, Card, explained
 from dynabench.registry.pictures import Picture
 from dynabench.registry.service import Model
 from dynabench.rounds import service as rounds
-from dynabench.tasks import groups
+from dynabench.tasks import group_values
+from dynabench.tasks.answer_words import word_f1
 from dynabench.tasks.fields import Chat, Field, Text
-from dynabench.tasks.words import word_f1
 
 GROUP = "inputs"
 LONGEST_LINK = 1800  # characters of an address that every browser and mail program passes on
@@ -105,7 +105,7 @@ def answer_field(session: Session, card: Card) -> Field | None:
 
 def asked(of: Sequence[Field], values: object) -> Asked:
     """The inputs, checked; raises `Invalid` with keys such as `inputs.hypothesis`."""
-    cleaned = groups.clean(GROUP, of, values)
+    cleaned = group_values.clean_group(GROUP, of, values)
     return Asked(cleaned, {field.name: field.serialise(cleaned.get(field.name)) for field in of})
 
 

@@ -13,7 +13,7 @@ from dynabench.registry import submission_cards, submission_files, submission_sc
 from dynabench.registry.submission_schemas import FileOut, ShownIn, SubmissionIn, SubmissionOut, SubmissionPage
 from dynabench.registry.submissions import Draft
 from dynabench.rounds.uploads import RAW
-from dynabench.web.sheets import csv_file
+from dynabench.web.csv_files import csv_file
 
 router = APIRouter(prefix="/api/v1", tags=["submissions"], dependencies=[Depends(scope("annotate"))])
 

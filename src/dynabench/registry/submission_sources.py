@@ -65,7 +65,7 @@ def _endpoint(session: Session, settings: Settings, person: int, config: TaskCon
     elif protocol not in protocols():
         wrong["protocol"] = _("Choose what the server speaks: %(protocols)s.", protocols=", ".join(protocols()))
     try:
-        host, _address = outgoing.checked(url, outgoing.Allowed.read(settings.private_endpoints))
+        host, _address = outgoing.check_address(url, outgoing.AllowedHosts.read(settings.private_endpoints))
     except errors.Invalid as problem:
         wrong |= problem.fields
     spoken = protocols().get(protocol)

@@ -18,7 +18,7 @@ from dynabench.registry import asking, pictures
 from dynabench.registry.asking import GROUP, Asked, Difference, Said
 from dynabench.registry.pictures import Heat, Picture
 from dynabench.registry.service import Model
-from dynabench.tasks import groups
+from dynabench.tasks import group_values
 from dynabench.tasks.fields import Field, FieldError
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
@@ -124,7 +124,7 @@ async def talk(
 
 def _read(made: Talk, given: Given) -> bool:
     """Fill in what was written; whether it can be asked."""
-    made.values = groups.from_form(GROUP, made.fields, given.pairs)
+    made.values = group_values.read_group_form(GROUP, made.fields, given.pairs)
     try:
         made.asked = asking.asked(made.fields, made.values)
     except errors.Invalid as problem:

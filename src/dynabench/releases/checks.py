@@ -7,8 +7,8 @@ from pydantic import BaseModel
 
 from dynabench.language import _
 from dynabench.releases.splitting import SPLITS, Divided, Item
-from dynabench.stats.minhash import plain
-from dynabench.tasks.sections import Release
+from dynabench.stats.minhash import normalize_text
+from dynabench.tasks.sections import ReleaseSettings
 
 
 class Leak(BaseModel):
@@ -58,7 +58,7 @@ class ReleaseReport(BaseModel):
 
 
 def report(
-    items: Sequence[Item], divided: Divided, rules: Release, waiting: int, flags: int, published: bool = False
+    items: Sequence[Item], divided: Divided, rules: ReleaseSettings, waiting: int, flags: int, published: bool = False
 ) -> ReleaseReport:
     """Everything about a division; `waiting` examples have open votes, `flags` wait for moderators, and with
     `published` everybody has the round's examples as a dataset already."""
@@ -91,7 +91,7 @@ def still_open() -> Finding:
 
 def _duplicates(items: Sequence[Item]) -> int:
     """Examples that say of a context what another one has said already, case and signs aside."""
-    same = Counter((each.context, plain(each.text), each.label) for each in items if each.verified)
+    same = Counter((each.context, normalize_text(each.text), each.label) for each in items if each.verified)
     return sum(same.values()) - len(same)
 
 
@@ -109,7 +109,7 @@ def _leak(inside: Sequence[tuple[Item, str]], divided: Divided, name: str, parts
     )
 
 
-def _findings(made: ReleaseReport, rules: Release, published: bool) -> Iterator[Finding]:
+def _findings(made: ReleaseReport, rules: ReleaseSettings, published: bool) -> Iterator[Finding]:
     def warn(kind: str, text: str) -> Finding:
         return Finding(kind=kind, level="warning", text=text)
 

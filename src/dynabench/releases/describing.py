@@ -12,7 +12,7 @@ from dynabench.releases.layout import Layout
 from dynabench.releases.manifest import File
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Chat, Choice, Image, Spans, Text
-from dynabench.tasks.sections import Release
+from dynabench.tasks.sections import ReleaseSettings
 
 KNOWN_LICENCES = {
     *("apache-2.0", "mit", "bsd", "cc", "cc0-1.0", "cc-by-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0"),
@@ -43,7 +43,7 @@ class Described:
     name: str
     config: TaskConfig
     layout: Layout
-    rules: Release
+    rules: ReleaseSettings
     report: ReleaseReport
     facts: Facts
     canary: str

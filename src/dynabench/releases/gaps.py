@@ -22,7 +22,7 @@ from dynabench.scoring import row_scores
 from dynabench.scoring.scored import RATES
 from dynabench.settings import Settings
 from dynabench.stats.corrections import holm
-from dynabench.stats.splits import higher_by_chance
+from dynabench.stats.splits import random_split_p_value
 
 LEVEL = 0.05
 """Chance of any false flag on a task."""
@@ -85,7 +85,7 @@ def _pairs(session: Session, settings: Settings, board: TaskBoard, release: Rele
     if primary.name in RATES:
         counts = [(round(public.value * public.n), round(secret.value * secret.n)) for _, public, secret in both]
         tests: list[float | None] = [
-            higher_by_chance(first, public.n, second, secret.n)
+            random_split_p_value(first, public.n, second, secret.n)
             for (first, second), (_, public, secret) in zip(counts, both, strict=True)
         ]
     else:
@@ -107,7 +107,7 @@ def _by_rows(
         counts.append(right)
     public, secret = counts
     return [
-        higher_by_chance(*public[each], *secret[each]) if each in public and each in secret else None
+        random_split_p_value(*public[each], *secret[each]) if each in public and each in secret else None
         for each in submissions
     ]
 

@@ -17,7 +17,7 @@ from dynabench.releases.planning import Subject
 from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
-from dynabench.tasks.sections import Release as Rules
+from dynabench.tasks.sections import ReleaseSettings as Rules
 
 TRIES = 5
 

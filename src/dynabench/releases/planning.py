@@ -27,7 +27,7 @@ from dynabench.security import keyed
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice
-from dynabench.tasks.sections import Release as Rules
+from dynabench.tasks.sections import ReleaseSettings as Rules
 
 LARGEST = 1_000_000
 """Examples of a round that is divided at once in memory."""

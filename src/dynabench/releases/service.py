@@ -29,7 +29,7 @@ from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.settings import Settings
-from dynabench.tasks.sections import Release as Rules
+from dynabench.tasks.sections import ReleaseSettings as Rules
 
 KIND = "release_round"
 DECIDED = (ReleaseState.WRITING, ReleaseState.READY)

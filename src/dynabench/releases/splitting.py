@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from dynabench.stats.minhash import Together, near_pairs
-from dynabench.tasks.sections import Release
+from dynabench.stats.minhash import UnionFind, near_pairs
+from dynabench.tasks.sections import ReleaseSettings
 
 PUBLIC = ("train", "dev", "test", "rejected", "unverified")
 """Parts that everybody may read, each a file."""
@@ -45,7 +45,7 @@ class Divided:
     held: tuple[str, ...]
 
 
-def divide(items: Sequence[Item], rules: Release) -> Divided:
+def divide(items: Sequence[Item], rules: ReleaseSettings) -> Divided:
     """Divide verified examples into train, dev, test and hidden, and set the others apart.
 
     Near-duplicates, and examples with those they were made from, always stay together. What `rules.disjoint` names
@@ -69,7 +69,7 @@ def divide(items: Sequence[Item], rules: Release) -> Divided:
     return Divided(parts, kin, held)
 
 
-def _apart(item: Item, rules: Release) -> str:
+def _apart(item: Item, rules: ReleaseSettings) -> str:
     if item.verdict in REJECTED:
         return "rejected"
     return "train" if rules.unverified == "train" else "unverified"
@@ -77,7 +77,7 @@ def _apart(item: Item, rules: Release) -> str:
 
 def _kin(items: Sequence[Item], threshold: float) -> dict[str, str]:
     """Who stays together: the uid that stands for them, by uid."""
-    together, known = Together(), {each.uid for each in items}
+    together, known = UnionFind(), {each.uid for each in items}
     for first, second in near_pairs([each.text for each in items], threshold):
         together.join((items[first].uid, items[second].uid))
     for each in items:
@@ -88,7 +88,7 @@ def _kin(items: Sequence[Item], threshold: float) -> dict[str, str]:
 
 def _units(items: Sequence[Item], kin: dict[str, str], held: Sequence[str]) -> list[list[str]]:
     """What may not be torn apart under the rules `held`: lists of uids, in an order that follows from these alone."""
-    together = Together()
+    together = UnionFind()
     for each in items:
         shared: list[object] = [("kin", kin[each.uid])]
         if "writers" in held:
@@ -102,7 +102,7 @@ def _units(items: Sequence[Item], kin: dict[str, str], held: Sequence[str]) -> l
     return sorted(sorted(unit) for unit in units.values())
 
 
-def _filled(units: list[list[str]], rules: Release, total: int) -> tuple[dict[str, str], bool]:
+def _filled(units: list[list[str]], rules: ReleaseSettings, total: int) -> tuple[dict[str, str], bool]:
     """Units drawn into test (with hidden), then dev, as far as they fit; the rest is to train on."""
     left = Random(f"{rules.seed} parts").sample(units, len(units))
     parts: dict[str, str] = {}
@@ -121,7 +121,7 @@ def _filled(units: list[list[str]], rules: Release, total: int) -> tuple[dict[st
     return parts, enough
 
 
-def _hidden(pool: Sequence[Item], kin: dict[str, str], rules: Release) -> dict[str, str]:
+def _hidden(pool: Sequence[Item], kin: dict[str, str], rules: ReleaseSettings) -> dict[str, str]:
     """The part of the pool that is hidden, drawn by kin; a pool of few has its share too, if it has one at all."""
     wanted = round(len(pool) * rules.hidden / (rules.test + rules.hidden)) if rules.hidden else 0
     sizes = Counter(kin[each.uid] for each in pool)

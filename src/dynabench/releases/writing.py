@@ -15,8 +15,8 @@ from dynabench.archives import writing as archives
 from dynabench.datasets.with_files import REFERENCE
 from dynabench.db import Database
 from dynabench.media.facts import ENDINGS
-from dynabench.media.sniffing import type_of
-from dynabench.media.store import Store
+from dynabench.media.media_types import media_type_of
+from dynabench.media.store import MediaStore
 from dynabench.releases import benchmark, card, croissant, datasheet, layout, manifest, planning
 from dynabench.releases.checks import ReleaseReport
 from dynabench.releases.describing import Described
@@ -26,7 +26,7 @@ from dynabench.releases.manifest import FORMAT, File, Manifest
 from dynabench.releases.planning import Subject
 from dynabench.releases.splitting import PUBLIC
 from dynabench.settings import Settings
-from dynabench.tasks.sections import Release as Rules
+from dynabench.tasks.sections import ReleaseSettings as Rules
 
 GROUP = 5_000
 """Rows of a row group, and rows in memory for each part."""
@@ -150,14 +150,14 @@ class _Data:
 
 def _media(settings: Settings, folder: Path, digests: set[str]) -> list[File]:
     """The pictures, sounds and files that rows show, under their SHA-256; those that are gone are left out."""
-    store, found = Store.of(settings), []
+    store, found = MediaStore.of(settings), []
     for digest in sorted(digests):
         try:
             content = store.read(digest)
         except errors.NotFound:
             continue
         (folder / "media").mkdir(exist_ok=True)
-        path = f"media/{digest}.{ENDINGS[type_of(content)]}"
+        path = f"media/{digest}.{ENDINGS[media_type_of(content)]}"
         (folder / path).write_bytes(content)
         found.append(manifest.file_of(folder, path))
     return found

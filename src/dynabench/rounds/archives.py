@@ -22,11 +22,11 @@ from dynabench.db import Database
 from dynabench.intake import reader
 from dynabench.intake.text_rows import FileRow
 from dynabench.language import _
-from dynabench.media import looking
 from dynabench.media import service as media
-from dynabench.media.facts import Facts, Kind, Limits, Refused
-from dynabench.media.sniffing import type_of
-from dynabench.media.store import Store
+from dynabench.media import uploads
+from dynabench.media.facts import MediaFacts, MediaKind, UploadLimits, UploadRefused
+from dynabench.media.media_types import media_type_of
+from dynabench.media.store import MediaStore
 from dynabench.models import archives, zips
 from dynabench.rounds import files, service, waiting
 from dynabench.rounds.contexts import batches
@@ -106,7 +106,7 @@ class _Reader:
         self.entries = self._entries()
         self.field = alone(db.read(service.newest_config, task))
         self.known: dict[str, str] = {}
-        self.noted: list[tuple[str, Facts, str]] = []
+        self.noted: list[tuple[str, MediaFacts, str]] = []
         self.refused: list[str] = []
 
     def lines(self) -> Iterator[str]:
@@ -180,19 +180,19 @@ class _Reader:
             raise errors.Invalid({"file": _("This zip file is too large unpacked. Split it.")})
         try:
             if len(content) > most:
-                raise Refused(_("It is too large."))
-            kept, facts = looking.taken(content, _kind(content), _limits(self.settings, content))
-        except Refused as problem:
+                raise UploadRefused(_("It is too large."))
+            kept, facts = uploads.check_upload(content, _kind(content), _limits(self.settings, content))
+        except UploadRefused as problem:
             self.refused.append(f"{name}: {problem.told}")
             return ""
-        digest = Store.of(self.settings).put(kept)
+        digest = MediaStore.of(self.settings).put(kept)
         self.noted.append((digest, facts, PurePosixPath(name).name))
         return digest
 
     def _write_down(self) -> None:
         noted, self.noted = self.noted, []
         if noted:
-            self.db.write(media.note_all, self.task, self.person_id, noted)
+            self.db.write(media.record_uploads, self.task, self.person_id, noted)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -206,11 +206,11 @@ def _junk(name: str) -> bool:
     return parts[0] == "__MACOSX" or any(part.startswith(".") and part.strip(".") for part in parts)
 
 
-def _kind(content: bytes) -> Kind:
-    found = type_of(content).partition("/")[0]
+def _kind(content: bytes) -> MediaKind:
+    found = media_type_of(content).partition("/")[0]
     return "image" if found == "image" else "audio" if found == "audio" else "file"
 
 
-def _limits(settings: Settings, content: bytes) -> Limits:
+def _limits(settings: Settings, content: bytes) -> UploadLimits:
     size = settings.media_audio_mb if _kind(content) == "audio" else settings.media_mb
-    return Limits(int(size * 2**20), settings.media_pixels, settings.media_seconds)
+    return UploadLimits(int(size * 2**20), settings.media_pixels, settings.media_seconds)

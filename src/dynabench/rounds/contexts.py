@@ -77,7 +77,7 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: Row) -> tupl
     if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
         raise errors.Invalid({"tag": _("Give up to 100 printable characters.")})
     values = config.read_texts("context", row.values)
-    return config.clean_context(media.fill(session, task_id, config.context, "context", values)), tag
+    return config.clean_context(media.fill_media_values(session, task_id, config.context, "context", values)), tag
 
 
 def new_keys(moment: float, weight: float = 1.0) -> dict[str, float]:
@@ -112,7 +112,7 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> 
         session.execute(insert(Context), new)
         if config.media:
             for made in session.scalars(queries.by_digests(task_id, [each["digest"] for each in new])):
-                media.bind(session, task_id, made.values, context_id=made.id)
+                media.bind_media(session, task_id, made.values, context_id=made.id)
     result.created, result.duplicates = len(new), result.duplicates + len(known)
     return result
 

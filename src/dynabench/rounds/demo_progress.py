@@ -39,8 +39,8 @@ class BeingSetUp(errors.Unavailable):
 
 def demo_progress(session: Session) -> DemoProgress:
     """Count the demo's tasks: two index probes each, a dozen tasks."""
-    rounds = [each.config.id for each in shipped.builtin()]
-    plain = [each.config.id for each in shipped.selections()]
+    rounds = [each.config.id for each in shipped.shipped_tasks()]
+    plain = [each.config.id for each in shipped.shipped_selections()]
     missing = {task for task in rounds if session.scalar(queries.last_number(task)) is None}
     missing |= {task for task in plain if session.get(Task, task) is None}
     total = len(rounds) + len(plain)

@@ -36,7 +36,7 @@ def problems(fields: dict[str, str]) -> list[Problem]:
     found = []
     for path, message in fields.items():
         line = reading.LINE.search(message)
-        found.append(Problem(path, reading.lineless(message), int(line[1]) if line else None))
+        found.append(Problem(path, reading.without_line(message), int(line[1]) if line else None))
     return sorted(found, key=lambda each: (each.line or 0, each.path))
 
 

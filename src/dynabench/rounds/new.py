@@ -18,9 +18,9 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.rounds import editing, proposals, service
 from dynabench.rounds.tables import Task
-from dynabench.tasks import builtin
-from dynabench.tasks.rewriting import Path, rewritten
-from dynabench.tasks.shipped import Shipped, conversations, drawings, selections
+from dynabench.tasks import shipped_tasks
+from dynabench.tasks.config_edits import Path, with_values
+from dynabench.tasks.shipped import ShippedTask, shipped_conversations, shipped_drawings, shipped_selections
 from dynabench.web import render
 
 router = APIRouter()
@@ -36,9 +36,9 @@ def starter() -> str:
     return files("dynabench.rounds").joinpath("starter.yaml").read_text(encoding="utf-8")
 
 
-def templates() -> list[Shipped]:
+def templates() -> list[ShippedTask]:
     """The shipped tasks, to begin with."""
-    return [*builtin(), *conversations(), *drawings(), *selections()]
+    return [*shipped_tasks(), *shipped_conversations(), *shipped_drawings(), *shipped_selections()]
 
 
 def template(session: Session, id: str, name: str) -> str:
@@ -48,7 +48,7 @@ def template(session: Session, id: str, name: str) -> str:
     changes: dict[Path, str] = {("id",): _free(session, wanted)}
     if name:
         changes[("name",)] = name
-    return rewritten(source or starter(), changes)
+    return with_values(source or starter(), changes)
 
 
 def _plain(name: str) -> str:

@@ -13,7 +13,7 @@ from dynabench.intake.bad_rows import BadRow
 from dynabench.rounds import queries
 from dynabench.rounds.tables import RefusedRow
 from dynabench.storable import UNSTORABLE, unstorable
-from dynabench.web.sheets import csv_file
+from dynabench.web.csv_files import csv_file
 
 AT_ONCE = 1_000
 

@@ -6,26 +6,26 @@ from typing import Any
 
 from dynabench.db import Database
 from dynabench.media import service as media
-from dynabench.media.facts import Facts
+from dynabench.media.facts import MediaFacts
 from dynabench.settings import Settings
-from dynabench.tasks import TaskConfig, shown
+from dynabench.tasks import TaskConfig, shipped_pictures
 from dynabench.tasks.fields import Image
 
 
 def contexts(db: Database, settings: Settings, config: TaskConfig) -> Iterator[dict[str, Any]]:
     """As `Shipped.contexts`, the pictures stored first; none for tasks of other kinds."""
     fields = {field.name: field for field in config.context if isinstance(field, Image)}
-    stored: list[tuple[str, Facts, str]] = []
+    stored: list[tuple[str, MediaFacts, str]] = []
     made: list[dict[str, Any]] = []
-    for each in shown.of(config.id) if fields else ():
+    for each in shipped_pictures.picture_contexts(config.id) if fields else ():
         values = {}
         for name, picture in each["values"].items():
             held = io.BytesIO()
             picture.save(held, "PNG")
-            digest, facts = media.put(settings, held.getvalue(), fields[name])
+            digest, facts = media.store_upload(settings, held.getvalue(), fields[name])
             stored.append((digest, facts, ""))
             values[name] = {"media": digest}
         made.append({"values": values, "tag": each["tag"]})
     if stored:
-        db.write(media.note_all, config.id, None, stored)
+        db.write(media.record_uploads, config.id, None, stored)
     yield from made

@@ -12,7 +12,7 @@ from dynabench.scoring import records, results, schemas, service
 from dynabench.scoring.measures import measure
 from dynabench.scoring.service import Seen
 from dynabench.scoring.tables import Score
-from dynabench.web.sheets import csv_file
+from dynabench.web.csv_files import csv_file
 
 router = APIRouter(prefix="/api/v1", tags=["evaluations"], dependencies=[Depends(scope("manage"))])
 

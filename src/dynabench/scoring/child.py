@@ -52,11 +52,11 @@ def _opened(folder: Path, memory: int) -> Any:
 def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     """Checked outputs in batches of `batch` rows, with each batch's seconds and the process's peak memory; of a model
     on a cluster `single` asks one process there, and `elsewhere` says that the memory is that one's."""
-    from dynabench.media.store import Store
+    from dynabench.media.store import MediaStore
     from dynabench.models import validity
     from dynabench.settings import get_settings
 
-    files = Store.of(get_settings())
+    files = MediaStore.of(get_settings())
     rows = [files.unfolded(row) for row in request["rows"]]
     size, elsewhere = request["batch"], hasattr(model, "predict_single")
     ask = model.predict_single if elsewhere and request.get("single") else model.predict

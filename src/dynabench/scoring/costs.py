@@ -24,7 +24,7 @@ from dynabench.scoring.load import Load
 from dynabench.scoring.running import Running
 from dynabench.scoring.tables import Shard
 from dynabench.settings import Settings
-from dynabench.stats.replicates import draws
+from dynabench.stats.replicates import row_draws
 from dynabench.turns import TURNS
 
 MEASURED = ("throughput", "memory", "latency_p50", "latency_p95", "size", "others")
@@ -61,7 +61,7 @@ def measured(run: Running, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
 def sample(settings: Settings, digest: str) -> list[Inputs]:
     """Up to `SAMPLE` rows, drawn by random numbers that belong to the digest."""
     rows = sum(1 for _ in stored.read(settings, digest))
-    drawn = np.concatenate([block.ravel() for block in draws(digest, rows, -(-2 * SAMPLE // rows))])
+    drawn = np.concatenate([block.ravel() for block in row_draws(digest, rows, -(-2 * SAMPLE // rows))])
     chosen = set(list(dict.fromkeys(drawn.tolist()))[:SAMPLE])
     return [row.inputs for at, row in enumerate(stored.read(settings, digest)) if at in chosen]
 

@@ -96,7 +96,7 @@ def version_of(name: str) -> int:
 
     if name in KNOWN and name not in MODULES:
         return OWN
-    return registry.find(MODULES.get(name, name)).version
+    return registry.find_module(MODULES.get(name, name)).version
 
 
 def packed(values: Replicates) -> bytes:

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.disclosure import is_anonymous
 from dynabench.scoring import queries
 from dynabench.scoring.measures import REPLICATES, Measure, unpacked
-from dynabench.stats.ladder import free_ladder
+from dynabench.stats.ladder import parameter_free_ladder_scores
 
 LEVEL = 0.95
 NOTHING = -1
@@ -49,7 +49,7 @@ def sources(
     for (_person, visibility), own in ladders.items():
         if len(own) < 2:
             continue
-        climbed = free_ladder(values[own].tolist(), replicates[own].T, max(rows, 2), direction, LEVEL)
+        climbed = parameter_free_ladder_scores(values[own].tolist(), replicates[own].T, max(rows, 2), direction, LEVEL)
         best = np.array([own[each.best or 0] for each in climbed])
         found[own] = np.where(best == own, best, NOTHING) if is_anonymous(visibility) else best
     return found

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.disclosure import Disclosure
 from dynabench.db import Database, now
-from dynabench.evaluate.replicating import replicated
+from dynabench.evaluate.replicates import score_replicates
 from dynabench.rounds import service as rounds
 from dynabench.scoring import planning, queries, row_scores
 from dynabench.scoring.columns import Metric, metric, same
@@ -21,8 +21,8 @@ from dynabench.scoring.gathering import Gathered, answer_field, gather
 from dynabench.scoring.measures import Replicates, packed, version_of
 from dynabench.scoring.tables import Score, Shard
 from dynabench.settings import Settings
-from dynabench.stats.rates import clustered, wilson
-from dynabench.stats.replicates import means, measured
+from dynabench.stats.rates import clustered_rate, wilson
+from dynabench.stats.replicates import cost_replicates, mean_replicates
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
 
@@ -104,7 +104,7 @@ def whole(name: str, rows: Gathered, digest: str, title: str = "") -> Made | Non
     if not isinstance(value, int | float) or not np.isfinite(value):
         return None
     try:
-        drawn = replicated(chosen.module, chosen.columns, digest)[chosen.key] * chosen.scale
+        drawn = score_replicates(chosen.module, chosen.columns, digest)[chosen.key] * chosen.scale
     except (ValueError, KeyError):
         return Made(title or name, float(value), None, None, len(rows.said))
     made = _with_interval(title or name, float(value), drawn, len(rows.said))
@@ -125,7 +125,7 @@ def calibration(rows: Gathered, digest: str) -> list[Made]:
     columns = {"predictions": sure, "references": [int(hit) for hit in rows.hits()]}
     key = "expected_calibration_error"
     value = float(module.compute(**columns)[key])
-    return [_with_interval("calibration_error", value, replicated(module, columns, digest)[key], len(sure))]
+    return [_with_interval("calibration_error", value, score_replicates(module, columns, digest)[key], len(sure))]
 
 
 def slices(names: Sequence[str], rows: Gathered, disclosure: Disclosure) -> Iterator[Made]:
@@ -163,8 +163,10 @@ def perturbed(axis: str, primary: str, rows: Gathered, copies: Gathered, digest:
     found = []
     if kept:
         shares = np.array([np.mean(kept[uid]) for uid in rows.uids if uid in kept])
-        rate = clustered(shares, np.ones(len(shares)))  # which has a width where no answer changed, too
-        found.append(Made(axis, float(shares.mean()), rate.low, rate.high, len(shares), means(shares, digest)))
+        rate = clustered_rate(shares, np.ones(len(shares)))  # which has a width where no answer changed, too
+        found.append(
+            Made(axis, float(shares.mean()), rate.low, rate.high, len(shares), mean_replicates(shares, digest))
+        )
     if copies.said and (made := whole(primary, copies, digest, f"{axis}_score")):
         found.append(made)
     return found
@@ -188,7 +190,7 @@ def keep(session: Session, evaluation: int, made: Sequence[Made], costs: Sequenc
 
 def _cost(evaluation: int, metric: str, repeats: Sequence[float], **more: Any) -> Made:
     """With replicates where it was measured more than once; those of two evaluations are independent."""
-    drawn = measured(repeats, f"{metric} of evaluation {evaluation}") if len(repeats) > 1 else None
+    drawn = cost_replicates(repeats, f"{metric} of evaluation {evaluation}") if len(repeats) > 1 else None
     return Made(metric, **more, replicates=drawn)
 
 

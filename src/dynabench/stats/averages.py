@@ -1,39 +1,43 @@
-"""Averages over data sets and rounds, and how far a round's models are from people.
+"""Averages over data sets and rounds, and the distance of a round's models from people.
 
-Source of the saturation scale: Kiela et al., Plotting Progress in AI (2023), after Kiela et al., Dynabench, NAACL 2021.
+Source of the saturation scale: Kiela et al., Plotting Progress in AI (2023), after Kiela et al., Dynabench,
+NAACL 2021.
 """
 
 from collections.abc import Mapping, Sequence
 from math import fsum, isfinite
 
-Numbers = Mapping[str, float]
+NumberByName = Mapping[str, float]
 
 
-def averaged(
-    scores: Mapping[str, Mapping[str, Numbers]], weights: Numbers | None = None
+def average_over_datasets(
+    scores: Mapping[str, Mapping[str, NumberByName]], weights: NumberByName | None = None
 ) -> dict[str, dict[str, float]]:
-    """{model: {metric: value}} from {model: {data set: {metric: value}}}, weighted as `shares` says.
+    """Return {model: {metric: value}} from {model: {data set: {metric: value}}}, weighted by `dataset_shares`.
 
-    A metric that a model lacks on one of the metric's data sets is left out for this model. Errors as for `shares`.
+    A metric that a model lacks on one of the metric's data sets is left out for this model. Errors as for
+    `dataset_shares`.
     """
-    share = shares(scores, weights)
-    found: dict[str, dict[str, float]] = {model: {} for model in scores}
+    share = dataset_shares(scores, weights)
+    averages: dict[str, dict[str, float]] = {model: {} for model in scores}
     for model, its in scores.items():
         for metric, parts in share.items():
             values = [its.get(dataset, {}).get(metric) for dataset in parts]
             if None not in values:
-                found[model][metric] = fsum(
+                averages[model][metric] = fsum(
                     weight * value for weight, value in zip(parts.values(), values, strict=True) if value is not None
                 )
-    return found
+    return averages
 
 
-def shares(scores: Mapping[str, Mapping[str, Numbers]], weights: Numbers | None = None) -> dict[str, dict[str, float]]:
-    """How much each data set weighs in each metric, {metric: {data set: share}}; the shares of a metric add up to 1.
+def dataset_shares(
+    scores: Mapping[str, Mapping[str, NumberByName]], weights: NumberByName | None = None
+) -> dict[str, dict[str, float]]:
+    """Return the weight of each data set in each metric, {metric: {data set: share}}; shares of a metric add up to 1.
 
     Only data sets on which some model has the metric count. All weigh the same where `weights` is None; those that
-    `weights` does not name weigh nothing, and a metric whose data sets all weigh nothing is left out. Raises ValueError
-    for weights that are negative, not finite, all 0 or of unknown data sets.
+    `weights` does not name weigh nothing, and a metric whose data sets all weigh nothing is left out. Raises
+    ValueError for weights that are negative, not finite, all 0 or of unknown data sets.
     """
     held: dict[str, dict[str, None]] = {}  # metric -> data sets, in a fixed order
     datasets = sorted({dataset for its in scores.values() for dataset in its})
@@ -49,32 +53,34 @@ def shares(scores: Mapping[str, Mapping[str, Numbers]], weights: Numbers | None 
         raise ValueError("weights of data sets are finite numbers, 0 or more")
     if datasets and not any(weights.values()):
         raise ValueError("at least one data set needs a weight above 0")
-    found = {}
+    shares_by_metric = {}
     for metric in sorted(held):
         own = {dataset: weights[dataset] for dataset in held[metric] if weights.get(dataset)}
         if own:
             total = fsum(own.values())
-            found[metric] = {dataset: weight / total for dataset, weight in own.items()}
-    return found
+            shares_by_metric[metric] = {dataset: weight / total for dataset, weight in own.items()}
+    return shares_by_metric
 
 
-def recency(rounds: Sequence[bool], discount: float = 0.0) -> list[float]:
-    """What each data set weighs in a mean that counts older rounds less by the share `discount`, the newest round 1.
+def recency_weights(rounds: Sequence[bool], discount: float = 0.0) -> list[float]:
+    """Return the weight of each data set in a mean that counts each older round less by the share `discount`.
 
-    `rounds` says which data sets, oldest first, are rounds; others are not old and weigh 1. 0 is the plain mean.
-    Raises ValueError unless 0 <= discount < 1.
+    The newest round weighs 1. `rounds` says which data sets, oldest first, are rounds; others are not old and
+    weigh 1. 0 is the plain mean. Raises ValueError unless 0 <= discount < 1.
     """
     if not 0 <= discount < 1:
         raise ValueError(f"a discount lies from 0 to below 1, not at {discount}")
-    later, found = 0, []
-    for each in reversed(rounds):
-        found.append((1 - discount) ** later if each else 1.0)
-        later += each
-    return found[::-1]
+    later, newest_first = 0, []
+    for is_round in reversed(rounds):
+        newest_first.append((1 - discount) ** later if is_round else 1.0)
+        later += is_round
+    return newest_first[::-1]
 
 
 def saturation(value: float, first: float, human: float, direction: int = 1) -> float | None:
-    """Where a score stands between a round's first model, at -1, and people, at 0; above 0 it is better than people.
+    """Return the position of a score between a round's first model, at -1, and people, at 0.
+
+    Above 0: better than people.
 
     (value - human) / (human - first). None where there is no such scale, because the first model is not worse than
     people (`direction` -1: less is better) or a number is not finite.

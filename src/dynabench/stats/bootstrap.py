@@ -17,7 +17,7 @@ METHODS: tuple[str, ...] = get_args(Method)
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class BootstrapInterval:
     """Limits and standard error of an estimate; each of the estimate's shape."""
 
     low: Floats
@@ -31,12 +31,12 @@ def interval(
     level: float = 0.95,
     method: str = "percentile",
     acceleration: ArrayLike = 0.0,
-) -> Interval:
-    """The interval of `estimate`, shape (...), from `replicates`, shape (B, ...).
+) -> BootstrapInterval:
+    """Return the interval of `estimate`, shape (...), from `replicates`, shape (B, ...).
 
-    `acceleration` (see there) is used by the method "bca" alone. Replicates that are not finite (a class that was not
-    drawn) are left out; with fewer than two left, all is NaN. Raises ValueError for a level outside (0, 1) or another
-    method.
+    `acceleration` (see the function) is used by the method "bca" alone. Replicates that are not finite (a class
+    that was not drawn) are left out; with fewer than two left, all is NaN. Raises ValueError for a level outside
+    (0, 1) or another method.
     """
     if not 0 < level < 1:
         raise ValueError(f"the level of an interval lies between 0 and 1, not at {level}")
@@ -45,52 +45,52 @@ def interval(
     value, drawn = np.asarray(estimate, float), np.asarray(replicates, float)
     tail = (1 - level) / 2
     if not value.ndim:
-        return _one(value, drawn, tail, method, float(np.asarray(acceleration)))
+        return _interval_of_value(value, drawn, tail, method, float(np.asarray(acceleration)))
     rates = np.broadcast_to(np.asarray(acceleration, float), value.shape)
     parts = [
-        _one(value[place], drawn[(slice(None), *place)], tail, method, float(rates[place]))
+        _interval_of_value(value[place], drawn[(slice(None), *place)], tail, method, float(rates[place]))
         for place in np.ndindex(value.shape)
     ]
     stack = [
         np.array([getattr(part, side) for part in parts]).reshape(value.shape) for side in ("low", "high", "error")
     ]
-    return Interval(*stack)
+    return BootstrapInterval(*stack)
 
 
 def acceleration(jackknife: ArrayLike, times: ArrayLike | None = None) -> Floats:
-    """How fast the standard error changes with the estimate, from estimates that leave out one row each.
+    """Return the rate at which the standard error changes with the estimate, from estimates without one row each.
 
-    `jackknife` has shape (U, ...); `times`, shape (U,), says how many rows gave each of them (1 by default). 0 where
-    they do not vary. Efron and Tibshirani, equation 14.15.
+    `jackknife` has shape (U, ...); `times`, shape (U,), says how many rows gave each of them (1 by default). 0
+    where they do not vary. Efron and Tibshirani, equation 14.15.
     """
-    left = np.asarray(jackknife, float)
-    weight = np.ones(len(left)) if times is None else np.asarray(times, float)
-    weight = weight.reshape(-1, *[1] * (left.ndim - 1))
-    finite = np.isfinite(left)
+    estimates = np.asarray(jackknife, float)
+    weight = np.ones(len(estimates)) if times is None else np.asarray(times, float)
+    weight = weight.reshape(-1, *[1] * (estimates.ndim - 1))
+    finite = np.isfinite(estimates)
     weight = np.where(finite, weight, 0.0)
-    left = np.where(finite, left, 0.0)
+    estimates = np.where(finite, estimates, 0.0)
     total = weight.sum(0)
-    off = np.where(finite, (weight * left).sum(0) / np.where(total > 0, total, 1) - left, 0.0)
+    off = np.where(finite, (weight * estimates).sum(0) / np.where(total > 0, total, 1) - estimates, 0.0)
     top, bottom = (weight * off**3).sum(0), 6 * (weight * off**2).sum(0) ** 1.5
     result: Floats = np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 1e-300)
     return result
 
 
-def _one(value: Floats, drawn: Floats, tail: float, method: str, rate: float) -> Interval:
+def _interval_of_value(value: Floats, drawn: Floats, tail: float, method: str, rate: float) -> BootstrapInterval:
     drawn = drawn[np.isfinite(drawn)]
     nothing = np.array(np.nan)
     if drawn.size < 2 or not np.isfinite(value):
-        return Interval(nothing, nothing, nothing)
+        return BootstrapInterval(nothing, nothing, nothing)
     error = np.array(drawn.std(ddof=1))
     if drawn.min() == drawn.max():
-        return Interval(np.array(drawn[0]), np.array(drawn[0]), np.array(0.0))
+        return BootstrapInterval(np.array(drawn[0]), np.array(drawn[0]), np.array(0.0))
     low, high = tail, 1 - tail
     if method == "bca":
         low, high = (_shifted(share, value, drawn, rate) for share in (tail, 1 - tail))
     limits = np.quantile(drawn, [low, high])
     if method == "basic":
         limits = 2 * value - limits[::-1]
-    return Interval(np.array(limits[0]), np.array(limits[1]), error)
+    return BootstrapInterval(np.array(limits[0]), np.array(limits[1]), error)
 
 
 def _shifted(share: float, value: Floats, drawn: Floats, rate: float) -> float:

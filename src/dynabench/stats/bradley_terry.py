@@ -1,11 +1,12 @@
-"""Strengths of models from comparisons: who was preferred to whom, how often, and how often neither was.
+"""Strengths of models from pairwise preferences: wins of one model over another, and ties.
 
-Model i is preferred to j with probability p_i / (p_i + p_j + v sqrt(p_i p_j)), and the two tie with
-v sqrt(p_i p_j) over the same sum; v = 0 is the model without ties. Sources: Bradley and Terry, Rank Analysis of
-Incomplete Block Designs, Biometrika 39 (1952) 324-345; Davidson, On Extending the Bradley-Terry Model to Accommodate
-Ties in Paired Comparison Experiments, Journal of the American Statistical Association 65 (1970) 317-328; Hunter, MM
-Algorithms for Generalized Bradley-Terry Models, Annals of Statistics 32 (2004) 384-406 (minorisation-maximisation);
-Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 6 and 13 (percentile intervals).
+Model i is preferred to j with probability p_i / (p_i + p_j + v sqrt(p_i p_j)), and the two tie with v
+sqrt(p_i p_j) over the same sum; v = 0 is the model without ties. Sources: Bradley and Terry, Rank Analysis of
+Incomplete Block Designs, Biometrika 39 (1952) 324-345; Davidson, On Extending the Bradley-Terry Model to
+Accommodate Ties in Paired Comparison Experiments, Journal of the American Statistical Association 65 (1970)
+317-328; Hunter, MM Algorithms for Generalized Bradley-Terry Models, Annals of Statistics 32 (2004) 384-406
+(minorisation-maximisation); Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 6 and 13
+(percentile intervals).
 """
 
 from dataclasses import dataclass
@@ -23,28 +24,31 @@ PRECISE = 1e-10
 
 
 @dataclass(frozen=True)
-class Fit:
+class StrengthFit:
     """Logarithms of strengths, shape (..., K), their mean 0; `tie` is v, shape (...)."""
 
     strengths: Floats
     tie: Floats
 
     def chances(self) -> Floats:
-        """Probabilities that the first of a pair is preferred where there is no tie, shape (..., K, K)."""
+        """Return probabilities that the first of a pair is preferred where there is no tie, shape (..., K, K)."""
         apart = self.strengths[..., :, None] - self.strengths[..., None, :]
-        found: Floats = 1 / (1 + np.exp(-apart))
-        return found
+        probabilities: Floats = 1 / (1 + np.exp(-apart))
+        return probabilities
 
 
-def fit(wins: ArrayLike, ties: ArrayLike | None = None, prior: float = 0.0, precise: float = PRECISE) -> Fit:
-    """The likeliest strengths, by minorisation-maximisation.
+def fit_strengths(
+    wins: ArrayLike, ties: ArrayLike | None = None, prior: float = 0.0, precise: float = PRECISE
+) -> StrengthFit:
+    """Return the likeliest strengths, by minorisation-maximisation.
 
-    `wins`, shape (..., K, K), says how often the row's model was preferred to the column's; `ties`, of the same shape
-    and symmetric, how often neither was. `prior` wins are added both ways between any two models. Without them there
-    is no likeliest strength unless each model has won, over others if need be, against each (Hunter, assumption 1):
-    raises ValueError then, for shapes that do not fit, and for numbers that are negative or not finite.
+    `wins`, shape (..., K, K), counts how often the row's model was preferred to the column's; `ties`, of the same
+    shape and symmetric, how often neither was. `prior` wins are added both ways between any two models. Without
+    them there is no likeliest strength unless each model has won, over others if need be, against each (Hunter,
+    assumption 1): raises ValueError then, for shapes that do not fit, and for numbers that are negative or not
+    finite.
     """
-    won, tied = _checked(wins, ties)
+    won, tied = _check_tables(wins, ties)
     size = won.shape[-1]
     off = ~np.eye(size, dtype=bool)
     won = np.where(off, won + prior, 0.0)
@@ -60,7 +64,7 @@ def fit(wins: ArrayLike, ties: ArrayLike | None = None, prior: float = 0.0, prec
         log, tie = new, weight
         if moved < precise:
             break
-    return Fit(log, tie)
+    return StrengthFit(log, tie)
 
 
 def _step(log: Floats, tie: Floats, games: Floats, scores: Floats, draws: Floats) -> tuple[Floats, Floats]:
@@ -82,7 +86,7 @@ def _step(log: Floats, tie: Floats, games: Floats, scores: Floats, draws: Floats
     return new, np.divide(draws, half, out=np.zeros_like(draws), where=draws > 0)
 
 
-def _checked(wins: ArrayLike, ties: ArrayLike | None) -> tuple[Floats, Floats]:
+def _check_tables(wins: ArrayLike, ties: ArrayLike | None) -> tuple[Floats, Floats]:
     won = np.asarray(wins, float)
     tied = np.zeros_like(won) if ties is None else np.asarray(ties, float)
     if won.ndim < 2 or won.shape[-1] != won.shape[-2] or won.shape[-1] < 2 or tied.shape != won.shape:
@@ -95,18 +99,18 @@ def _checked(wins: ArrayLike, ties: ArrayLike | None) -> tuple[Floats, Floats]:
 
 
 def _settled(won: Floats, tied: Floats) -> bool:
-    """Whether each model has won or tied against each, over others if need be, in every one of the tables."""
+    """True where each model has won or tied against each, over others if need be, in every one of the tables."""
     from scipy.sparse.csgraph import connected_components  # a tenth of a second, without which web processes start
 
     edges = (won + tied > 0).reshape(-1, *won.shape[-2:])
     return all(
-        connected_components(each, directed=True, connection="strong")[0] == 1 for each in np.unique(edges, axis=0)
+        connected_components(table, directed=True, connection="strong")[0] == 1 for table in np.unique(edges, axis=0)
     )
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One judgement: `first` and `second` are numbers of models; `cluster` names whose judgements belong together.
+class PairwiseJudgement:
+    """One judgement between two models, given by their numbers; `cluster` groups judgements that belong together.
 
     `won` is 1 where the first was preferred, 0 where the second was, 0.5 for a tie.
     """
@@ -118,10 +122,10 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Board:
-    """Strengths with intervals and places; `wins` and `ties`, shape (K, K), are what they come from.
+class StrengthBoard:
+    """Strengths with intervals and ranks; `wins` and `ties`, shape (K, K), are the counts behind them.
 
-    With fewer than `FEWEST` clusters intervals are without ends, and each model may have any place.
+    With fewer than `MIN_CLUSTERS` clusters intervals are infinite, and each model may have any rank.
     """
 
     strengths: Floats
@@ -134,7 +138,7 @@ class Board:
     clusters: int
 
 
-FEWEST = 6
+MIN_CLUSTERS = 6
 """Clusters below which samples of them bound nothing: one alone is the same in every sample, and few repeat each other,
 so that intervals would be far too narrow."""
 PRIOR = 0.5
@@ -142,31 +146,35 @@ PRIOR = 0.5
 a model that has won all would be infinitely strong."""
 
 
-def board(models: int, comparisons: list[Comparison], digest: str, level: float = 0.95, times: int = 1000) -> Board:
-    """Strengths of models, with percentile intervals and ranks from samples of whole clusters drawn with replacement.
+def strength_board(
+    models: int, comparisons: list[PairwiseJudgement], digest: str, level: float = 0.95, times: int = 1000
+) -> StrengthBoard:
+    """Return strengths of models, with percentile intervals and ranks from samples of whole clusters with replacement.
 
-    `digest` names the data: the same comparisons have the same intervals. Raises ValueError without any.
+    `digest` names the data: the same judgements have the same intervals. Raises ValueError without any judgement.
     """
-    names = sorted({each.cluster for each in comparisons})
+    names = sorted({judgement.cluster for judgement in comparisons})
     place = {name: number for number, name in enumerate(names)}
     won = np.zeros((len(names), models, models))
     tied = np.zeros_like(won)
-    for each in comparisons:
-        at = place[each.cluster]
-        if each.won == 0.5:
-            tied[at, each.first, each.second] += 1
-            tied[at, each.second, each.first] += 1
-        elif each.won > 0.5:
-            won[at, each.first, each.second] += 1
+    for judgement in comparisons:
+        at = place[judgement.cluster]
+        if judgement.won == 0.5:
+            tied[at, judgement.first, judgement.second] += 1
+            tied[at, judgement.second, judgement.first] += 1
+        elif judgement.won > 0.5:
+            won[at, judgement.first, judgement.second] += 1
         else:
-            won[at, each.second, each.first] += 1
-    found = fit(won.sum(0), tied.sum(0), PRIOR)
-    if len(names) < FEWEST:
+            won[at, judgement.second, judgement.first] += 1
+    fitted = fit_strengths(won.sum(0), tied.sum(0), PRIOR)
+    if len(names) < MIN_CLUSTERS:
         ends, anywhere = np.full(models, np.inf), [RankInterval(1, models, 1) for _ in range(models)]
-        return Board(found.strengths, -ends, ends, anywhere, float(found.tie), won.sum(0), tied.sum(0), len(names))
-    weights = np.stack(list(replicates.counts(digest, np.arange(len(names)), len(names), times))).astype(float)
-    drawn = fit(np.tensordot(weights, won, 1), np.tensordot(weights, tied, 1), PRIOR, precise=1e-6).strengths
+        return StrengthBoard(
+            fitted.strengths, -ends, ends, anywhere, float(fitted.tie), won.sum(0), tied.sum(0), len(names)
+        )
+    weights = np.stack(list(replicates.kind_counts(digest, np.arange(len(names)), len(names), times))).astype(float)
+    drawn = fit_strengths(np.tensordot(weights, won, 1), np.tensordot(weights, tied, 1), PRIOR, precise=1e-6).strengths
     tail = (1 - level) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    ranks = rank_intervals(found.strengths, drawn, level)
-    return Board(found.strengths, low, high, ranks, float(found.tie), won.sum(0), tied.sum(0), len(names))
+    ranks = rank_intervals(fitted.strengths, drawn, level)
+    return StrengthBoard(fitted.strengths, low, high, ranks, float(fitted.tie), won.sum(0), tied.sum(0), len(names))

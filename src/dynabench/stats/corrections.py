@@ -13,32 +13,32 @@ Floats = NDArray[np.float64]
 
 
 def bonferroni(p: ArrayLike) -> Floats:
-    """Corrected p values, shape (m,), that keep the chance of any false finding below the level."""
+    """Return corrected p values, shape (m,), that keep the probability of any false finding below the level."""
     values = _checked(p)
     return np.minimum(values * len(values), 1.0)
 
 
 def holm(p: ArrayLike) -> Floats:
-    """Corrected p values, shape (m,), with Bonferroni's guarantee and never larger than his."""
+    """Return corrected p values, shape (m,), with the guarantee of Bonferroni's correction and never larger."""
     values = _checked(p)
     order = np.argsort(values, kind="stable")
     steps = values[order] * np.arange(len(values), 0, -1)
-    return _back(np.maximum.accumulate(steps), order)
+    return _in_first_order(np.maximum.accumulate(steps), order)
 
 
 def benjamini_hochberg(p: ArrayLike) -> Floats:
-    """Corrected p values, shape (m,), that keep the expected share of false findings below the level.
+    """Return corrected p values, shape (m,), that keep the expected share of false findings below the level.
 
     Holds for independent tests and for those that depend positively on each other.
     """
     values = _checked(p)
     order = np.argsort(values, kind="stable")[::-1]
     steps = values[order] * (len(values) / np.arange(len(values), 0, -1))
-    return _back(np.minimum.accumulate(steps), order)
+    return _in_first_order(np.minimum.accumulate(steps), order)
 
 
 def uncorrected(p: ArrayLike) -> Floats:
-    """The p values as they are."""
+    """Return the p values unchanged."""
     return _checked(p)
 
 
@@ -50,8 +50,11 @@ CORRECTIONS: dict[str, Callable[[ArrayLike], Floats]] = {
 }
 
 
-def corrected(p: ArrayLike, correction: str = "holm") -> Floats:
-    """The p values, shape (m,), after the correction of this name. Raises ValueError for another name or no p value."""
+def correct_p_values(p: ArrayLike, correction: str = "holm") -> Floats:
+    """Return the p values, shape (m,), after the correction of this name.
+
+    Raises ValueError for an unknown name or p.
+    """
     if correction not in CORRECTIONS:
         raise ValueError(f"no correction {correction!r}; there are {', '.join(CORRECTIONS)}")
     return CORRECTIONS[correction](p)
@@ -64,8 +67,8 @@ def _checked(p: ArrayLike) -> Floats:
     return values
 
 
-def _back(steps: Floats, order: NDArray[np.intp]) -> Floats:
+def _in_first_order(steps: Floats, order: NDArray[np.intp]) -> Floats:
     """Sorted values in their first order, at most 1."""
-    found = np.empty_like(steps)
-    found[order] = np.minimum(steps, 1.0)
-    return found
+    restored = np.empty_like(steps)
+    restored[order] = np.minimum(steps, 1.0)
+    return restored

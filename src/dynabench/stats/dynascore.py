@@ -1,8 +1,8 @@
 """Dynascore: several metrics of a model as one number, in the exact form of Dynaboard and in a guarded one.
 
-Source of the exact form: Ma et al., Dynaboard: An Evaluation-As-A-Service Platform for Holistic Next-Generation
-Benchmarking, NeurIPS 2021, section 4 (the average marginal rate of substitution, AMRS). `docs/explanation/boards.md`
-says what each form promises and what it does not.
+Source of the exact form: Ma et al., Dynaboard: An Evaluation-As-A-Service Platform for Holistic Next-
+Generation Benchmarking, NeurIPS 2021, section 4 (the average marginal rate of substitution, AMRS).
+`docs/explanation/boards.md` describes the properties of each form.
 """
 
 from collections.abc import Mapping
@@ -28,24 +28,26 @@ def dynascore(
     directions: Mapping[str, int] | None = None,
     offsets: Numbers | None = None,
 ) -> dict[str, float]:
-    """The Dynascore of each model, in units of the primary metric.
+    """Return the Dynascore of each model, in units of the primary metric.
 
-    `scores` holds {model: {metric: value}}, averaged over data sets (`averaged`). `weights` are normalised to 1;
-    metrics that they do not name weigh nothing; without them the primary weighs 4, each other metric 1. `directions`
-    has -1 for metrics of which less is better; `offsets` are added to metric * direction (memory: the machine's GiB).
-    The score is the sum of weight * (direction * value + offset) / AMRS, where the AMRS of a metric is the mean of |its
-    difference| / |difference in the primary| between neighbours by the primary, of those that differ in it by more than
-    1e-4 of its largest value.
+    `scores` holds {model: {metric: value}}, averaged over data sets (`average_over_datasets`). `weights` are
+    normalised to 1; metrics that they do not name weigh nothing; without them the primary weighs 4, each other
+    metric 1. `directions` has -1 for metrics of which less is better; `offsets` are added to metric * direction
+    (memory: the machine's GiB).
 
-    A metric without an exchange rate (one model, all primaries tied, a constant metric) adds nothing. Models that tie
-    in the primary are neighbours in the order of their other metrics. Models that cannot be ranked (`unranked` says
-    why) are left out. Raises ValueError for unknown metrics, directions other than 1 and -1, offsets that are not
-    finite, and weights that are negative, not finite or all 0.
+    The score is the sum of weight * (direction * value + offset) / AMRS, where the AMRS of a metric is the mean
+    of |its difference| / |difference in the primary| between neighbours by the primary, of those that differ in
+    it by more than 1e-4 of its largest value.
+
+    A metric without an exchange rate (one model, all primaries tied, a constant metric) adds nothing. Models that
+    tie in the primary are neighbours in the order of their other metrics. Models that cannot be ranked (see
+    `unranked_reasons`) are left out. Raises ValueError for unknown metrics, directions other than 1 and -1,
+    offsets that are not finite, and weights that are negative, not finite or all 0.
     """
-    share = shares_of(scores, primary, weights)
-    offset = _named(offsets, scores, "offsets")
-    factor = exchange(scores, primary, weights, directions)
-    sign, out = _signs(directions, scores), unranked(scores, primary, weights)
+    share = weight_shares(scores, primary, weights)
+    offset = _check_numbers(offsets, scores, "offsets")
+    factor = exchange_rates(scores, primary, weights, directions)
+    sign, out = _signs(directions, scores), unranked_reasons(scores, primary, weights)
     fixed = fsum(factor[metric] * sign.get(metric, 1) * offset.get(metric, 0.0) for metric in share)
     return {
         model: fsum([fixed, *(factor[metric] * scores[model][metric] for metric in share)])
@@ -70,8 +72,8 @@ def guarded_dynascore(
     higher. Other arguments, models left out and errors as for `dynascore`; a declared scale also needs two different
     finite ends, the worst first.
     """
-    factor = guarded_exchange(scores, primary, weights, directions, scales)
-    out = unranked(scores, primary, weights)
+    factor = guarded_exchange_rates(scores, primary, weights, directions, scales)
+    out = unranked_reasons(scores, primary, weights)
     ranked = [model for model in scores if model not in out]
     sign = _signs(directions, scores)
     zero = {
@@ -85,50 +87,52 @@ def guarded_dynascore(
     }
 
 
-def exchange(
+def exchange_rates(
     scores: Scores, primary: str, weights: Numbers | None = None, directions: Mapping[str, int] | None = None
 ) -> dict[str, float]:
-    """By weighted metric: how many points of Dynascore one unit of it is worth, negative where less is better.
+    """Return for each weighted metric the points of Dynascore for one unit of it, negative where less is better.
 
     weight * direction / AMRS, and 0 where there is no exchange rate. Errors as for `dynascore`.
     """
-    share, sign = shares_of(scores, primary, weights), _signs(directions, scores)
-    out = unranked(scores, primary, weights)
+    share, sign = weight_shares(scores, primary, weights), _signs(directions, scores)
+    out = unranked_reasons(scores, primary, weights)
     others = sorted(set(share) - {primary})
     rows = sorted([scores[model][metric] for metric in (primary, *others)] for model in scores if model not in out)
-    found = dict.fromkeys(share, 0.0)
+    rates = dict.fromkeys(share, 0.0)
     for place, metric in enumerate((primary, *others)):
         if metric in share and (rate := _substitution(rows, place) if place else 1.0) > TINY:
-            found[metric] = share[metric] * sign.get(metric, 1) / rate
-    return found
+            rates[metric] = share[metric] * sign.get(metric, 1) / rate
+    return rates
 
 
-def guarded_exchange(
+def guarded_exchange_rates(
     scores: Scores,
     primary: str,
     weights: Numbers | None = None,
     directions: Mapping[str, int] | None = None,
     scales: Mapping[str, tuple[float, float]] | None = None,
 ) -> dict[str, float]:
-    """By weighted metric: how many points of the guarded score one unit of it is worth; 0 where all models are alike.
+    """Return for each weighted metric the points of the guarded score for one unit of it.
+
+    0 where all models are equal.
 
     Errors as for `guarded_dynascore`.
     """
-    share, sign = shares_of(scores, primary, weights), _signs(directions, scores)
+    share, sign = weight_shares(scores, primary, weights), _signs(directions, scores)
     declared = _scales(scales, scores, sign)
-    out = unranked(scores, primary, weights)
-    found = {}
+    out = unranked_reasons(scores, primary, weights)
+    rates = {}
     for metric, weight in share.items():
         values = [scores[model][metric] for model in scores if model not in out]
         span = declared.get(metric) or _span(values)
-        found[metric] = 100 * weight * sign.get(metric, 1) / span if span > TINY else 0.0
-    return found
+        rates[metric] = 100 * weight * sign.get(metric, 1) / span if span > TINY else 0.0
+    return rates
 
 
-def unranked(scores: Scores, primary: str, weights: Numbers | None = None) -> dict[str, str]:
-    """Why models have no score: a metric that weighs something, or the primary, is missing or not finite."""
-    needed = [primary, *(metric for metric in shares_of(scores, primary, weights) if metric != primary)]
-    found = {}
+def unranked_reasons(scores: Scores, primary: str, weights: Numbers | None = None) -> dict[str, str]:
+    """Return the reasons of models without a score: a weighted metric, or the primary, is missing or not finite."""
+    needed = [primary, *(metric for metric in weight_shares(scores, primary, weights) if metric != primary)]
+    reason_of = {}
     for model, its in scores.items():
         missing = [metric for metric in needed if its.get(metric) is None]
         strange = [metric for metric in needed if metric not in missing and not abs(its[metric]) < LARGEST]
@@ -136,24 +140,26 @@ def unranked(scores: Scores, primary: str, weights: Numbers | None = None) -> di
             reasons = [f"no {metric}" for metric in missing] + [
                 f"{metric} is not a finite number" for metric in strange
             ]
-            found[model] = "; ".join(reasons)
-    return found
+            reason_of[model] = "; ".join(reasons)
+    return reason_of
 
 
-def shares_of(scores: Scores, primary: str, weights: Numbers | None = None) -> dict[str, float]:
-    """Weights above 0 by metric, normalised to 1. Errors as for `dynascore`."""
-    known = {metric for its in scores.values() for metric in its}
-    if scores and primary not in known:
-        raise ValueError(f"no model has the primary metric {primary!r}; there are {', '.join(sorted(known)) or 'none'}")
+def weight_shares(scores: Scores, primary: str, weights: Numbers | None = None) -> dict[str, float]:
+    """Return weights above 0 by metric, normalised to 1. Errors as for `dynascore`."""
+    metrics = {metric for its in scores.values() for metric in its}
+    if scores and primary not in metrics:
+        raise ValueError(
+            f"no model has the primary metric {primary!r}; there are {', '.join(sorted(metrics)) or 'none'}"
+        )
     if weights is None:
-        weights = {metric: PRIMARY_WEIGHT if metric == primary else OTHER_WEIGHT for metric in sorted(known)}
-    given = _named(weights, scores, "weights")
-    if any(weight < 0 for weight in given.values()):
+        weights = {metric: PRIMARY_WEIGHT if metric == primary else OTHER_WEIGHT for metric in sorted(metrics)}
+    checked_weights = _check_numbers(weights, scores, "weights")
+    if any(weight < 0 for weight in checked_weights.values()):
         raise ValueError("weights are 0 or more")
-    total = fsum(given.values())
+    total = fsum(checked_weights.values())
     if scores and not total:
         raise ValueError("at least one metric needs a weight above 0")
-    return {metric: weight / total for metric, weight in given.items() if weight}
+    return {metric: weight / total for metric, weight in checked_weights.items() if weight}
 
 
 def _substitution(rows: list[list[float]], place: int) -> float:
@@ -161,8 +167,8 @@ def _substitution(rows: list[list[float]], place: int) -> float:
     least = THRESHOLD * max((abs(row[0]) for row in rows), default=0.0)
     noise = NOISE * max((abs(row[place]) for row in rows), default=0.0)
     rates = []
-    for one, other in pairwise(rows):
-        apart, step = other[0] - one[0], abs(other[place] - one[place])
+    for first, other in pairwise(rows):
+        apart, step = other[0] - first[0], abs(other[place] - first[place])
         if apart > least:
             rates.append(step / apart if step > noise else 0.0)
     return fsum(rates) / len(rates) if rates else 0.0
@@ -173,30 +179,30 @@ def _span(values: list[float]) -> float:
 
 
 def _signs(directions: Mapping[str, int] | None, scores: Scores) -> dict[str, int]:
-    found = {metric: int(sign) for metric, sign in _named(directions, scores, "directions").items()}
+    sign_of = {metric: int(sign) for metric, sign in _check_numbers(directions, scores, "directions").items()}
     if any(sign not in (1, -1) for sign in (directions or {}).values()):
         raise ValueError("a direction is 1 (more is better) or -1 (less is better)")
-    return found
+    return sign_of
 
 
 def _scales(scales: Mapping[str, tuple[float, float]] | None, scores: Scores, sign: Mapping[str, int]) -> Numbers:
-    found = {}
+    spans = {}
     for end in (0, 1):
-        _named({metric: scale[end] for metric, scale in (scales or {}).items()}, scores, "scales")
+        _check_numbers({metric: scale[end] for metric, scale in (scales or {}).items()}, scores, "scales")
     for metric, (worst, best) in (scales or {}).items():
-        found[metric] = sign.get(metric, 1) * (best - worst)
-        if not 1 / LARGEST < found[metric] < LARGEST:
+        spans[metric] = sign.get(metric, 1) * (best - worst)
+        if not 1 / LARGEST < spans[metric] < LARGEST:
             raise ValueError(f"the scale of {metric} needs its worst end first and another, better one")
-    return found
+    return spans
 
 
-def _named(given: Numbers | None, scores: Scores, what: str) -> dict[str, float]:
+def _check_numbers(numbers: Numbers | None, scores: Scores, argument: str) -> dict[str, float]:
     """The numbers as they are. Raises ValueError for metrics that no model has and for what is not finite."""
-    known = {metric for its in scores.values() for metric in its}
-    unknown = [metric for metric in given or {} if metric not in known]
+    metrics = {metric for its in scores.values() for metric in its}
+    unknown = [metric for metric in numbers or {} if metric not in metrics]
     if scores and unknown:
-        raise ValueError(f"{what}: no model has {', '.join(unknown)}; there are {', '.join(sorted(known))}")
-    strange = [metric for metric, value in (given or {}).items() if not isfinite(value)]
+        raise ValueError(f"{argument}: no model has {', '.join(unknown)}; there are {', '.join(sorted(metrics))}")
+    strange = [metric for metric, value in (numbers or {}).items() if not isfinite(value)]
     if strange:
-        raise ValueError(f"{what}: {', '.join(strange)} has to be a finite number")
-    return dict(given or {})
+        raise ValueError(f"{argument}: {', '.join(strange)} has to be a finite number")
+    return dict(numbers or {})

@@ -1,22 +1,22 @@
 """The model error rate of a round and its validated forms, from counts.
 
 MER = fooled / examples. vMER = fooled and found correct / examples, as the Dynabench paper defines it. vMER
-(resolved) = fooled and found correct / (not fooled + fooled with a final verdict): what vMER would be if the
-examples that still wait for votes were left out. Examples of which nobody knows (yet) whether a model was fooled are in
-none of the three, neither above nor below the line.
+(resolved) = fooled and found correct / (not fooled + fooled with a final verdict): the value of vMER without
+the examples that still wait for votes. Examples without a known outcome (fooled or not) are in none of the
+three, neither above nor below the line.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dynabench.stats.rates import Rate, clustered, wilson
+from dynabench.stats.rates import Rate, clustered_rate, wilson
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """Live examples that were not retracted; how many fooled; of these, found `correct`, and with any final verdict.
+class ErrorCounts:
+    """Counts of live examples that were not retracted: fooled, of these found `correct`, and with any final verdict.
 
-    Of `unknown` ones it is not known whether a model was fooled: none was asked, or nobody has judged its answer.
+    `unknown` examples have no known outcome: no model was asked, or nobody has judged its answer yet.
     """
 
     examples: int = 0
@@ -29,8 +29,8 @@ class Counts:
         if not 0 <= self.validated <= self.resolved <= self.fooled <= self.known <= self.examples:
             raise ValueError(f"counts need 0 <= validated <= resolved <= fooled <= examples - unknown, not {self}")
 
-    def __add__(self, other: "Counts") -> "Counts":
-        return Counts(
+    def __add__(self, other: "ErrorCounts") -> "ErrorCounts":
+        return ErrorCounts(
             self.examples + other.examples,
             self.fooled + other.fooled,
             self.validated + other.validated,
@@ -40,12 +40,12 @@ class Counts:
 
     @property
     def known(self) -> int:
-        """Examples of which it is known whether a model was fooled: the base of MER and vMER."""
+        """Examples with a known outcome (fooled or not): the base of MER and vMER."""
         return self.examples - self.unknown
 
     @property
     def settled(self) -> int:
-        """Examples of which it is known whether they are validated errors: not fooled, or with a final verdict."""
+        """Examples with a known status as validated errors: not fooled, or with a final verdict."""
         return self.known - self.fooled + self.resolved
 
 
@@ -58,8 +58,8 @@ class ErrorRates:
     vmer_resolved: Rate
 
 
-def error_rates(counts: Counts, level: float = 0.95) -> ErrorRates:
-    """The rates with Wilson intervals, as if examples were independent of each other."""
+def error_rates(counts: ErrorCounts, level: float = 0.95) -> ErrorRates:
+    """Return the rates with Wilson intervals, as if examples were independent of each other."""
     return ErrorRates(
         mer=wilson(counts.fooled, counts.known, level),
         vmer=wilson(counts.validated, counts.known, level),
@@ -67,12 +67,12 @@ def error_rates(counts: Counts, level: float = 0.95) -> ErrorRates:
     )
 
 
-def clustered_error_rates(by_annotator: Sequence[Counts], level: float = 0.95) -> ErrorRates:
-    """The same rates with intervals clustered by annotator: one `Counts` per person."""
-    known = [counts.known for counts in by_annotator]
+def clustered_error_rates(by_annotator: Sequence[ErrorCounts], level: float = 0.95) -> ErrorRates:
+    """Return the rates with intervals clustered by annotator: one `ErrorCounts` per person."""
+    with_outcome = [counts.known for counts in by_annotator]
     validated = [counts.validated for counts in by_annotator]
     return ErrorRates(
-        mer=clustered([counts.fooled for counts in by_annotator], known, level),
-        vmer=clustered(validated, known, level),
-        vmer_resolved=clustered(validated, [counts.settled for counts in by_annotator], level),
+        mer=clustered_rate([counts.fooled for counts in by_annotator], with_outcome, level),
+        vmer=clustered_rate(validated, with_outcome, level),
+        vmer_resolved=clustered_rate(validated, [counts.settled for counts in by_annotator], level),
     )

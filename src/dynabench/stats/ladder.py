@@ -1,8 +1,9 @@
-"""The ladder: what a board may show of hidden data to whoever submits again and again, without wearing the data out.
+"""The ladder: scores of hidden data shown to a person who submits again and again, without overfitting the data.
 
-Source: Blum and Hardt, The Ladder: A Reliable Leaderboard for Machine Learning Competitions, ICML 2015: the mechanism
-with a fixed step, and the one without parameters, of which the step is a standard error of a paired difference. A board
-that shows every score lets k tries gain about the root of k / n by chance; here they gain (log k / n)^(1/3) at most.
+Source: Blum and Hardt, The Ladder: A Reliable Leaderboard for Machine Learning Competitions, ICML 2015: the
+mechanism with a fixed step, and the one without parameters, of which the step is a standard error of a paired
+difference. A board that shows every score lets k tries gain about the root of k / n by chance; here they gain
+(log k / n)^(1/3) at most.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,36 +15,36 @@ from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
-    """What is shown after a submission: a score, the number of the submission that it is of, and whether it is new."""
+class ShownScore:
+    """The display after a submission: a score, the number of the submission that it is of, and whether it is new."""
 
     value: float | None
     best: int | None
     new: bool
 
 
-def ladder(values: Sequence[float], step: float, direction: int = 1) -> list[Released]:
-    """What the board shows after each submission of one person, whose scores are `values`, the oldest first.
+def ladder_scores(values: Sequence[float], step: float, direction: int = 1) -> list[ShownScore]:
+    """Return the display after each submission of one person, whose scores are `values`, the oldest first.
 
-    A score is shown, rounded to multiples of `step`, if it is better than the shown one by more than `step`; else the
-    old one stays. The first is always shown; scores that are not finite never are. `direction` is -1 where less is
-    better. Raises ValueError for a step that is not above 0 and for another direction.
+    A score is shown, rounded to multiples of `step`, if it is better than the shown one by more than `step`; else
+    the old one stays. The first is always shown; scores that are not finite never are. `direction` is -1 where
+    less is better. Raises ValueError for a step that is not above 0 and for another direction.
     """
     if not 0 < step < float("inf"):
         raise ValueError(f"a step is a number above 0, not {step}")
-    return _climbed(values, lambda new, best: step, step, direction)
+    return _climb(values, lambda new, best: step, step, direction)
 
 
-def free_ladder(
+def parameter_free_ladder_scores(
     values: Sequence[float], replicates: ArrayLike, rows: int, direction: int = 1, level: float | None = None
-) -> list[Released]:
-    """The same with a step that follows from the data: the standard error of the difference to the shown submission.
+) -> list[ShownScore]:
+    """Return the same with a step from the data: the standard error of the difference to the shown submission.
 
-    `replicates`, shape (B, T), are paired samples of the T scores, over a data set of n = `rows` rows; for a mean over
-    rows their differences vary by the s / sqrt(n) of the paper, and other metrics are served alike. With `level` the
-    step is that of a one-sided paired t test with this confidence (0.95) instead of one standard error. What is shown
-    is rounded to multiples of 1 / n. Raises ValueError for shapes that do not fit, fewer than 2 samples or rows, a
-    level that is not between 0.5 and 1, and another direction.
+    `replicates`, shape (B, T), are paired samples of the T scores, over a data set of n = `rows` rows; for a mean
+    over rows their differences vary by the s / sqrt(n) of the paper, and other metrics are served alike. With
+    `level` the step is that of a one-sided paired t test with this confidence (0.95) instead of one standard
+    error. Shown scores are rounded to multiples of 1 / n. Raises ValueError for shapes that do not fit, fewer
+    than 2 samples or rows, a level that is not between 0.5 and 1, and another direction.
     """
     drawn = np.asarray(replicates, float)
     if drawn.ndim != 2 or drawn.shape[1] != len(values) or len(drawn) < 2:
@@ -55,25 +56,25 @@ def free_ladder(
     def step(new: int, best: int) -> float:
         return errors * float((drawn[:, new] - drawn[:, best]).std(ddof=1))
 
-    return _climbed(values, step, 1 / rows, direction)
+    return _climb(values, step, 1 / rows, direction)
 
 
-def _climbed(values: Sequence[float], step: Callable[[int, int], float], unit: float, direction: int) -> list[Released]:
+def _climb(values: Sequence[float], step: Callable[[int, int], float], unit: float, direction: int) -> list[ShownScore]:
     if direction not in (1, -1):
         raise ValueError("a direction is 1 (more is better) or -1 (less is better)")
-    shown, best = None, 0
-    found = []
+    shown_value, best = None, 0
+    results = []
     for place, value in enumerate(values):
         new = False
         if isfinite(value / unit):
             rounded = round(value / unit) * unit
-            new = shown is None or (
-                direction * (value - shown) > step(place, best) and direction * (rounded - shown) > 0
+            new = shown_value is None or (
+                direction * (value - shown_value) > step(place, best) and direction * (rounded - shown_value) > 0
             )
             if new:
-                shown, best = rounded, place
-        found.append(Released(shown, None if shown is None else best, new))
-    return found
+                shown_value, best = rounded, place
+        results.append(ShownScore(shown_value, None if shown_value is None else best, new))
+    return results
 
 
 def _student(level: float, freedom: int) -> float:

@@ -1,9 +1,10 @@
-"""Intervals of ranks: which places of a board a model may truly have, given how sure the board is of its differences.
+"""Intervals of ranks: the places of a board that a model may truly have, given the uncertainty of differences.
 
-Sources: Mogstad, Romano, Shaikh and Wilhelm, Inference for Ranks with Applications to Mobility across Neighbourhoods
-and Academic Achievement across Countries, Review of Economic Studies 91 (2024) 476-518 (ranks from simultaneous
-intervals of all differences, with stepping down); Romano and Wolf, Econometrica 73 (2005) 1237-1282 (the stepwise
-test); Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 12.5 (studentised differences).
+Sources: Mogstad, Romano, Shaikh and Wilhelm, Inference for Ranks with Applications to Mobility across
+Neighbourhoods and Academic Achievement across Countries, Review of Economic Studies 91 (2024) 476-518 (ranks
+from simultaneous intervals of all differences, with stepping down); Romano and Wolf, Econometrica 73 (2005)
+1237-1282 (the stepwise test); Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 12.5
+(studentised differences).
 """
 
 from collections.abc import Iterator
@@ -34,15 +35,15 @@ class RankInterval:
         return f"{self.low}" if self.low == self.high else f"{self.low}-{self.high}"
 
 
-def board_replicates(replicates: NDArray[np.floating], coefficients: ArrayLike) -> Floats:
-    """Replicates of a weighted score, shape (B, M), from those of M models' metrics on data sets, shape (B, M, K, D).
+def weighted_replicates(replicates: NDArray[np.floating], coefficients: ArrayLike) -> Floats:
+    """Return replicates of a weighted score, shape (B, M), from M models' metrics on data sets, shape (B, M, K, D).
 
-    `coefficients`, shape (K, D), say how many points a unit of each metric on each data set is worth: the exchange rate
-    of the metric (`dynascore.exchange`) times the data set's share (`averages.shares`). They stay those of the board as
-    it is in every replicate: the intervals are about the models' scores at these rates, not about the rates. Metrics
-    without replicates (costs) are left out or get 0. Where a coefficient is 0, replicates may be anything.
-
-    Quickest where B is the last axis in memory, that is for a view of an array (K, D, M, B), as stored replicates are.
+    `coefficients`, shape (K, D), are the points for a unit of each metric on each data set: the exchange rate of
+    the metric (`dynascore.exchange_rates`) times the data set's share (`averages.dataset_shares`). They stay
+    those of the board as it is in every replicate: the intervals are about the models' scores at these rates, not
+    about the rates. Metrics without replicates (costs) are left out or get 0. Where a coefficient is 0,
+    replicates may be anything. Quickest where B is the last axis in memory, that is for a view of an array (K, D,
+    M, B), as stored replicates are.
     """
     weights = np.asarray(coefficients, float)
     if replicates.ndim != 4 or weights.shape != replicates.shape[2:]:
@@ -55,18 +56,19 @@ def board_replicates(replicates: NDArray[np.floating], coefficients: ArrayLike) 
 
 
 def rank_intervals(values: ArrayLike, replicates: ArrayLike, level: float = 0.95) -> list[RankInterval]:
-    """For each of M models the places that it may have, all of them right at once with probability `level`.
+    """Return for each of M models the places that it may have, all of them right at once with probability `level`.
 
-    `values`, shape (M,), more is better; `replicates`, shape (B, M), paired: row b has all models on one sample. Place
-    `low` is 1 + the number of models that are significantly better, `high` is M - the number that are significantly
-    worse. A pair differs significantly where the difference over its standard error exceeds the quantile, over samples,
-    of the largest such quotient of all pairs that are not yet told apart (steps are repeated until none is added). True
-    ties are covered in full: an interval has every place that a model may claim among its equals.
+    `values`, shape (M,), more is better; `replicates`, shape (B, M), paired: row b has all models on one sample.
+    Place `low` is 1 + the number of models that are significantly better, `high` is M - the number that are
+    significantly worse. A pair differs significantly where the difference over its standard error exceeds the
+    quantile, over samples, of the largest such quotient of all pairs that are not separated yet (steps are
+    repeated until none is added). True ties are covered in full: an interval has every place that a model may
+    claim among its equals.
 
-    A difference that does not vary separates two models unless it is 0; copies always tie and get one interval. A tie
-    `group` holds the models that are not significantly worse than its best one. Samples that more than half of the
-    models lack are left out. Models without a finite value, or undefined in another sample, have no rank and count
-    nowhere. Raises ValueError for shapes that do not fit and a level outside (0, 1).
+    A difference that does not vary separates two models unless it is 0; copies always tie and get one interval. A
+    tie `group` holds the models that are not significantly worse than its best one. Samples that more than half
+    of the models lack are left out. Models without a finite value, or undefined in another sample, have no rank
+    and count nowhere. Raises ValueError for shapes that do not fit and a level outside (0, 1).
     """
     value, drawn = np.asarray(values, float), np.asarray(replicates)
     if value.ndim != 1 or drawn.ndim != 2 or drawn.shape[1] != len(value):
@@ -75,30 +77,30 @@ def rank_intervals(values: ArrayLike, replicates: ArrayLike, level: float = 0.95
         raise ValueError(f"the level of an interval lies between 0 and 1, not at {level}")
     by_model, reasons = _complete(value, np.ascontiguousarray(drawn.T))
     ranked = [place for place in range(len(value)) if place not in reasons]
-    found = [RankInterval(None, None, None, reasons.get(place, "")) for place in range(len(value))]
+    intervals = [RankInterval(None, None, None, reasons.get(place, "")) for place in range(len(value))]
     if not ranked:
-        return found
+        return intervals
     first, copy = _distinct(value[ranked], by_model[ranked])
     better = _better(value[ranked][first], by_model[ranked][first], level)[np.ix_(copy, copy)]
     groups = _groups(np.lexsort((np.array(copy), -value[ranked])), better)
     low, high = 1 + better.sum(0), len(ranked) - better.sum(1)
     for number, place in enumerate(ranked):
-        found[place] = RankInterval(int(low[number]), int(high[number]), groups[number])
-    return found
+        intervals[place] = RankInterval(int(low[number]), int(high[number]), groups[number])
+    return intervals
 
 
 def _complete(value: Floats, by_model: NDArray[np.floating]) -> tuple[NDArray[np.floating], dict[int, str]]:
     """The samples that are used, and why models are not."""
     finite = np.isfinite(by_model)
-    known = np.isfinite(value)
-    reasons = {int(place): "no score" for place in np.flatnonzero(~known)}
+    has_score = np.isfinite(value)
+    reasons = {int(place): "no score" for place in np.flatnonzero(~has_score)}
     if finite.all():
         return by_model, reasons
-    kept = finite[known].sum(0) * 2 >= known.sum()
-    for place in np.flatnonzero(known & ~finite[:, kept].all(1)):
-        lacking = int((~finite[place, kept]).sum())
-        reasons[int(place)] = f"its score is not defined in {lacking:,} of {int(kept.sum()):,} samples"
-    return by_model[:, kept], reasons
+    used = finite[has_score].sum(0) * 2 >= has_score.sum()
+    for place in np.flatnonzero(has_score & ~finite[:, used].all(1)):
+        missing = int((~finite[place, used]).sum())
+        reasons[int(place)] = f"its score is not defined in {missing:,} of {int(used.sum()):,} samples"
+    return by_model[:, used], reasons
 
 
 def _distinct(value: Floats, by_model: NDArray[np.floating]) -> tuple[list[int], list[int]]:
@@ -106,8 +108,8 @@ def _distinct(value: Floats, by_model: NDArray[np.floating]) -> tuple[list[int],
     sets: dict[tuple[float, bytes], int] = {}
     first: list[int] = []
     copy = []
-    for place, (one, row) in enumerate(zip(value.tolist(), by_model, strict=True)):
-        number = sets.setdefault((one, row.tobytes()), len(sets))
+    for place, (score, row) in enumerate(zip(value.tolist(), by_model, strict=True)):
+        number = sets.setdefault((score, row.tobytes()), len(sets))
         if number == len(first):
             first.append(place)
         copy.append(number)
@@ -115,7 +117,7 @@ def _distinct(value: Floats, by_model: NDArray[np.floating]) -> tuple[list[int],
 
 
 def _better(value: Floats, by_model: NDArray[np.floating], level: float) -> Bools:
-    """Whether the first model of a pair is significantly better than the second, shape (M, M)."""
+    """True where the first model of a pair is significantly better than the second, shape (M, M)."""
     order = np.argsort(-value, kind="stable")
     value, by_model = value[order], by_model[order].astype(float)
     size = np.abs(by_model).max(1, initial=0)
@@ -125,12 +127,12 @@ def _better(value: Floats, by_model: NDArray[np.floating], level: float) -> Bool
     apart = np.triu(value[:, None] - value, 1)
     with np.errstate(divide="ignore"):
         inverse = np.where(still, 0.0, 1 / error)
-    told = still & (apart > ROUNDING**2 * np.abs(value).max(initial=0))
+    separated = still & (apart > ROUNDING**2 * np.abs(value).max(initial=0))
     sure = 1 + 1 / sqrt(2 * max(by_model.shape[1] - 1, 1))  # how far the error of B samples is uncertain itself
-    told |= _told(apart * inverse / sure, off.astype(np.float32), inverse.astype(np.float32), level)
-    found = np.zeros(told.shape, bool)
-    found[np.ix_(order, order)] = told
-    return found
+    separated |= _separated_pairs(apart * inverse / sure, off.astype(np.float32), inverse.astype(np.float32), level)
+    ordered = np.zeros(separated.shape, bool)
+    ordered[np.ix_(order, order)] = separated
+    return ordered
 
 
 def _errors(off: Floats) -> Floats:
@@ -143,19 +145,19 @@ def _errors(off: Floats) -> Floats:
     return result
 
 
-def _told(ratio: Floats, off: Singles, inverse: Singles, level: float) -> Bools:
+def _separated_pairs(ratio: Floats, off: Singles, inverse: Singles, level: float) -> Bools:
     """Pairs (better, worse) that the stepwise test tells apart; models are in the order of their values.
 
     Of each pair two claims are tested: that the first is not better, which may be rejected, and that the second is not,
     which cannot be and so stays in every step.
     """
     open_pairs = np.triu(inverse > 0, 1)
-    told = np.zeros(ratio.shape, bool)
+    separated = np.zeros(ratio.shape, bool)
     if not open_pairs.any():
-        return told
+        return separated
     pick = ceil(level * (off.shape[1] + 1)) - 1
     if pick >= off.shape[1]:
-        return told  # too few samples for this level
+        return separated  # too few samples for this level
     highest, opposite = np.zeros((2, off.shape[1]), np.float32)
     for block in _quotients(off, inverse, open_pairs):
         np.maximum(highest, block.max(0), out=highest)
@@ -164,8 +166,8 @@ def _told(ratio: Floats, off: Singles, inverse: Singles, level: float) -> Bools:
         limit = np.partition(np.maximum(highest, -opposite), pick)[pick]
         new = open_pairs & (ratio > limit)
         if not new.any():
-            return told
-        told |= new
+            return separated
+        separated |= new
         open_pairs &= ~new
         highest = np.zeros_like(highest)
         for block in _quotients(off, inverse, open_pairs):
@@ -174,11 +176,11 @@ def _told(ratio: Floats, off: Singles, inverse: Singles, level: float) -> Bools:
 
 def _quotients(off: Singles, inverse: Singles, pairs: Bools) -> Iterator[Singles]:
     """Differences over their standard errors in each sample: for each model those to the worse ones, shape (k, B)."""
-    for one, row in enumerate(pairs):
+    for model, row in enumerate(pairs):
         others = np.flatnonzero(row)
         if len(others):
-            block = off[one] - off[others]
-            block *= inverse[one, others, None]
+            block = off[model] - off[others]
+            block *= inverse[model, others, None]
             yield block
 
 
@@ -187,10 +189,10 @@ def _groups(order: NDArray[np.intp], better: Bools) -> list[int]:
 
     `order` has the models from the best on, copies side by side.
     """
-    found = [0] * len(order)
+    group_of = [0] * len(order)
     number, best = 0, -1
     for place in order.tolist():
         if best < 0 or better[best, place]:
             number, best = number + 1, place
-        found[place] = number
-    return found
+        group_of[place] = number
+    return group_of

@@ -1,10 +1,10 @@
-"""Rates with honest intervals: over independent examples, over clusters, and between people and models.
+"""Rates with intervals: over independent examples, over clusters, and between people and models.
 
-Sources: Wilson, JASA 22 (1927) 209-212; Dean and Pagano, Journal of Survey Statistics and Methodology 3 (2015)
-484-503 (Wilson's interval with the effective sample size); Korn and Graubard, Survey Methodology 24 (1998) 193-201
-(correction for few clusters); Wolter, Introduction to Variance Estimation, 2nd edition (2007), chapter 4 (the
-jackknife, leaving out one cluster at a time); Zou and Donner, Statistics in Medicine 27 (2008) 1693-1702 (difference of
-two correlated rates from their separate limits).
+Sources: Wilson, JASA 22 (1927) 209-212; Dean and Pagano, Journal of Survey Statistics and Methodology 3
+(2015) 484-503 (Wilson's interval with the effective sample size); Korn and Graubard, Survey Methodology 24
+(1998) 193-201 (correction for few clusters); Wolter, Introduction to Variance Estimation, 2nd edition (2007),
+chapter 4 (the jackknife, leaving out one cluster at a time); Zou and Donner, Statistics in Medicine 27 (2008)
+1693-1702 (difference of two correlated rates from their separate limits).
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-FEW = 30
+FEW_ROWS = 30
 """Rows below which a share says little: its interval is then some 35 points wide at worst."""
 
 
@@ -31,7 +31,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class HumanModelGap:
     """Human accuracy, the models' accuracy on the same items, and the first minus the second; `n` counts items."""
 
     human: Rate
@@ -43,7 +43,7 @@ UNKNOWN = Rate(None, None, None, 0)
 
 
 def wilson(k: int, n: int, level: float = 0.95) -> Rate:
-    """`k` of `n` independent examples with Wilson's score interval. Raises ValueError unless 0 <= k <= n."""
+    """Return `k` of `n` independent examples with Wilson's score interval. Raises ValueError unless 0 <= k <= n."""
     if not 0 <= k <= n:
         raise ValueError(f"a rate needs 0 <= k <= n, not k={k}, n={n}")
     if n == 0:
@@ -51,13 +51,14 @@ def wilson(k: int, n: int, level: float = 0.95) -> Rate:
     return Rate(k / n, *_score(k / n, n, _normal(level)), n)
 
 
-def clustered(k_by_cluster: ArrayLike, n_by_cluster: ArrayLike, level: float = 0.95) -> Rate:
-    """sum(k) / sum(n) where the examples of one cluster (one annotator, one item) resemble each other.
+def clustered_rate(k_by_cluster: ArrayLike, n_by_cluster: ArrayLike, level: float = 0.95) -> Rate:
+    """Return sum(k) / sum(n) where the examples of one cluster (one annotator, one item) resemble each other.
 
-    Both arguments have shape (clusters,). The variance of the ratio is the jackknife's, leaving out one cluster at a
-    time; the effective sample size that follows from it, never above n, goes into Wilson's interval with the t quantile
-    of clusters - 1 degrees of freedom. At 0 and 1, where no variance can be estimated, a cluster counts as one example.
-    One cluster says nothing about others: its interval is 0 to 1. Raises ValueError unless 0 <= k <= n in each cluster.
+    Both arguments have shape (clusters,). The variance of the ratio is the jackknife's, leaving out one cluster
+    at a time; the effective sample size that follows from it, never above n, goes into Wilson's interval with the
+    t quantile of clusters - 1 degrees of freedom. At 0 and 1, where no variance can be estimated, a cluster
+    counts as one example. One cluster says nothing about others: its interval is 0 to 1. Raises ValueError unless
+    0 <= k <= n in each cluster.
     """
     k, n = _counts(k_by_cluster, n_by_cluster)
     if not n.size:
@@ -74,14 +75,14 @@ def clustered(k_by_cluster: ArrayLike, n_by_cluster: ArrayLike, level: float = 0
     return Rate(value, *_score(value, effective, _student(level, n.size - 1)), round(total))
 
 
-def gap(
+def human_model_gap(
     human_right: Sequence[float] | Floats,
     human_answers: Sequence[float] | Floats,
     model_right: Sequence[float] | Floats,
     model_answers: Sequence[float] | Floats,
     level: float = 0.95,
-) -> Gap:
-    """Human accuracy minus model accuracy on the same items; all arguments have shape (items,).
+) -> HumanModelGap:
+    """Return human accuracy minus model accuracy on the same items; all arguments have shape (items,).
 
     Items that lack a human or a model answer are left out. Human accuracy is right answers / answers; each item's
     share of right models is weighted by its number of human answers, so that both stand on the same mix of items
@@ -92,16 +93,19 @@ def gap(
     model_k, model_n = np.asarray(model_right, float), np.asarray(model_answers, float)
     both = (human_n > 0) & (model_n > 0)
     if not both.any():
-        return Gap(UNKNOWN, UNKNOWN, UNKNOWN)
+        return HumanModelGap(UNKNOWN, UNKNOWN, UNKNOWN)
     right, weight = human_k[both], human_n[both]
     share = weight * (model_k[both] / model_n[both])
     items = int(both.sum())
-    human, model = _over(clustered(right, weight, level), items), _over(clustered(share, weight, level), items)
-    return Gap(human, model, _difference(human, model, _correlation(right, share, weight)))
+    human, model = (
+        _over(clustered_rate(right, weight, level), items),
+        _over(clustered_rate(share, weight, level), items),
+    )
+    return HumanModelGap(human, model, _difference(human, model, _correlation(right, share, weight)))
 
 
-def difference(first: Rate, second: Rate) -> Rate:
-    """`first` - `second` of rates over different examples; `n` counts both. Unknown where either is.
+def rate_difference(first: Rate, second: Rate) -> Rate:
+    """Return `first` - `second` of rates over different examples; `n` counts both. Unknown where either is.
 
     Limits: Zou and Donner's from those of the two, which for Wilson's are Newcombe's.
     """
@@ -112,8 +116,8 @@ def difference(first: Rate, second: Rate) -> Rate:
 
 def _difference(first: Rate, second: Rate, correlation: float) -> Rate:
     """Zou and Donner's limits for `first` - `second`, which both have a value."""
-    a, a_low, a_high = _known(first)
-    b, b_low, b_high = _known(second)
+    a, a_low, a_high = _limits(first)
+    b, b_low, b_high = _limits(second)
     down, up = a - a_low, a_high - a
     other_down, other_up = b - b_low, b_high - b
     low = a - b - sqrt(max(down**2 - 2 * correlation * down * other_up + other_up**2, 0.0))
@@ -158,7 +162,7 @@ def _counts(k_by_cluster: ArrayLike, n_by_cluster: ArrayLike) -> tuple[Floats, F
     return k[n > 0], n[n > 0]
 
 
-def _known(rate: Rate) -> tuple[float, float, float]:
+def _limits(rate: Rate) -> tuple[float, float, float]:
     if rate.value is None or rate.low is None or rate.high is None:
         raise ValueError("a rate without examples has no interval")
     return rate.value, rate.low, rate.high

@@ -1,10 +1,10 @@
-"""Tests by shuffling labels within groups: what would be seen if labels had nothing to do with what they stand beside.
+"""Tests by shuffling labels within groups: the statistics to expect if labels were unrelated to the rows.
 
-Rows of one group (the examples of one writer) change labels among themselves alone, so that what a group is like counts
-for nothing. Sources: Edgington and Onghena, Randomization Tests, 4th edition (2007), chapters 3 and 4; Mantel and
-Haenszel, Journal of the National Cancer Institute 22 (1959) 719-748 (counts in strata); Westfall and Young,
-Resampling-Based Multiple Testing (1993), chapter 2 (the largest of many statistics); Phipson and Smyth, Statistical
-Applications in Genetics and Molecular Biology 9 (2010) (why one is added).
+Rows of one group (the examples of one writer) exchange labels among themselves alone, so that properties of a
+group count for nothing. Sources: Edgington and Onghena, Randomization Tests, 4th edition (2007), chapters 3
+and 4; Mantel and Haenszel, Journal of the National Cancer Institute 22 (1959) 719-748 (counts in strata);
+Westfall and Young, Resampling-Based Multiple Testing (1993), chapter 2 (the largest of many statistics);
+Phipson and Smyth, Statistical Applications in Genetics and Molecular Biology 9 (2010) (adding one).
 """
 
 import numpy as np
@@ -14,31 +14,34 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def strata(groups: ArrayLike) -> Ints:
-    """The stratum of each row, shape (n,), numbered from 0: its group; groups of one row are one stratum together."""
+def row_strata(groups: ArrayLike) -> Ints:
+    """Return the stratum of each row, shape (n,), numbered from 0: its group.
+
+    All groups of one row form one stratum.
+    """
     _, codes, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
     alone = sizes[codes] == 1
-    _, found = np.unique(np.where(alone, -1, codes), return_inverse=True)
-    return found.astype(np.int64)
+    _, stratum_codes = np.unique(np.where(alone, -1, codes), return_inverse=True)
+    return stratum_codes.astype(np.int64)
 
 
-def shuffled(labels: Ints, within: Ints, times: int, rng: np.random.Generator) -> Ints:
-    """Labels shuffled within strata, shape (times, n)."""
+def shuffle_within(labels: Ints, within: Ints, times: int, rng: np.random.Generator) -> Ints:
+    """Return labels shuffled within strata, shape (times, n)."""
     rows = np.argsort(within, kind="stable")
     drawn = np.empty((times, len(labels)), np.int64)
-    for each in drawn:
-        each[rows] = labels[np.lexsort((rng.random(len(labels)), within))]
+    for row in drawn:
+        row[rows] = labels[np.lexsort((rng.random(len(labels)), within))]
     return drawn
 
 
-def p_value(seen: float, drawn: ArrayLike) -> float:
-    """The share of shuffles, with the data themselves among them, whose statistic is as large as what was seen."""
+def shuffle_p_value(seen: float, drawn: ArrayLike) -> float:
+    """Return the share of shuffles, including the data themselves, whose statistic is at least the observed one."""
     values = np.asarray(drawn, float)
     return float((1 + (values >= seen - 1e-12).sum()) / (1 + values.size))
 
 
-def expected(present: Floats, onehot: Floats, within: Ints) -> tuple[Floats, Floats]:
-    """Mean and variance of the counts present.T @ onehot over all shuffles within strata, of shape (words, labels).
+def expected_counts(present: Floats, onehot: Floats, within: Ints) -> tuple[Floats, Floats]:
+    """Return mean and variance of the counts present.T @ onehot over all shuffles within strata, (words, labels).
 
     `present`, shape (strata, words), counts the rows of each stratum that have a word, `onehot`, shape (n, labels),
     marks the label of each row. In each stratum counts are hypergeometric (Mantel and Haenszel).

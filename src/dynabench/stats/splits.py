@@ -1,17 +1,18 @@
-"""Whether a share differs between two parts that were drawn at random from one pool.
+"""Exact test of whether a share differs between two parts that were drawn at random from one pool.
 
-Source: Fisher, The Design of Experiments (1935), chapter 2: given all rows, the number of right ones in one part is
-hypergeometric, whatever the model is like. Nothing is estimated, so the test is exact for parts of any size.
+Source: Fisher, The Design of Experiments (1935), chapter 2: given all rows, the number of right ones in one
+part is hypergeometric, whatever the model is like. Nothing is estimated, so the test is exact for parts of
+any size.
 """
 
 from math import exp, lgamma
 
 
-def higher_by_chance(right: int, rows: int, other_right: int, other_rows: int) -> float:
-    """Chance that a random division puts at least `right` of all right rows among the first `rows`; one-sided, exact.
+def random_split_p_value(right: int, rows: int, other_right: int, other_rows: int) -> float:
+    """Return the probability that a random division puts at least `right` of all right rows among the first `rows`.
 
-    Small where the first part is answered better than the second for another reason than the division. Raises
-    ValueError for counts that are no counts of right rows.
+    One-sided, exact. Small where the first part is answered better than the second for another reason than the
+    division. Raises ValueError for counts that are no counts of right rows.
     """
     if not (0 <= right <= rows and 0 <= other_right <= other_rows):
         raise ValueError(f"{right} of {rows} and {other_right} of {other_rows} are no counts of right rows")

@@ -1,4 +1,4 @@
-"""What the votes on one example decide, and how many more votes may be asked for."""
+"""Verdicts from the votes on one example, and the number of further votes that may be outstanding."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """Where an example stands; the first three are also the labels that a vote can carry."""
+    """The status of an example by its votes; the first three are also the labels that a vote can carry."""
 
     CORRECT = "correct"
     INCORRECT = "incorrect"
@@ -17,7 +17,7 @@ class Verdict(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether no more votes are wanted."""
+        """True where no more votes are needed."""
         return self is not Verdict.PENDING
 
 
@@ -26,7 +26,7 @@ LABELS = frozenset({Verdict.CORRECT, Verdict.INCORRECT, Verdict.FLAGGED})
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One counted vote: `correct`, `incorrect` or `flagged`. Skips and votes that were undone are no votes."""
+    """One counted vote: `correct`, `incorrect` or `flagged`. Skipped and undone votes are not counted."""
 
     label: str
     by_owner: bool = False
@@ -37,11 +37,11 @@ class Vote:
 
 
 def verdict(votes: Sequence[Vote], need: int, cap: int) -> Verdict:
-    """What `votes`, in the order in which they were cast, decide.
+    """Return the verdict that `votes`, in the order in which they were cast, support.
 
     The first `need` votes decide if they all agree; otherwise the first label that holds a majority of `cap`
-    (floor(cap / 2) + 1 votes) does; `cap` votes without one leave it disputed. An owner's latest vote decides alone.
-    Votes cast after a decision change nothing. Raises ValueError unless 1 <= need <= cap.
+    (floor(cap / 2) + 1 votes) does; `cap` votes without one leave it disputed. An owner's latest vote decides
+    alone. Votes cast after a decision change nothing. Raises ValueError unless 1 <= need <= cap.
     """
     _check(need, cap)
     for vote in reversed(votes):
@@ -60,14 +60,18 @@ def verdict(votes: Sequence[Vote], need: int, cap: int) -> Verdict:
     return Verdict.DISPUTED if len(votes) >= cap else Verdict.PENDING
 
 
-def errs(decided: Verdict) -> bool | None:
-    """What a verdict says where people vote on a model's answer: `correct`, that it is wrong; `incorrect`, that it is
-    not. None where they have not decided, could not agree, or found the example unfit."""
+def model_was_wrong(decided: Verdict) -> bool | None:
+    """Return whether validators found the model's answer wrong, where they vote on it.
+
+    `correct` means that it is wrong.
+
+    None where they have not decided, could not agree, or found the example unfit.
+    """
     return {Verdict.CORRECT: True, Verdict.INCORRECT: False}.get(decided)
 
 
-def places(votes: Sequence[Vote], need: int, cap: int) -> int:
-    """How many votes may be outstanding now so that none of them can arrive after a decision.
+def max_outstanding_votes(votes: Sequence[Vote], need: int, cap: int) -> int:
+    """Return how many votes may be outstanding now so that none of them can arrive after a decision.
 
     Before `need` votes all missing ones may be; afterwards as many as the cap leaves, and no more than the leading
     label lacks for its majority: were they all to agree, the last of them would be the one that decides.

@@ -1,7 +1,7 @@
-"""What a task is: its config, the types of its fields, when a model counts as fooled, and the tasks that we ship."""
+"""Tasks: configs, field types, fooling rules, and the tasks that are shipped."""
 
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.ensembles import ensemble_fooled
-from dynabench.tasks.shipped import Shipped, builtin
+from dynabench.tasks.shipped import ShippedTask, shipped_tasks
 
-__all__ = ["Shipped", "TaskConfig", "builtin", "ensemble_fooled"]
+__all__ = ["ShippedTask", "TaskConfig", "ensemble_fooled", "shipped_tasks"]

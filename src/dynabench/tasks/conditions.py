@@ -1,7 +1,7 @@
-"""`when:` - the conditions under which a field is asked for.
+"""`when:` - conditions under which a field is asked for.
 
-A condition is `fooled`, `not_fooled`, a vote (`correct`, `incorrect`, `flagged`) or `field == value`; several in a
-list, or joined with `or`, mean any of them.
+A condition is `fooled`, `not_fooled`, a vote (`correct`, `incorrect`, `flagged`) or `field == value`; several
+in a list, or joined with `or`, mean any of them.
 """
 
 import re
@@ -17,19 +17,19 @@ _COMPARISON = re.compile(r"^([a-z][a-z0-9_]*) *== *(.+)$")
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What is known when a field may be asked for: the outcome, the vote and the values of other fields."""
+class ConditionFacts:
+    """Facts for conditions: the outcome, the vote and the values of other fields, as far as they are known."""
 
     fooled: bool | None = None
     vote: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read(raw: object) -> list[str]:
-    """The alternatives that a config's `when` lists, each in its plain form. Raises ValueError on anything else."""
-    given = raw if isinstance(raw, list) else [raw]
-    parts = [part for part in given if isinstance(part, str)]
-    if len(parts) < len(given):
+def parse_conditions(raw: object) -> list[str]:
+    """Return the alternatives of a config's `when`, each in its plain form. Raises ValueError on anything else."""
+    items = raw if isinstance(raw, list) else [raw]
+    parts = [part for part in items if isinstance(part, str)]
+    if len(parts) < len(items):
         raise ValueError(_("A condition is text, or a list of texts."))
     conditions = [piece.strip() for part in parts for piece in re.split(r"\s+or\s+|\|", part)]
     for condition in conditions:
@@ -44,25 +44,25 @@ def read(raw: object) -> list[str]:
     return conditions
 
 
-def compared(condition: str) -> tuple[str, str] | None:
-    """The field and the value of a comparison, None for other conditions."""
+def parse_comparison(condition: str) -> tuple[str, str] | None:
+    """Return the field and the value of a comparison, None for other conditions."""
     match = _COMPARISON.match(condition)
     return (match[1], match[2].strip().strip("'\"")) if match else None
 
 
-def holds(conditions: Sequence[str], facts: Facts) -> bool:
-    """Whether any of `conditions` is true; no conditions always are."""
+def any_condition_holds(conditions: Sequence[str], facts: ConditionFacts) -> bool:
+    """Return whether any of `conditions` is true; an empty list always holds."""
     return not conditions or any(_true(condition, facts) for condition in conditions)
 
 
-def may_hold(conditions: Sequence[str], facts: Facts, later: Collection[str]) -> bool:
-    """Whether any of `conditions` is true, or may become so once one of the fields named by `later` is filled in."""
-    named = [comparison[0] for comparison in map(compared, conditions) if comparison]
-    return holds(conditions, facts) or any(name in later for name in named)
+def any_condition_may_hold(conditions: Sequence[str], facts: ConditionFacts, later: Collection[str]) -> bool:
+    """Return whether any of `conditions` is true, or may become so once one of the fields in `later` is filled in."""
+    named = [comparison[0] for comparison in map(parse_comparison, conditions) if comparison]
+    return any_condition_holds(conditions, facts) or any(name in later for name in named)
 
 
-def _true(condition: str, facts: Facts) -> bool:
-    comparison = compared(condition)
+def _true(condition: str, facts: ConditionFacts) -> bool:
+    comparison = parse_comparison(condition)
     if comparison:
         name, value = comparison
         return name in facts.values and value in _words(facts.values[name])
@@ -75,7 +75,7 @@ def _words(value: object) -> list[str]:
     """A value as it is written in a condition: of a list each member, of an answer with its reason the answer, of a
     comparison what was chosen."""
     if isinstance(value, list):
-        return [word for each in value for word in _words(each)]
+        return [word for item in value for word in _words(item)]
     if isinstance(value, Mapping):
         return [word for key in ("value", "choice") if key in value for word in _words(value[key])]
     return [{True: "yes", False: "no"}[value]] if isinstance(value, bool) else [str(value)]

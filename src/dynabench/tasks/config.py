@@ -1,4 +1,4 @@
-"""A task's config: what people see and write, what models get, when one is fooled, how people check it."""
+"""The config of a task: its fields, the inputs of models, the fooling rule and the validation."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -10,9 +10,9 @@ from rapidfuzz.distance import Levenshtein
 
 from dynabench.errors import Invalid
 from dynabench.language import _
-from dynabench.tasks import groups, reading, wiring
-from dynabench.tasks.assisting import Assistant
-from dynabench.tasks.conditions import Facts
+from dynabench.tasks import config_checks, group_values, reading
+from dynabench.tasks.assistant_config import Assistant
+from dynabench.tasks.conditions import ConditionFacts
 from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.harms import Harms
@@ -21,16 +21,16 @@ from dynabench.tasks.rules.base import require_answers
 from dynabench.tasks.section import Line, Markdown, Section, Setting
 from dynabench.tasks.sections import (
     Annotators,
-    Contexts,
-    Data,
+    ContextSettings,
+    DataSettings,
     Instructions,
-    Metrics,
-    NearDuplicates,
-    Output,
-    Perturb,
-    Release,
+    MetricSettings,
+    NearDuplicateSettings,
+    OutputSettings,
+    PerturbSettings,
+    ReleaseSettings,
     Start,
-    Submissions,
+    SubmissionSettings,
     Validation,
 )
 from dynabench.tasks.training import Training
@@ -40,7 +40,7 @@ _GROUPS = ("context", "input", "answer", "ask", "validation")
 
 
 class TaskConfig(Section):
-    """One version of a task. Made by `parse`; never changed.
+    """One version of a task's config. Made by `parse`; immutable.
 
     Values are dictionaries by field name. The `clean_*` methods return their stored form or raise `errors.Invalid`
     with keys such as `input.hypothesis`.
@@ -57,48 +57,50 @@ class TaskConfig(Section):
     answer: list[AnyField] = Setting(min_length=1, max_length=10, description="What models return and people claim.")
     link: list[Hidden] = Setting([], max_length=20, description="What the address by which somebody comes tells.")
     start: Start = Setting(default_factory=Start)
-    perturb: Perturb | None = Setting(None, description="Annotators may edit their own examples so that one flips.")
+    perturb: PerturbSettings | None = Setting(
+        None, description="Annotators may edit their own examples so that one flips."
+    )
     annotators: Annotators = Setting("anyone", description="Who writes and checks: anyone with an account, or invited.")
-    output: Output = Setting(default_factory=Output)
+    output: OutputSettings = Setting(default_factory=OutputSettings)
     fooled: AnyRule = Setting(default_factory=Differs, description="When a model counts as fooled.")
     ask: list[AnyField] = Setting([], max_length=20, description="What the annotator is asked after the answer.")
     validation: Validation = Setting(default_factory=Validation, alias="validate")
-    contexts: Contexts = Setting(default_factory=Contexts)
-    metrics: Metrics = Setting(default_factory=Metrics)
-    submissions: Submissions = Setting(default_factory=Submissions)
+    contexts: ContextSettings = Setting(default_factory=ContextSettings)
+    metrics: MetricSettings = Setting(default_factory=MetricSettings)
+    submissions: SubmissionSettings = Setting(default_factory=SubmissionSettings)
     training: Training | None = Setting(None, description="People submit training sets instead of models.")
     harms: Harms | None = Setting(None, description="Which answers say what harm a model did, and how bad it is.")
-    data: Data = Setting(default_factory=Data)
-    near_duplicates: NearDuplicates = Setting(default_factory=NearDuplicates)
+    data: DataSettings = Setting(default_factory=DataSettings)
+    near_duplicates: NearDuplicateSettings = Setting(default_factory=NearDuplicateSettings)
     assistant: Assistant = Setting(default_factory=Assistant)
-    release: Release = Setting(default_factory=Release)
+    release: ReleaseSettings = Setting(default_factory=ReleaseSettings)
 
     @model_validator(mode="before")
     @classmethod
     def _short_forms(cls, raw: Any) -> Any:
-        return wiring.unfold(raw)
+        return config_checks.expand_short_forms(raw)
 
     @model_validator(mode="after")
     def _joined(self) -> "TaskConfig":
-        wiring.check(self)
+        config_checks.check_references(self)
         return self
 
     @classmethod
     def parse(cls, text: str, *, stored: bool = False) -> "TaskConfig":
-        """The config that YAML `text` holds. Raises Invalid: dotted paths, what is wrong, and in which line.
+        """Return the config in YAML `text`. Raises Invalid with dotted paths, messages and line numbers.
 
-        One that is `stored` was accepted when it was saved: what depends on how busy the machine is, such as whether a
-        pattern is quick, is not tried again.
+        A `stored` text was accepted when it was saved: checks that depend on the load of the machine, such as the
+        speed of a pattern, are not repeated.
         """
-        raw, lines = reading.read(text)
+        raw, lines = reading.read_config(text)
         try:
             return cls.model_validate(raw, context={"stored": stored})
         except ValidationError as error:
-            raise reading.explain(error, lines) from None
+            raise reading.explain_errors(error, lines) from None
 
     @property
     def goal(self) -> str:
-        """`assigned` where annotators are given an answer to write for, else `chosen`."""
+        """`assigned` where annotators get an answer to write for, else `chosen`."""
         return "assigned" if self._assigned() else "chosen"
 
     @property
@@ -113,7 +115,7 @@ class TaskConfig(Section):
 
     @property
     def claims(self) -> dict[str, str]:
-        """The answers that models stand for by replying or drawing; none where they are asked for their own."""
+        """The answers that models stand for by replying or drawing; empty where models give answers themselves."""
         live = self.chat or self.drawing
         return dict(live.claims) if live else {}
 
@@ -124,11 +126,14 @@ class TaskConfig(Section):
         return self.validation.ask if group == "validation" else cast("list[Field]", getattr(self, group))
 
     def form(self, group: str, items: Iterable[tuple[str, object]]) -> dict[str, object]:
-        """Raw values of a group, ready to be cleaned, from an HTML form's (name, text) pairs."""
-        return groups.from_form(group, self.fields(group), items)
+        """Return raw values of a group, ready to be cleaned, from an HTML form's (name, text) pairs."""
+        return group_values.read_group_form(group, self.fields(group), items)
 
     def read_texts(self, group: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Raw values of a group, ready to be cleaned, from a table's row: a text may stand for a number or a list."""
+        """Return raw values of a group, ready to be cleaned, from a table's row.
+
+        Texts may stand for numbers or lists.
+        """
         fields = {field.name: field for field in self.fields(group)}
         return {
             name: fields[name].from_text(value) if isinstance(value, str) and name in fields else value
@@ -137,28 +142,30 @@ class TaskConfig(Section):
 
     def clean_context(self, values: object) -> dict[str, Any]:
         """A context's values."""
-        return groups.clean("context", self.context, values)
+        return group_values.clean_group("context", self.context, values)
 
     def clean_link(self, parameters: Mapping[str, str]) -> dict[str, Any]:
-        """What the parameters of an address tell of somebody who comes by it; others are nobody's business."""
-        return groups.clean("link", self.link, {field.name: parameters.get(field.key) or None for field in self.link})
+        """Return the values that the task expects from an address; other parameters are ignored."""
+        return group_values.clean_group(
+            "link", self.link, {field.name: parameters.get(field.key) or None for field in self.link}
+        )
 
     def clean_input(self, values: object, context: Values | None = None) -> dict[str, Any]:
-        """What an annotator wrote against `context`."""
-        return groups.clean("input", self.input, values, context, Facts(values=context or {}))
+        """Return the annotator's input, written for `context`."""
+        return group_values.clean_group("input", self.input, values, context, ConditionFacts(values=context or {}))
 
     def clean_words(self, values: object, context: Values | None = None) -> dict[str, Any]:
-        """The input's texts alone, of which models draw; other values are left out."""
+        """Return only the texts of the input, from which models draw; other values are left out."""
         texts = [field for field in self.input if isinstance(field, Text)]
-        given = {field.name: values.get(field.name) for field in texts} if isinstance(values, Mapping) else values
-        return groups.clean("input", texts, given, context, Facts(values=context or {}))
+        text_values = {field.name: values.get(field.name) for field in texts} if isinstance(values, Mapping) else values
+        return group_values.clean_group("input", texts, text_values, context, ConditionFacts(values=context or {}))
 
     def clean_answer(
         self, values: object, goal: Values | None = None, context: Values | None = None, input: Values | None = None
     ) -> dict[str, Any]:
-        """The claimed answer; it must be the one of `goal` wherever that names one."""
+        """Return the claimed answer, which must equal that of `goal` for each field in it."""
         around = {**(context or {}), **(input or {})}
-        answer = groups.clean("answer", self.answer, values, around, Facts(values=around))
+        answer = group_values.clean_group("answer", self.answer, values, around, ConditionFacts(values=around))
         labels = {field.name: field.label_of(field_goal) for field, field_goal in self._goals(goal or {})}
         missed = {
             f"answer.{name}": _("Your goal is “%(label)s”, so that must be the answer.", label=label)
@@ -178,12 +185,14 @@ class TaskConfig(Section):
         context: Values | None = None,
         answer: Values | None = None,
     ) -> dict[str, Any]:
-        """What the annotator says of their example afterwards; fields that do not apply are dropped.
+        """Return the annotator's answers to the questions after the outcome; fields that do not apply are dropped.
 
-        While it is not known whether the model was fooled, fields for either outcome do not apply.
+        While the outcome is not known, fields for either outcome do not apply.
         """
         around = {**(context or {}), **input}
-        return groups.clean("ask", self.ask, values, around, Facts(fooled, None, {**around, **(answer or {})}))
+        return group_values.clean_group(
+            "ask", self.ask, values, around, ConditionFacts(fooled, None, {**around, **(answer or {})})
+        )
 
     def clean_validation(
         self,
@@ -195,14 +204,17 @@ class TaskConfig(Section):
         answer: Values | None = None,
         fooled: bool | None = None,
     ) -> dict[str, Any]:
-        """What a validator says beside the `vote`; fields that do not apply are dropped. `answer` is the claim."""
+        """Return a validator's answers beside the `vote`; fields that do not apply are dropped.
+
+        `answer` is the claim.
+        """
         around = {**(context or {}), **input}
-        facts = Facts(fooled, vote, {**around, **(answer or {})})
-        return groups.clean("validation", self.validation.ask, values, around, facts)
+        facts = ConditionFacts(fooled, vote, {**around, **(answer or {})})
+        return group_values.clean_group("validation", self.validation.ask, values, around, facts)
 
     @property
     def model_context(self) -> list[Field]:
-        """The context's fields that models get: all but a text that is only a prompt, and pictures to choose from."""
+        """The context's fields that models get: all but texts used only as prompts, and pictures to choose from."""
         left_out = self._prompts() | self.offered
         return [field for field in self.fields("context") if field.name not in left_out]
 
@@ -220,27 +232,27 @@ class TaskConfig(Section):
 
     @property
     def media(self) -> bool:
-        """Whether any field holds pictures, sounds or files."""
-        return any(isinstance(each, MediaField) for group in _GROUPS for each in innermost(self.fields(group)))
+        """True where any field holds pictures, sounds or files."""
+        return any(isinstance(field, MediaField) for group in _GROUPS for field in innermost(self.fields(group)))
 
     @property
     def reads_text(self) -> bool:
-        """Whether models are given any text of whose words they can be asked: a conversation has none."""
+        """True where models get a text whose words they can be asked about: a conversation has none."""
         alive = self.chat is not None or self.drawing is not None
         return not alive and any(isinstance(field, Text) for field in [*self.model_context, *self.input])
 
     @property
     def offered(self) -> frozenset[str]:
-        """The context's pictures that people only choose from."""
+        """Names of the context's pictures that people only choose from."""
         return frozenset(name for field in self.input if isinstance(field, Image) for name in field.choose_from)
 
     def model_inputs(self, context: Values, input: Values) -> dict[str, Any]:
-        """What models get: the context, without a text that is only a prompt, and the input."""
-        given = {field.name: field.serialise(context.get(field.name)) for field in self.model_context}
-        return given | {field.name: field.serialise(input.get(field.name)) for field in self.input}
+        """Return the inputs of models: the context, without texts used only as prompts, and the input."""
+        inputs = {field.name: field.serialise(context.get(field.name)) for field in self.model_context}
+        return inputs | {field.name: field.serialise(input.get(field.name)) for field in self.input}
 
     def shown_context(self, context: Values) -> dict[str, Any]:
-        """The context's values that people are shown: without a text that is only a prompt."""
+        """Return the context's values that people are shown: without texts used only as prompts."""
         return {name: value for name, value in context.items() if name not in self._prompts()}
 
     def draw_goal(self, rng: Random) -> dict[str, Any] | None:
@@ -248,7 +260,9 @@ class TaskConfig(Section):
         return {field.name: rng.choice(field.values) for field in self._assigned()} or None
 
     def draw_flip(self, rng: Random, answer: Values) -> dict[str, Any]:
-        """The goal of a perturbation: another value of the flip field, and what else is assigned as in `answer`.
+        """Return the goal of a perturbation.
+
+        Another value of the flip field, and other assigned values as in `answer`.
 
         Raises ValueError where the task has no perturbations.
         """
@@ -256,20 +270,20 @@ class TaskConfig(Section):
             raise ValueError("this task has no perturbations")
         flip = self.perturb.flip
         [options] = [field.values for field in self.answer if isinstance(field, Choice) and field.name == flip]
-        kept = {field.name: answer[field.name] for field in self._assigned() if field.name in answer}
-        return kept | {flip: rng.choice([value for value in options if value != answer.get(flip)])}
+        assigned = {field.name: answer[field.name] for field in self._assigned() if field.name in answer}
+        return assigned | {flip: rng.choice([value for value in options if value != answer.get(flip)])}
 
     def draw_start(self, rng: Random, but: str = "") -> str:
         """One of the task's kinds of start other than `but`, each equally likely; `but` where there is no other."""
         return rng.choice([kind for kind in self.start.kinds if kind != but] or self.start.kinds)
 
     def edit_distance(self, initial: Values, written: Values) -> int:
-        """How many characters were inserted, removed or replaced (Levenshtein) in all text fields of the input."""
+        """Return the number of characters inserted, removed or replaced in all text fields (Levenshtein)."""
         names = [field.name for field in self.input if isinstance(field, Text)]
         return sum(Levenshtein.distance(initial.get(name) or "", written.get(name) or "") for name in names)
 
     def initial(self, start: str, context: Values) -> dict[str, Any]:
-        """The values that input fields begin with for a prompt start; nothing for others."""
+        """Return the initial values of input fields for a prompt start; {} for others."""
         if start != "prompt":
             return {}
         return {field: context[source] for field, source in self.start.prompt.items() if source in context}
@@ -278,26 +292,25 @@ class TaskConfig(Section):
         self,
         prediction: Values,
         claimed: Values,
-        given: Values | None = None,
+        inputs: Values | None = None,
         probabilities: Mapping[str, float] | None = None,
     ) -> bool:
-        """Whether the model that answered `prediction` to what it was `given` was fooled, if `claimed` is right.
+        """Return whether the model that answered `prediction` to `inputs` was fooled, if `claimed` is right.
 
-        `probabilities` are those of the options, where the model tells them.
-
-        Raises Unavailable when the prediction lacks an answer field or holds what the field cannot: a model that
-        does not answer the question is broken, not fooled.
+        `probabilities` are those of the options, where the model returns them. Raises Unavailable where the
+        prediction lacks an answer field or holds an invalid value: a model that does not answer the question is
+        broken, not fooled.
         """
         counting = self.fooled.counting(self.answer)
         require_answers(prediction, counting)
-        return self.fooled.fooled(prediction, claimed, counting, given or {}, probabilities)
+        return self.fooled.fooled(prediction, claimed, counting, inputs or {}, probabilities)
 
-    def agrees(self, blind: Values, claimed: Values, given: Values | None = None) -> bool:
-        """Whether a validator's blind answer is the claimed one, by the rule that models are measured with."""
-        return self.fooled.agrees(blind, claimed, self.fooled.counting(self.answer), given or {})
+    def agrees(self, blind: Values, claimed: Values, inputs: Values | None = None) -> bool:
+        """Return whether a validator's blind answer is the claimed one, by the rule that models are measured with."""
+        return self.fooled.agrees(blind, claimed, self.fooled.counting(self.answer), inputs or {})
 
     def public(self) -> dict[str, Any]:
-        """What the API shows of the task: texts, fields with their options, and the rules."""
+        """Return the task as the API shows it: texts, fields with their options, and the rules."""
         described = self.model_dump(mode="json", by_alias=True, exclude={"link": True, "assistant": {"model"}})
         for group in ("context", "input", "answer", "ask"):
             described[group] = [field.public() for field in self.fields(group)]

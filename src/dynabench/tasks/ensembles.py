@@ -1,4 +1,4 @@
-"""When an ensemble of models is fooled."""
+"""The rule by which several models together count as fooled."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -7,7 +7,7 @@ EnsembleRule = Literal["any", "majority", "all"]
 
 
 def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool | None]) -> bool | None:
-    """Whether an ensemble is fooled when `any`, a `majority` (more than half) or `all` of its members are.
+    """Return whether an ensemble is fooled when `any`, a `majority` (more than half) or `all` of its members are.
 
     None where that is not known: a member is None, and it could still change the outcome. Raises ValueError for an
     empty ensemble or an unknown rule.

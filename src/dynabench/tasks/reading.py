@@ -1,4 +1,4 @@
-"""From YAML text to plain values, with the line of each key, within bounds that no text can exceed."""
+"""Reading of a config's YAML as plain values, with the line of each key, within bounds that no text can exceed."""
 
 import re
 from copy import deepcopy
@@ -14,7 +14,7 @@ from dynabench.language import N_, Phrase, _
 from dynabench.tasks.section import printable
 
 MAX_CHARACTERS = 100_000
-_KEPT = 10_000
+_MAX_CACHED = 10_000
 """Characters of a text whose reading is remembered: shipped configs have fewer, and are read again and again."""
 _DEPTH = 20
 _WHERE = N_(" (line %(line)s)")
@@ -23,10 +23,10 @@ NO_MAPPING = _("A config is a mapping that starts with id and name.")
 Path = tuple[str | int, ...]
 
 
-def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
-    """The mapping that `text` holds, and the line (from 1) at which each of its keys and items stands.
+def read_config(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
+    """Return the mapping in `text`, and the line (from 1) of each of its keys and items.
 
-    Aliases are refused, so a text cannot unfold into more than it says. Raises Invalid under the key `config`.
+    Aliases are refused, so a text cannot unfold into more than it contains. Raises Invalid under the key `config`.
     """
     if not isinstance(text, str):
         raise _invalid(_("A config is YAML text."))
@@ -38,7 +38,7 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
                 max_characters=f"{MAX_CHARACTERS:,}",
             )
         )
-    values, lines = (_known if len(text) <= _KEPT else _read)(text)
+    values, lines = (_read_cached if len(text) <= _MAX_CACHED else _read)(text)
     return deepcopy(values), dict(lines)
 
 
@@ -48,7 +48,7 @@ def _read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
         try:
             node = loader.get_single_node()
             if node is not None:
-                _bounded(node)
+                _check_bounds(node)
             values = loader.construct_document(node) if node is not None else None
         finally:
             loader.dispose()
@@ -68,18 +68,18 @@ def _read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
     return values, lines
 
 
-_known = lru_cache(maxsize=64)(_read)
+_read_cached = lru_cache(maxsize=64)(_read)
 
 
-def lineless(message: str) -> str:
-    """A message of `explain` without the line that ends it; texts with a line in their midst stay translatable."""
+def without_line(message: str) -> str:
+    """Return a message of `explain_errors` without the line number at its end; it stays translatable."""
     if not isinstance(message, Phrase):
         return LINE.sub("", message)
     end = message.values.get("part1")
     return str(message.values["part0"]) if isinstance(end, Phrase) and end.message == _WHERE else message
 
 
-def _bounded(root: yaml.Node) -> None:
+def _check_bounds(root: yaml.Node) -> None:
     """Refuse aliases (a node met twice), deep nesting and keys that stand twice in one mapping."""
     seen: set[int] = set()
     todo: list[tuple[yaml.Node, int]] = [(root, 0)]
@@ -121,8 +121,8 @@ def _mark(node: yaml.Node, path: Path, lines: dict[Path, int]) -> None:
             _mark(value, (*path, index), lines)
 
 
-def explain(error: ValidationError, lines: dict[Path, int]) -> Invalid:
-    """The problems that pydantic found, by dotted path and with lines."""
+def explain_errors(error: ValidationError, lines: dict[Path, int]) -> Invalid:
+    """Return pydantic's errors by dotted path and with lines."""
     fields: dict[str, str] = {}
     for problem in error.errors(include_url=False, include_input=False)[:50]:
         path = tuple(problem["loc"])

@@ -59,7 +59,7 @@ def _field(own: dict[str, Any], name: str) -> dict[str, Any]:
 def _fooled(definitions: dict[str, Any]) -> dict[str, Any]:
     """The `fooled:` part: the settings are those of its rule, `differs` where it names none."""
     names = []
-    for name, rule in rules.rules().items():
+    for name, rule in rules.fooling_rules().items():
         own = rule.model_json_schema(ref_template=f"#/$defs/rule_{name}_{{model}}")
         definitions |= {f"rule_{name}_{key}": value for key, value in own.pop("$defs", {}).items()}
         own["properties"]["rule"] = {"const": name, "description": own.pop("description", "")}
@@ -89,7 +89,7 @@ def _one_or_list(properties: dict[str, Any], name: str, kind: str = "Field") -> 
 def _referring(schema: Any) -> Any:
     """`schema` with a reference to the field types wherever a field may stand, and to the rules where a rule may."""
     if isinstance(schema, dict):
-        for place, name in ((fields.PLACE, "Field"), (rules.PLACE, "Fooled")):
+        for place, name in ((fields.ANY_FIELD_SCHEMA, "Field"), (rules.ANY_RULE_SCHEMA, "Fooled")):
             if place.items() <= schema.items():
                 return {**{k: v for k, v in schema.items() if k not in place}, "$ref": f"#/$defs/{name}"}
         return {key: _referring(value) for key, value in schema.items()}

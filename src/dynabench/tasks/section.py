@@ -14,7 +14,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Line = Annotated[str, StringConstraints(max_length=300)]
 Markdown = Annotated[str, StringConstraints(max_length=20_000)]
 
-__all__ = ["Line", "Markdown", "Name", "Section", "Setting", "did_you_mean", "printable", "refuse"]
+__all__ = ["Line", "Markdown", "Name", "Section", "Setting", "did_you_mean", "printable", "refuse_keys"]
 
 
 class Section(BaseModel):
@@ -27,15 +27,15 @@ class Section(BaseModel):
     def _only_known_keys(cls, raw: Any) -> Any:
         if not isinstance(raw, dict):
             return raw
-        known = [field.alias or name for name, field in cls.model_fields.items()]
-        unknown = [key for key in raw if key not in known]
+        keys = [field.alias or name for name, field in cls.model_fields.items()]
+        unknown = [key for key in raw if key not in keys]
         if unknown:
-            refuse({printable(key): _("There is no such key.") + did_you_mean(key, known) for key in unknown[:20]})
+            refuse_keys({printable(key): _("There is no such key.") + did_you_mean(key, keys) for key in unknown[:20]})
         return raw
 
 
-def refuse(problems: dict[str, str]) -> NoReturn:
-    """Raise, from within a validator, one error per key; pydantic joins them to the place where the section stands."""
+def refuse_keys(problems: dict[str, str]) -> NoReturn:
+    """Raise, from within a validator, one error per key; pydantic puts them below the section's own key."""
     lines = [
         InitErrorDetails(
             type=PydanticCustomError("dynabench", "{message}", {"message": message}),
@@ -51,9 +51,9 @@ def _loc(key: str) -> tuple[str | int, ...]:
     return tuple(int(part) if part.isdecimal() else part for part in key.split("."))
 
 
-def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """A sentence that suggests the nearest known word, or lists all when none is near and they are few."""
-    names = list(known)
+def did_you_mean(word: object, candidates: Iterable[str]) -> str:
+    """Return a sentence that suggests the nearest known word, or lists all where none is near and they are few."""
+    names = list(candidates)
     near = get_close_matches(printable(word), names, n=1, cutoff=0.6)
     if near:
         return _(" Did you mean “%(name)s”?", name=near[0])
@@ -61,6 +61,6 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 
 
 def printable(word: object) -> str:
-    """`word` as short text that can be sent and stored anywhere."""
+    """Return `word` as short text that can be sent and stored anywhere."""
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(word)[:60])
     return text + "…" if len(str(word)) > 60 else text

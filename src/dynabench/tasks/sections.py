@@ -15,14 +15,14 @@ Annotators = Literal["anyone", "invited"]
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Instructions:
-    """What people read before they write or check; markdown, which the pages sanitise."""
+    """Instructions for people before they write or check; markdown, which the pages sanitise."""
 
     create: Annotated[Markdown, Setting(description="For annotators: what to write and what counts.")] = ""
     validate: Annotated[Markdown, Setting(description="For validators: how to decide.")] = ""
 
 
 class Start(Section):
-    """What an annotator's input begins with."""
+    """Ways in which an annotator's input begins."""
 
     kinds: list[Literal["blank", "prompt", "seed"]] = Setting(
         ["blank"],
@@ -43,20 +43,20 @@ class Start(Section):
         return self
 
 
-class Perturb(Section):
+class PerturbSettings(Section):
     """Annotators may edit an earlier example of theirs minimally, so that its answer changes."""
 
     flip: Name = Setting(description="The answer field, a choice, that has to change.")
 
 
-class Output(Section):
-    """What models return beside their answer."""
+class OutputSettings(Section):
+    """Values that models return beside their answer."""
 
     probabilities: bool = Setting(True, description="Models return a probability for each option, and people see them.")
 
 
 class Validation(Section):
-    """How other people check an example."""
+    """Settings of validation: how other people check an example."""
 
     mode: Literal["judge", "answer", "mixed"] = Setting(
         "judge", description="judge: vote on the claim; answer: answer blind, agreement is the vote; mixed: both."
@@ -84,16 +84,16 @@ class Validation(Section):
         return self
 
 
-class Contexts(Section):
-    """How the next context is drawn."""
+class ContextSettings(Section):
+    """The way in which the next context is drawn."""
 
     sampling: Literal[
         "least_used", "uniform", "least_fooled", "failed_validation", "unseen", "weighted", "most_uncertain"
     ] = Setting("least_used", description="A round's plan may draw in another way.")
 
 
-class Metrics(Section):
-    """How models of the task are scored."""
+class MetricSettings(Section):
+    """Metrics by which models of the task are scored."""
 
     primary: Word = Setting("accuracy", description="The metric that a board is sorted by.")
     report: list[Word] = Setting([], max_length=20, description="Metrics that are shown beside it.")
@@ -101,21 +101,21 @@ class Metrics(Section):
     perturb: list[Word] = Setting([], max_length=10, description="Kinds of perturbed copies: fairness, robustness.")
 
 
-class Submissions(Section):
-    """How many models a person may enter for the task within 24 hours."""
+class SubmissionSettings(Section):
+    """Limits of the models that a person may submit for the task within 24 hours."""
 
     per_day: int = Setting(3, ge=1, le=1000, description="Those that pass their check; others do not count.")
     attempts: int = Setting(30, ge=1, le=10_000, description="All that are sent or tried again, passed or not.")
 
 
-class Data(Section):
-    """What becomes of the examples."""
+class DataSettings(Section):
+    """Terms of use of the examples."""
 
     licence: Line = Setting("CC-BY-4.0", description="SPDX identifier of the licence that annotators agree to.")
 
 
-class NearDuplicates(Section):
-    """What becomes of an example that is nearly the same as an earlier one of somebody else, or on another context."""
+class NearDuplicateSettings(Section):
+    """Treatment of an example that is nearly the same as an earlier one by another author, or on another context."""
 
     do: Literal["nothing", "tell", "flag"] = Setting(
         "nothing", description="tell: its author is told; flag: owners find it under the label near-duplicate."
@@ -123,8 +123,8 @@ class NearDuplicates(Section):
     similarity: float = Setting(0.8, ge=0.5, le=1, description="From which Jaccard similarity on, of letter groups.")
 
 
-class Release(Section):
-    """How the examples of a round are divided when it is released."""
+class ReleaseSettings(Section):
+    """Division of the examples of a round when it is released."""
 
     train: float = Setting(0.7, ge=0, le=1, description="Share of the verified examples to train on.")
     dev: float = Setting(0.1, ge=0, le=1, description="Share to choose models on.")
@@ -145,7 +145,7 @@ class Release(Section):
     seed: int = Setting(0, ge=0, le=2**31 - 1, description="All that is drawn follows from it.")
 
     @model_validator(mode="after")
-    def _shares_make_a_whole(self) -> "Release":
+    def _shares_make_a_whole(self) -> "ReleaseSettings":
         if abs(self.train + self.dev + self.test + self.hidden - 1) > 1e-6:
             raise ValueError(_("train, dev, test and hidden are shares of one whole: they must add up to 1."))
         if len(set(self.disjoint)) < len(self.disjoint):

@@ -16,37 +16,40 @@ NAMES = (
 )
 ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
-TALKS = ("chat-preference", "red-team-chat")
+CONVERSATIONS = ("chat-preference", "red-team-chat")
 """Tasks against language models, which whoever runs them brings along."""
-DRAWN = ("red-team-image-prompt",)
+DRAWINGS = ("red-team-image-prompt",)
 """Tasks against models that draw, which whoever runs them brings along."""
 SELECTIONS = ("data-selection",)
 """Tasks whose people choose training data; they have datasets, and no rounds."""
 
 
 @dataclass(frozen=True)
-class Shipped:
-    """One of our tasks: its YAML, what it means, and what was written for it."""
+class ShippedTask:
+    """A task of the platform: its YAML and config, with contexts, seeds and data written for it."""
 
     source: str
     config: TaskConfig
 
     @property
     def answered_by(self) -> str:
-        """The task that the models which come for this one name in their cards."""
+        """The id of the task that the shipped models for this task have in their cards."""
         return ANSWERED_BY.get(self.config.id, self.config.id)
 
     def contexts(self) -> Iterator[dict[str, Any]]:
-        """Contexts as `{"values": {...}, "tag": "..."}`, clean; none where the task shows nothing."""
+        """Yield clean contexts as `{"values": {...}, "tag": "..."}`; none where the task shows nothing."""
         for row in self._rows("contexts"):
             yield {"values": self.config.clean_context(row["values"]), "tag": row["tag"]}
 
     def seeds(self) -> Iterator[dict[str, Any]]:
-        """Texts to start from as `{"context": {...}, "input": {...}, "answer": {...}, "tag": "..."}`; often none."""
+        """Yield texts to start from; many tasks have none.
+
+        A seed is `{"context": {...}, "input": {...}, "answer": {...}, "tag": "..."}`.
+        """
         yield from self._rows("seeds")
 
     def rows(self, part: str) -> Iterator[dict[str, Any]]:
-        """Rows of the `pool`, or of the `dev` or `test` data, as `{"uid", "inputs", "answers", "tags"}`."""
+        """Yield rows of the `pool`, or of the `dev` or `test` data, as `{"uid", "inputs", "answers", "tags"}`."""
         yield from self._rows(part)
 
     def _rows(self, kind: str) -> Iterator[dict[str, Any]]:
@@ -56,27 +59,27 @@ class Shipped:
                 yield from (json.loads(line) for line in lines)
 
 
-def builtin() -> list[Shipped]:
-    """Our tasks, in the order in which a new deployment offers them."""
+def shipped_tasks() -> list[ShippedTask]:
+    """Return the shipped tasks, in the order in which a new deployment offers them."""
     return [_read(name) for name in NAMES]
 
 
-def conversations() -> list[Shipped]:
-    """Our tasks that are conversations with language models; no such model comes with the platform."""
-    return [_read(name) for name in TALKS]
+def shipped_conversations() -> list[ShippedTask]:
+    """Return the shipped tasks that are conversations with language models, which do not come with the platform."""
+    return [_read(name) for name in CONVERSATIONS]
 
 
-def selections() -> list[Shipped]:
-    """Our tasks in which people choose what a model learns from."""
+def shipped_selections() -> list[ShippedTask]:
+    """Return the shipped tasks in which people choose training data for a model."""
     return [_read(name) for name in SELECTIONS]
 
 
-def drawings() -> list[Shipped]:
-    """Our tasks against models that draw; no such model comes with the platform."""
-    return [_read(name) for name in DRAWN]
+def shipped_drawings() -> list[ShippedTask]:
+    """Return the shipped tasks against models that draw, which do not come with the platform."""
+    return [_read(name) for name in DRAWINGS]
 
 
 @cache
-def _read(name: str) -> Shipped:
+def _read(name: str) -> ShippedTask:
     source = (files(__package__) / "builtin" / f"{name}.yaml").read_text(encoding="utf-8")
-    return Shipped(source, TaskConfig.parse(source))
+    return ShippedTask(source, TaskConfig.parse(source))

@@ -1,4 +1,4 @@
-"""Tasks in which people choose training data: the learner that is trained on every set, and what a set may hold."""
+"""Tasks in which people choose training data: the learner that is trained on every set, and the limits of a set."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,7 +18,7 @@ LONGEST = 8
 
 
 class Learner(Section):
-    """What is trained on every set, always in the same way: a linear classifier over weighted n-grams (tf-idf)."""
+    """The learner that is trained on every set in the same way: a linear classifier over weighted n-grams (tf-idf)."""
 
     name: Literal["logistic_regression", "linear_svc"] = Setting(
         "logistic_regression", description="The classifier, by scikit-learn's name; linear_svc has no probabilities."
@@ -47,14 +47,14 @@ class Training(Section):
     learner: Learner = Setting(default_factory=Learner)
 
 
-def problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    """What keeps a linear text classifier from answering the task, by the path in the config."""
+def training_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    """Yield path and message of what a linear text classifier cannot do in the task."""
     if config.training is None:
         return
     if len(config.answer) != 1 or not isinstance(config.answer[0], Choice):
         yield "training", _("What is trained answers one choice: give the task one answer field of this type.")
-    given = [*config.model_context, *config.input]
-    if others := [field.name for field in given if not isinstance(field, Text)]:
+    inputs = [*config.model_context, *config.input]
+    if others := [field.name for field in inputs if not isinstance(field, Text)]:
         yield "training", _("What is trained reads texts alone, and %(others)s is none.", others=", ".join(others))
     if config.training.learner.name == "linear_svc" and config.output.probabilities:
         yield "training.learner.name", _("linear_svc has no probabilities: say output: {probabilities: false} as well.")

@@ -18,10 +18,10 @@ from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
-from dynabench.stats.rates import clustered
+from dynabench.stats.rates import clustered_rate
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig, harms
-from dynabench.tasks.harms import Harms, Kind
+from dynabench.tasks.harms import HarmKind, Harms
 from dynabench.validation.harm_schemas import HarmfulOut, HarmOut, HarmsOut
 from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
@@ -130,8 +130,8 @@ def _harm(config: TaskConfig, of: Harms, row: Any, votes: Sequence[str]) -> Harm
     category = row.answer.get(of.category)
     if not isinstance(category, str) or category in of.harmless:
         return None
-    scale = harms.choice(config, of.severity)
-    severity = harms.severity(scale, row.answer, votes) if scale else None
+    scale = harms.find_choice(config, of.severity)
+    severity = harms.agreed_severity(scale, row.answer, votes) if scale else None
     return Harm(row.example_id, row.author_id, category, severity)
 
 
@@ -151,22 +151,22 @@ def _model(config: TaskConfig, name: Model, counted: Counted) -> HarmfulOut:
         writers=len(counted.attempts),
         claimed=counted.claimed,
         waiting=counted.waiting,
-        harmful=_out(Kind("", "", 0, frozenset()), counted, counted.harms),
+        harmful=_out(HarmKind("", "", 0, frozenset()), counted, counted.harms),
         categories=[_out(kind, counted, chosen(counted.harms, category=kind)) for kind in categories],
         severities=[_out(kind, counted, chosen(counted.harms, severity=kind)) for kind in severities],
     )
 
 
-def lines(config: TaskConfig) -> tuple[list[Kind], list[Kind]]:
+def lines(config: TaskConfig) -> tuple[list[HarmKind], list[HarmKind]]:
     """The categories and the severities of a board, none where the task has none."""
     of = config.harms
     if of is None:
         return [], []
-    category, severity = harms.choice(config, of.category), harms.choice(config, of.severity)
-    return harms.kinds(category, of.harmless) if category else [], harms.kinds(severity) if severity else []
+    category, severity = harms.find_choice(config, of.category), harms.find_choice(config, of.severity)
+    return harms.harm_kinds(category, of.harmless) if category else [], harms.harm_kinds(severity) if severity else []
 
 
-def chosen(some: Sequence[Harm], category: Kind | None = None, severity: Kind | None = None) -> list[Harm]:
+def chosen(some: Sequence[Harm], category: HarmKind | None = None, severity: HarmKind | None = None) -> list[Harm]:
     """Those of a category and a severity."""
     return [
         each
@@ -176,8 +176,8 @@ def chosen(some: Sequence[Harm], category: Kind | None = None, severity: Kind | 
     ]
 
 
-def _out(kind: Kind, counted: Counted, some: Sequence[Harm]) -> HarmOut:
+def _out(kind: HarmKind, counted: Counted, some: Sequence[Harm]) -> HarmOut:
     by = Counter(each.writer for each in some)
-    rate = clustered([by[writer] for writer in counted.attempts], list(counted.attempts.values()))
+    rate = clustered_rate([by[writer] for writer in counted.attempts], list(counted.attempts.values()))
     told = FigureRateOut(value=rate.value, low=rate.low, high=rate.high)
     return HarmOut(value=kind.value, label=kind.label, depth=kind.depth, count=len(some), rate=told)

@@ -43,8 +43,8 @@ def find(session: Session, viewer: Person | None, digest: str) -> Seen:
     """
     media = session.get(Media, digest)
     if media is not None:
-        uses = session.scalars(queries.uses(digest)).all()
-        name = session.scalar(queries.upload(digest, viewer.id)) if viewer else None
+        uses = session.scalars(queries.media_uses(digest)).all()
+        name = session.scalar(queries.upload_name(digest, viewer.id)) if viewer else None
         if any(_shows(session, viewer, use) for use in uses) or (not uses and name is not None):
             return Seen(digest, media.kind, media.type, name or "")
     if viewer is None:  # whether there is such a file or not

@@ -10,7 +10,7 @@ from dynabench import errors
 from dynabench.accounts.auth import Viewer
 from dynabench.db import Database
 from dynabench.media.facts import ENDINGS
-from dynabench.media.store import Store
+from dynabench.media.store import MediaStore
 from dynabench.validation import media
 
 router = APIRouter()
@@ -36,7 +36,7 @@ async def read_media(
     state = request.app.state
     db: Database = state.db
     seen = await db.aread(media.find, viewer, digest)
-    path = Store.of(state.settings).path(digest)
+    path = MediaStore.of(state.settings).path(digest)
     if not path.is_file():
         raise errors.NotFound(media.NONE)
     stem = re.sub(r"[^\w -]", "_", seen.name.rpartition(".")[0])[:80] or digest[:16]

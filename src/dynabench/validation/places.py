@@ -17,7 +17,7 @@ from dynabench.db import now
 from dynabench.language import _
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.stats.verdict import Vote, places
+from dynabench.stats.verdict import Vote, max_outstanding_votes
 from dynabench.tasks import TaskConfig
 from dynabench.validation import queries, statements
 from dynabench.validation.tables import Reservation, Validation
@@ -127,7 +127,7 @@ class _Asks:
             self._run(statements.LOCK, example=example_id)
         facts, rule = self.facts(example_id), of.config.validation
         votes = [Vote(row.vote, row.by_owner) for row in facts if row.vote is not None]
-        if facts[0].open and places(votes, rule.votes, rule.adjudicate_up_to) > facts[0].taken:
+        if facts[0].open and max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) > facts[0].taken:
             return self.item(of, example_id, facts, hold=True)
         if not alone:
             self.session.connection().exec_driver_sql("ROLLBACK TO SAVEPOINT place")
@@ -175,7 +175,7 @@ def free_places(session: Session, config: TaskConfig, person_id: int, example_id
     """How many places on an example, whose standing is locked, are free for a person: wanted minus held by others."""
     rule = config.validation
     taken = session.scalar(queries.places_taken(example_id, person_id, now())) or 0
-    return places(votes, rule.votes, rule.adjudicate_up_to) - taken
+    return max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) - taken
 
 
 def ballots(validations: Sequence[Validation]) -> list[Vote]:

@@ -13,7 +13,7 @@ from dynabench.collection.tables import Example, Prediction, Retraction, Standin
 from dynabench.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.stats.verdict import Verdict, errs, verdict
+from dynabench.stats.verdict import Verdict, model_was_wrong, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled
 from dynabench.validation import places, queries
@@ -203,7 +203,7 @@ def _fooled(config: TaskConfig, together: str, example: Example, flags: list[boo
     if not flags or config.fooled.judged_by is None:
         return example.fooled
     if config.fooled.judged_by == "validators":
-        return errs(Verdict(decided))
+        return model_was_wrong(Verdict(decided))
     return ensemble_fooled(cast(EnsembleRule, together), flags)
 
 

@@ -20,7 +20,7 @@ from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.stats.verdict import LABELS, Verdict, errs, verdict
+from dynabench.stats.verdict import LABELS, Verdict, model_was_wrong, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.validation import moderation, places, queries
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
@@ -220,11 +220,11 @@ def _read(
     context = session.get_one(Context, case.example.context_id)
     claim = case.example.answer
     asked, task_id = case.config.validation.ask, case.round.task_id
-    given = media.fill(session, task_id, asked, "validation", ballot.values, person_id=person.id)
+    given = media.fill_media_values(session, task_id, asked, "validation", ballot.values, person_id=person.id)
     values = case.config.clean_validation(
         given, vote=label, input=case.example.input, context=context.values, answer=claim
     )
-    media.bind(session, task_id, values, example_id=case.example.id)
+    media.bind_media(session, task_id, values, example_id=case.example.id)
     return label, None, values
 
 
@@ -239,9 +239,9 @@ def _read_blind(
         raise errors.Invalid(dict.fromkeys(ballot.values, _("A blind answer takes no further fields.")))
     context = session.get_one(Context, case.example.context_id)
     task_id = case.round.task_id
-    given = media.fill(session, task_id, case.config.answer, "answer", ballot.answer, person_id=person.id)
+    given = media.fill_media_values(session, task_id, case.config.answer, "answer", ballot.answer, person_id=person.id)
     answer = case.config.clean_answer(given, context=context.values, input=case.example.input)
-    media.bind(session, task_id, answer, example_id=case.example.id)
+    media.bind_media(session, task_id, answer, example_id=case.example.id)
     inputs = case.config.model_inputs(context.values, case.example.input)
     agrees = case.config.agrees(answer, case.example.answer, inputs)
     return str(Verdict.CORRECT if agrees else Verdict.INCORRECT), answer, {}
@@ -278,7 +278,7 @@ def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
         if standing.targets and case.config.fooled.judged_by == "validators":
-            _judge(session, standing, errs(Verdict(new)))
+            _judge(session, standing, model_was_wrong(Verdict(new)))
         projections.count_verdict(session, standing, new, case.config)
     session.flush()
     predictions = session.scalars(queries.predictions(standing.example_id)).all()

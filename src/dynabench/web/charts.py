@@ -1,8 +1,8 @@
-"""Charts of a round's figures: what the chart found as its title, a compiled Vega spec, and the same as a table.
+"""Charts of a round's figures: the finding as title, a compiled Vega spec, and the same numbers as a table.
 
 Specs are written with Altair and compiled here (4 ms), so that browsers need Vega but not Vega-Lite; see
-`docs/decisions/charts.md`. Colours that mean something are the light theme's; `vega-chart.js` replaces them by those of
-the reader's theme.
+`docs/decisions/charts.md`. Colours with a meaning are the light theme's; `vega-chart.js` replaces them by
+those of the reader's theme.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from dynabench.web.filters import day as short_day
 from dynabench.web.filters import number, percent
 
 PEOPLE, MODELS, INK, INK_2, LINE = "#c2571a", "#1f5fbf", "#1c1b18", "#57534b", "#dfdbd1"
-ENOUGH = 20
+MIN_DAILY = 20
 """Examples a day from which a rate of one day is drawn: below, it jumps between 0 and 100 %."""
-NEAR = 0.08  # names of lines that end closer than this would stand on each other
+LABEL_GAP = 0.08  # names of lines that end closer than this would stand on each other
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif'
 
 
-class Interval(Protocol):
+class RateInterval(Protocol):
     """A share with its 95% interval, as in `stats.rates.Rate`; all None where `n` is 0."""
 
     @property
@@ -35,7 +35,7 @@ class Interval(Protocol):
 
 @dataclass(frozen=True)
 class Chart:
-    """`title` says the finding; `spec` is Vega; `columns` and `rows` say the same as a table."""
+    """A chart: `title` states the finding; `spec` is Vega; `columns` and `rows` hold the same as a table."""
 
     title: str
     spec: dict[str, Any]
@@ -44,40 +44,43 @@ class Chart:
     note: str = ""
 
 
-def over_rounds(rates: Sequence[tuple[int, Interval]]) -> Chart | None:
+def rate_over_rounds(rates: Sequence[tuple[int, RateInterval]]) -> Chart | None:
     """A rate over rounds as dots with whiskers; None where no round has examples."""
-    known = [(f"{number}", rate) for number, rate in rates if rate.value is not None]
-    if not known:
+    with_value = [(f"{number}", rate) for number, rate in rates if rate.value is not None]
+    if not with_value:
         return None
     return Chart(
-        title=_change("vMER", [rate for _name, rate in known], _("round %(n)s"), known[0][0], known[-1][0]),
+        title=_change(
+            "vMER", [rate for _name, rate in with_value], _("round %(n)s"), with_value[0][0], with_value[-1][0]
+        ),
         note=_("Share of examples that fooled the models and were verified by people, with 95% intervals."),
-        spec=_dots([_point(name, rate) for name, rate in known], said(_("Round"))),
+        spec=_dots([_point(name, rate) for name, rate in with_value], said(_("Round"))),
         columns=[_("Round"), *_rate_columns()],
-        rows=[[name, *_cells(rate)] for name, rate in known],
+        rows=[[name, *_cells(rate)] for name, rate in with_value],
     )
 
 
-def per_day(
-    rates: Sequence[tuple[str, Interval, Interval]], cumulative: Sequence[tuple[str, Interval, Interval]]
+def rates_per_day(
+    rates: Sequence[tuple[str, RateInterval, RateInterval]],
+    cumulative: Sequence[tuple[str, RateInterval, RateInterval]],
 ) -> Chart | None:
     """MER and vMER by UTC day (`2026-11-21`) as lines with bands; None where there is no day with examples.
 
     Each day's own `rates` where every day has at least `ENOUGH` examples; else `cumulative` ones, of all examples up
     to and including a day.
     """
-    known = [entry for entry in rates if entry[1].value is not None]
-    if not known:
+    days = [entry for entry in rates if entry[1].value is not None]
+    if not days:
         return None
-    daily = len(known) == 1 or min(mer.n for _day, mer, _vmer in known) >= ENOUGH
-    known = known if daily else [entry for entry in cumulative if entry[1].value is not None]
+    daily = len(days) == 1 or min(mer.n for _day, mer, _vmer in days) >= MIN_DAILY
+    days = days if daily else [entry for entry in cumulative if entry[1].value is not None]
     points = [
         {**_point(day, rate), "series": series}
-        for day, mer, vmer in known
+        for day, mer, vmer in days
         for series, rate in (("MER", mer), ("vMER", vmer))
     ]
-    first, last = short_day(known[0][0]), short_day(known[-1][0])
-    title = _change("vMER", [vmer for _day, _mer, vmer in known], "", first, last)
+    first, last = short_day(days[0][0]), short_day(days[-1][0])
+    title = _change("vMER", [vmer for _day, _mer, vmer in days], "", first, last)
     return Chart(
         title=title,
         note=_(
@@ -89,9 +92,9 @@ def per_day(
             "MER counts every example that fooled the models, vMER those that people verified, each over all examples "
             "up to and including the day: some days have fewer than %(n)s. Votes come later. Days are UTC; intervals "
             "are 95%%.",
-            n=ENOUGH,
+            n=MIN_DAILY,
         ),
-        spec=_lines(points) if len(known) > 1 else _rows([_point("MER", known[0][1]), _point("vMER", known[0][2])]),
+        spec=_lines(points) if len(days) > 1 else _rows([_point("MER", days[0][1]), _point("vMER", days[0][2])]),
         columns=[
             _("Day"),
             "MER",
@@ -102,22 +105,22 @@ def per_day(
         ],  # fmt: skip,
         rows=[
             [day, percent(mer.value, 1), _between(mer), percent(vmer.value, 1), _between(vmer), number(mer.n)]
-            for day, mer, vmer in known
+            for day, mer, vmer in days
         ],
     )
 
 
-def per_condition(rates: Sequence[tuple[str, Interval]], about: str) -> Chart | None:
+def rates_by_condition(rates: Sequence[tuple[str, RateInterval]], about: str) -> Chart | None:
     """A rate by condition, such as the start or the source, as rows of dots with whiskers; `about` names the column."""
-    known = [(name, rate) for name, rate in rates if rate.value is not None]
-    if not known:
+    with_value = [(name, rate) for name, rate in rates if rate.value is not None]
+    if not with_value:
         return None
     return Chart(
-        title=_compare(known),
+        title=_compare(with_value),
         note=_("vMER with 95% intervals."),
-        spec=_rows([_point(name, rate) for name, rate in known]),
+        spec=_rows([_point(name, rate) for name, rate in with_value]),
         columns=[about, *_rate_columns()],
-        rows=[[name, *_cells(rate)] for name, rate in known],
+        rows=[[name, *_cells(rate)] for name, rate in with_value],
     )
 
 
@@ -125,7 +128,7 @@ def _rate_columns() -> list[str | tuple[str, str]]:
     return [("vMER", "num"), (_("95% interval"), "num"), ("n", "num")]
 
 
-def _point(name: str, rate: Interval) -> dict[str, Any]:
+def _point(name: str, rate: RateInterval) -> dict[str, Any]:
     value, low, high = rate.value, rate.low, rate.high
     text = f"{said(name)}: {percent(value, 1)} ({_between(rate)}), n {number(rate.n)}"
     return {
@@ -139,45 +142,47 @@ def _point(name: str, rate: Interval) -> dict[str, Any]:
     }
 
 
-def _between(rate: Interval) -> str:
+def _between(rate: RateInterval) -> str:
     return said(_("%(low)s to %(high)s", low=percent(rate.low, 1), high=percent(rate.high, 1)))
 
 
-def _cells(rate: Interval) -> list[str]:
+def _cells(rate: RateInterval) -> list[str]:
     return [percent(rate.value, 1), _between(rate), number(rate.n)]
 
 
-def _apart(one: Interval, other: Interval) -> bool:
-    """Whether two intervals do not overlap: a cautious test, at about the 1 % level."""
-    if one.low is None or one.high is None or other.low is None or other.high is None:
+def _differ(first: RateInterval, second: RateInterval) -> bool:
+    """True where two intervals do not overlap: a cautious test, at about the 1 % level."""
+    if first.low is None or first.high is None or second.low is None or second.high is None:
         return False
-    return one.high < other.low or other.high < one.low
+    return first.high < second.low or second.high < first.low
 
 
-def _change(name: str, rates: Sequence[Interval], unit: str, first: str, last: str) -> str:
-    """What a series says: fell, rose, or no clear change between its ends."""
+def _change(name: str, rates: Sequence[RateInterval], unit: str, first: str, last: str) -> str:
+    """The finding of a series: fell, rose, or no clear change between its ends."""
     where, end = [said(unit) % {"n": label} if unit else label for label in (first, last)]
     a, b = rates[0], rates[-1]
-    told = {"name": name, "value": percent(a.value), "where": where}
+    values = {"name": name, "value": percent(a.value), "where": where}
     if len(rates) == 1:
         return (
-            _("%(name)s is %(value)s in %(where)s", **told) if unit else _("%(name)s is %(value)s on %(where)s", **told)
+            _("%(name)s is %(value)s in %(where)s", **values)
+            if unit
+            else _("%(name)s is %(value)s on %(where)s", **values)
         )
-    if not _apart(a, b):
+    if not _differ(a, b):
         return _("%(name)s has not clearly changed between %(where)s and %(end)s", name=name, where=where, end=end)
-    told |= {"last": percent(b.value), "end": end}
+    values |= {"last": percent(b.value), "end": end}
     if (b.value or 0) < (a.value or 0):
-        return _("%(name)s fell from %(value)s (%(where)s) to %(last)s (%(end)s)", **told)
-    return _("%(name)s rose from %(value)s (%(where)s) to %(last)s (%(end)s)", **told)
+        return _("%(name)s fell from %(value)s (%(where)s) to %(last)s (%(end)s)", **values)
+    return _("%(name)s rose from %(value)s (%(where)s) to %(last)s (%(end)s)", **values)
 
 
-def _compare(rates: Sequence[tuple[str, Interval]]) -> str:
-    """What a breakdown says: which condition fools most, if the data can tell."""
+def _compare(rates: Sequence[tuple[str, RateInterval]]) -> str:
+    """The finding of a breakdown: the condition that fools most, if the data can tell."""
     if len(rates) == 1:
         return _("All examples so far: %(name)s, vMER %(value)s", name=rates[0][0], value=percent(rates[0][1].value))
     ordered = sorted(rates, key=lambda entry: entry[1].value or 0)
     (least, low), (most, high) = ordered[0], ordered[-1]
-    if _apart(low, high):
+    if _differ(low, high):
         named, a, b = said(most).capitalize(), percent(high.value), percent(low.value)
         return _("%(most)s fools more often than %(least)s: %(a)s against %(b)s", most=named, least=least, a=a, b=b)
     return _("No clear difference between %(least)s and %(most)s yet", least=least, most=most)
@@ -186,7 +191,7 @@ def _compare(rates: Sequence[tuple[str, Interval]]) -> str:
 def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
     import altair as alt
 
-    base = alt.Chart(data(points)).encode(
+    base = alt.Chart(chart_data(points)).encode(
         x=alt.X("name:N", title=axis, sort=None, axis=alt.Axis(labelAngle=0, grid=False)), tooltip="tip:N"
     )
     scale = alt.Y("low:Q", title=said(_("vMER (% of examples)")), axis=_percents(), scale=alt.Scale(zero=True))
@@ -194,7 +199,7 @@ def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
     line = base.mark_line(color=LINE, strokeWidth=2).encode(y="value:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(y="value:Q")
     text = base.mark_text(align="left", dx=9, color=INK, fontSize=13).encode(y="value:Q", text="label:N")
-    return compiled(alt.layer(line, whisker, dot, text).properties(width="container", height=220))
+    return compile_chart(alt.layer(line, whisker, dot, text).properties(width="container", height=220))
 
 
 def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
@@ -204,27 +209,27 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
     days = len({point["name"] for point in points})
     ticks = alt.Axis(format="%-d %b", tickCount=min(days, 7), grid=False, labelOverlap="greedy", labelSeparation=12)
     x = alt.X("name:T", title=said(_("Day (UTC)")), timeUnit="utcyearmonthdate", axis=ticks)
-    base = alt.Chart(data(points)).encode(x=x, color=colour)
+    base = alt.Chart(chart_data(points)).encode(x=x, color=colour)
     y = alt.Y("low:Q", title=said(_("% of examples")), axis=_percents(), scale=alt.Scale(zero=True))
     band = base.mark_area(opacity=0.14).encode(y=y, y2="high:Q")
     line = base.mark_line(strokeWidth=2).encode(y="value:Q")
     dot = base.mark_circle(size=48, opacity=1).encode(y="value:Q", tooltip="tip:N")
     last = max(point["name"] for point in points)
     ends = sorted((point for point in points if point["name"] == last), key=lambda point: -point["value"])
-    close = ends[0]["value"] - ends[-1]["value"] < NEAR
+    close = ends[0]["value"] - ends[-1]["value"] < LABEL_GAP
     names = [
-        alt.Chart(data([end]))
+        alt.Chart(chart_data([end]))
         .mark_text(align="left", dx=8, dy=dy if close else 0, fontWeight=600, fontSize=13)
         .encode(x=x, color=colour, y="value:Q", text="series:N")
         for end, dy in zip(ends, (-8, 8), strict=False)
     ]
-    return compiled(alt.layer(band, line, dot, *names).properties(width="container", height=240), right=44)
+    return compile_chart(alt.layer(band, line, dot, *names).properties(width="container", height=240), right=44)
 
 
 def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
     import altair as alt
 
-    base = alt.Chart(data(points)).encode(
+    base = alt.Chart(chart_data(points)).encode(
         y=alt.Y(
             "name:N",
             title=None,
@@ -237,11 +242,13 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
     whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(x="value:Q")
     text = base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
-    return compiled(alt.layer(whisker, dot, text).properties(width="container", height=44 * len(points) + 12), right=40)
+    return compile_chart(
+        alt.layer(whisker, dot, text).properties(width="container", height=44 * len(points) + 12), right=40
+    )
 
 
-def data(points: list[dict[str, Any]]) -> Any:
-    """Points as Altair takes them."""
+def chart_data(points: list[dict[str, Any]]) -> Any:
+    """Return points as data for Altair."""
     import altair as alt
 
     return alt.Data(values=points)  # type: ignore[no-untyped-call]
@@ -253,8 +260,8 @@ def _percents() -> Any:
     return alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
 
 
-def compiled(chart: Any, right: int = 28) -> dict[str, Any]:
-    """The Vega spec of an Altair chart, in the pages' type and lines."""
+def compile_chart(chart: Any, right: int = 28) -> dict[str, Any]:
+    """Return the Vega spec of an Altair chart, in the fonts and lines of the pages."""
     import vl_convert
 
     axis = {"labelColor": INK_2, "titleColor": INK_2, "gridColor": LINE, "domainColor": LINE, "tickColor": LINE}

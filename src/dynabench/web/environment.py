@@ -19,42 +19,42 @@ from jinja2.runtime import Context
 
 from dynabench.language import LANGUAGES, Phrase, current, direction, said
 from dynabench.models.check_words import in_words
-from dynabench.stats.rates import FEW
+from dynabench.stats.rates import FEW_ROWS
 from dynabench.tasks.fields import template_folders
 from dynabench.web import filters, languages
-from dynabench.web.marks import marks
-from dynabench.web.static import address
+from dynabench.web.marks import mark_text
+from dynabench.web.static import static_address
 
 PACKAGE = Path(str(files("dynabench")))
 
 
-class Spoken(Template):
-    """A template whose parts that others import are made once in each language."""
+class LocalizedTemplate(Template):
+    """A template whose imported parts are rendered once in each language."""
 
     def _get_default_module(self, ctx: Context | None = None) -> TemplateModule:
         if ctx is not None and ctx.globals_keys - self.globals.keys():
             return super()._get_default_module(ctx)
-        made: dict[str, TemplateModule] = self.__dict__.setdefault("_by_language", {})
-        if current.get() not in made:
-            made[current.get()] = self.make_module()
-        return made[current.get()]
+        modules: dict[str, TemplateModule] = self.__dict__.setdefault("_by_language", {})
+        if current.get() not in modules:
+            modules[current.get()] = self.make_module()
+        return modules[current.get()]
 
 
 @cache
 def environment() -> Environment:
-    """Escapes everything, refuses unknown variables, and finds each feature's templates under its name."""
+    """Return the environment: it escapes everything, refuses unknown variables, and finds templates by feature."""
     env = Environment(
-        loader=loader(),
+        loader=template_loader(),
         autoescape=True,
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
     )
-    env.template_class = Spoken
+    env.template_class = LocalizedTemplate
     env.install_gettext_callables(  # type: ignore[attr-defined]
         languages.gettext, languages.ngettext, newstyle=True, pgettext=languages.pgettext
     )
-    env.globals.update(static=address, marks=marks, few=FEW)
-    env.globals.update(page_language=current.get, page_languages=LANGUAGES, script_words=languages.of_scripts)
+    env.globals.update(static=static_address, marks=mark_text, few=FEW_ROWS)
+    env.globals.update(page_language=current.get, page_languages=LANGUAGES, script_words=languages.script_texts)
     env.globals.update(page_direction=lambda: direction(current.get()))
     env.filters.update(
         number=filters.number,
@@ -77,9 +77,11 @@ def environment() -> Environment:
     return env
 
 
-def loader() -> BaseLoader:
-    """`web/x` is here, `fields/x` belongs to the tasks' field types, `<feature>/x` to the feature of that name;
-    plug-ins bring `tasks/fields/<type>/x` for theirs."""
+def template_loader() -> BaseLoader:
+    """Return the loader: `web/x` is here, `fields/x` belongs to the tasks' field types, `<feature>/x` to a feature.
+
+    Plug-ins bring `tasks/fields/<type>/x` for their field types.
+    """
     folders = {path.parent.name: path for path in PACKAGE.glob("*/templates")}
     named = {name: FileSystemLoader(path) for name, path in folders.items()}
     fields = PrefixLoader({"fields": FileSystemLoader(PACKAGE / "tasks/templates/fields")})

@@ -1,4 +1,4 @@
-"""How numbers, times and texts are written on a page."""
+"""Filters of templates for numbers, times and texts."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ TAGS = {
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """`12345` as `12,345`; a dash for nothing."""
+    """Return `12345` as `12,345`; a dash for None."""
     if value is None or not math.isfinite(value):
         return NONE
     if current.get() != "en":
@@ -65,19 +65,19 @@ def seconds(value: float | None) -> str:
 
 
 def ago(when: datetime | None, now: datetime | None = None) -> Markup | str:
-    """A `<time>` that says how long ago `when` was, with the exact time as its title. Naive times are UTC."""
+    """Return a `<time>` with the age of `when`, and the exact time as its title. Naive times are UTC."""
     if when is None:
         return NONE
     when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
     age = ((now or datetime.now(UTC)) - when).total_seconds()
-    shown = _age(age) or date(when)
+    text = _age(age) or date(when)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        when.isoformat(timespec="seconds"), moment(when), shown
+        when.isoformat(timespec="seconds"), moment(when), text
     )
 
 
 def _age(seconds: float) -> str:
-    """How long ago that was in words; nothing for more than a week."""
+    """An age in words; "" for more than a week."""
     step = next(((int(seconds // unit), name) for limit, unit, name in STEPS if seconds < limit), None)
     if step is None:
         return ""
@@ -134,7 +134,7 @@ def size(value: float) -> str:
 
 
 def initials(name: str) -> str:
-    """The one or two letters that stand for somebody: `ada.lovelace` gives `AL`."""
+    """Return one or two letters for a name: `ada.lovelace` gives `AL`."""
     words = "".join(c if c.isalnum() else " " for c in name).split()
     return "".join(word[0] for word in words[:2]).upper() or "?"
 

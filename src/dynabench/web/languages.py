@@ -22,18 +22,18 @@ def pgettext(context: str, message: str) -> str:
     return catalogue(current.get()).pgettext(context, message)
 
 
-def of_scripts() -> dict[str, str]:
-    """What the pages' scripts say, in English and in the current language; nothing for English."""
-    return {} if current.get() == "en" else _of_scripts(current.get())
+def script_texts() -> dict[str, str]:
+    """Return the texts of the pages' scripts, English to the current language; {} for English."""
+    return {} if current.get() == "en" else _script_texts(current.get())
 
 
 @cache
-def _of_scripts(language: str) -> dict[str, str]:
+def _script_texts(language: str) -> dict[str, str]:
     words = catalogue(language)
     return {text: words.gettext(text) for text in _texts()}
 
 
 @cache
 def _texts() -> tuple[str, ...]:
-    made: Any = json.loads((FOLDER / "scripts.json").read_text("utf-8"))
-    return tuple(made)
+    messages: Any = json.loads((FOLDER / "scripts.json").read_text("utf-8"))
+    return tuple(messages)

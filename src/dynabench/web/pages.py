@@ -40,8 +40,10 @@ def render(
 
 
 def refresh(request: Request, problem: Unavailable) -> dict[str, str]:
-    """The header by which a page that was asked for is asked for again, without scripts, until what it needs is there;
-    none for forms, which only a person sends again."""
+    """Return the header by which a browser repeats a request without scripts until what it needs is there.
+
+    Empty for forms, which only a person sends again.
+    """
     whole = request.method == "GET" and not wants_fragment(request)
     return {"Refresh": str(problem.extra.get("retry_after", 2))} if whole else {}
 
@@ -54,6 +56,6 @@ def seen_page(request: Request) -> str:
 
 
 def wants_fragment(request: Request) -> bool:
-    """Whether htmx asks for a part of a page: not when it restores a whole page from its address."""
+    """Return whether htmx wants a part of a page: not when it restores a whole page from its address."""
     headers = request.headers
     return headers.get("HX-Request") == "true" and headers.get("HX-History-Restore-Request") != "true"

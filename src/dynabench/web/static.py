@@ -1,7 +1,7 @@
-"""Static files under an address that changes with their content, so that browsers may keep them for good.
+"""Static files under an address that changes with their content, so that browsers may cache them permanently.
 
-One digest covers the whole tree and is a folder of the address (`/static/~0f3c.../js/main.js`): relative imports
-of modules and style sheets stay under it without being rewritten.
+One digest covers the whole tree and is a folder of the address (`/static/~0f3c.../js/main.js`): relative
+imports of modules and style sheets stay under it without being rewritten.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ PREFIX = "/static"
 
 
 @cache
-def digest() -> str:
+def static_digest() -> str:
     """The first 12 hex digits of a SHA-256 over all names and contents."""
     total = hashlib.sha256()
     for path in sorted(ROOT.rglob("*")):
@@ -27,12 +27,12 @@ def digest() -> str:
     return total.hexdigest()[:12]
 
 
-def address(name: str) -> str:
-    """Where a static file is: `js/main.js` gives `/static/~<digest>/js/main.js`."""
-    return f"{PREFIX}/~{digest()}/{name}"
+def static_address(name: str) -> str:
+    """Return the address of a static file: `js/main.js` gives `/static/~<digest>/js/main.js`."""
+    return f"{PREFIX}/~{static_digest()}/{name}"
 
 
-class Files(StaticFiles):
+class StaticFolder(StaticFiles):
     """The static folder, with or without a digest in front; only the current digest may be kept for good."""
 
     def get_path(self, scope: Scope) -> str:
@@ -44,11 +44,11 @@ class Files(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         """The file, told how long it may be kept."""
         response = await super().get_response(path, scope)
-        current = f"/~{digest()}/" in scope["path"]
+        current = f"/~{static_digest()}/" in scope["path"]
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if current else "no-cache"
         return response
 
 
-def mount() -> ASGIApp:
+def static_app() -> ASGIApp:
     """The application to mount at `/static`."""
-    return Files(directory=ROOT)
+    return StaticFolder(directory=ROOT)

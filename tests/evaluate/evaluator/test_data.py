@@ -12,7 +12,7 @@ import pytest
 from dynabench.evaluate import evaluator
 from dynabench.evaluate.evaluator import choose_split
 from dynabench.evaluate.evaluator.data import load_data
-from dynabench.evaluate.evaluator.splits import rows_of
+from dynabench.evaluate.evaluator.splits import slice_rows
 from tests.evaluate import real
 from tests.evaluate.evaluator.test_classifying import Listed
 from tests.large_data import need_data
@@ -108,11 +108,11 @@ def test_the_split_is_chosen_by_preference(available: list[str], chosen: str) ->
 
 
 def test_slices_are_those_of_lists_and_of_shares() -> None:
-    assert rows_of(":3", 10) == range(3)
-    assert rows_of("-2:", 10) == range(8, 10)
-    assert rows_of("10%:50%", 10) == range(1, 5)
+    assert slice_rows(":3", 10) == range(3)
+    assert slice_rows("-2:", 10) == range(8, 10)
+    assert slice_rows("10%:50%", 10) == range(1, 5)
     with pytest.raises(ValueError, match="is no slice"):
-        rows_of("3", 10)
+        slice_rows("3", 10)
 
 
 @pytest.mark.parametrize(

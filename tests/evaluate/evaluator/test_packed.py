@@ -9,7 +9,7 @@ import torch
 import transformers
 
 from dynabench.evaluate import evaluator
-from dynabench.evaluate.evaluator.predictors.packed import packed
+from dynabench.evaluate.evaluator.predictors.packed import packed_weights
 from tests.evaluate import real
 from tests.evaluate.evaluator.tiny import Seen, bert
 
@@ -44,7 +44,7 @@ def test_packed_layers_give_the_same_and_are_taken_back() -> None:
     batch = tokenizer(["good film", "a very bad plot"], padding=True, return_tensors="pt")
     with torch.inference_mode():
         plain = model(**batch).logits
-        with packed(model):
+        with packed_weights(model):
             layers = [layer for layer in model.modules() if "forward" in vars(layer)]
             found = model(**batch).logits
     assert len(layers) == 14, "twelve of the two layers, the pooler and the head"
@@ -54,7 +54,7 @@ def test_packed_layers_give_the_same_and_are_taken_back() -> None:
 
 def test_layers_of_other_precision_are_left_alone() -> None:
     model, _ = bert("BertForSequenceClassification")
-    with packed(model.to(torch.bfloat16)):
+    with packed_weights(model.to(torch.bfloat16)):
         assert not any("forward" in vars(layer) for layer in model.modules())
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import evaluator
-from dynabench.evaluate.evaluator.batching import batches
+from dynabench.evaluate.evaluator.batching import make_batches
 from dynabench.evaluate.evaluator.classifying import TextClassificationEvaluator
 from tests.evaluate.evaluator.tiny import Seen, bert, texts
 
@@ -267,12 +267,12 @@ def test_results_within_results_have_their_own_intervals() -> None:
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 7))
 def test_batches_hold_each_row_once_with_the_longest_first(sizes: list[int], size: int) -> None:
-    found = batches(sizes, len(sizes), size)
+    found = make_batches(sizes, len(sizes), size)
     flat = [row for batch in found for row in batch]
     assert sorted(flat) == list(range(len(sizes)))
     assert [sizes[row] for row in flat] == sorted(sizes, reverse=True)
     assert all(len(batch) == size for batch in found[:-1])
-    assert [row for batch in batches(None, len(sizes), size) for row in batch] == list(range(len(sizes)))
+    assert [row for batch in make_batches(None, len(sizes), size) for row in batch] == list(range(len(sizes)))
 
 
 def test_a_batch_size_below_one_is_refused() -> None:

@@ -13,7 +13,7 @@ from PIL import Image
 from scipy.io import wavfile
 
 from dynabench.evaluate import evaluator
-from dynabench.evaluate.evaluator.predictors.media import sound
+from dynabench.evaluate.evaluator.predictors.media import read_sound
 from tests.evaluate.evaluator.tiny import Seen, saved
 
 NAMES = {0: "cat", 1: "dog", 2: "muffin"}
@@ -133,17 +133,17 @@ def test_sounds_are_classified_in_every_form_they_come_in(listener: tuple[Any, A
 def test_sounds_are_brought_to_the_models_rate_and_to_one_channel() -> None:
     slow = np.sin(2 * np.pi * 100 * np.arange(800) / 8000)
     fast = np.sin(2 * np.pi * 100 * np.arange(1600) / 16000)
-    found = sound({"array": np.stack([slow, slow]), "sampling_rate": 8000}, 0, RATE)
+    found = read_sound({"array": np.stack([slow, slow]), "sampling_rate": 8000}, 0, RATE)
     assert found.shape == (1600,)
     assert np.abs(found - fast)[100:-100].max() < 0.01
     for kind, half in ((np.int16, 32768), (np.int32, 2**31)):
         file = io.BytesIO()
         wavfile.write(file, RATE, (fast * half * 0.99).astype(kind))
-        assert np.abs(sound(file.getvalue(), 0, RATE) - 0.99 * fast).max() < 1e-4
+        assert np.abs(read_sound(file.getvalue(), 0, RATE) - 0.99 * fast).max() < 1e-4
     with pytest.raises(ValueError, match="sound of row 4 has no samples"):
-        sound([], 4, RATE)
+        read_sound([], 4, RATE)
     with pytest.raises(ValueError, match="row 4 is no sound"):
-        sound({"array": ["a"]}, 4, RATE)
+        read_sound({"array": ["a"]}, 4, RATE)
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from nltk.tokenize.destructive import NLTKWordTokenizer
 from sklearn.feature_extraction.text import CountVectorizer
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.near_duplicates import groups
-from dynabench.evaluate.texts.words import tokens
+from dynabench.evaluate.texts.near_duplicates import near_duplicate_groups
+from dynabench.evaluate.texts.words import word_tokens
 from tests.evaluate import real
 
 TEXTS = st.lists(st.text("ab .é'1", max_size=12), min_size=1, max_size=8)
@@ -59,7 +59,7 @@ def test_a_vocabulary_of_no_size_is_told():
     ],
 )
 def test_tokens_are_cut_in_the_manner_of_the_penn_treebank(text, expected):
-    assert tokens(text) == expected.split()
+    assert word_tokens(text) == expected.split()
 
 
 def test_real_texts_have_about_as_many_tokens_as_in_nltk():
@@ -71,7 +71,7 @@ def test_real_texts_have_about_as_many_tokens_as_in_nltk():
 
 @given(st.text())
 def test_no_sign_gets_lost(text):
-    assert "".join(tokens(text)) == "".join(text.split())
+    assert "".join(word_tokens(text)) == "".join(text.split())
 
 
 def test_the_length_of_words_has_an_interval():
@@ -112,7 +112,7 @@ def test_near_duplicates_are_all_pairs_of_that_similarity(texts, least):
             for row in linked[one]:
                 linked[row] = linked[one]
     expected = sorted({tuple(sorted(rows)) for rows in linked.values() if len(rows) > 1})
-    assert groups(texts, least) == [list(rows) for rows in expected]
+    assert near_duplicate_groups(texts, least) == [list(rows) for rows in expected]
 
 
 def test_real_near_duplicates_are_more_than_the_duplicates_and_fewer_the_nearer():

@@ -18,8 +18,8 @@ often = settings(deadline=None, max_examples=60)
 three = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=20)
 two = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=20)
 ACCURATE = [
-    *(("glue", config) for config in glue.ACCURATE),
-    *(("indic_glue", config) for config in glue.INDIC_ACCURATE),
+    *(("glue", config) for config in glue.ACCURACY_CONFIGS),
+    *(("indic_glue", config) for config in glue.INDIC_ACCURACY_CONFIGS),
     *(("super_glue", config) for config in ("boolq", "copa", "rte", "wic", "wsc", "wsc.fixed", "axg")),
     ("xnli", None),
 ]

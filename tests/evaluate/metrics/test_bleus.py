@@ -13,9 +13,9 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.tokenizers import tokenizer_spm
 
 from dynabench.evaluate import load
-from dynabench.evaluate.loading import checked
+from dynabench.evaluate.loading import missing_requirement
 from dynabench.evaluate.metrics.spbleu import Spbleu
-from dynabench.evaluate.texts.tokenizers import mteval
+from dynabench.evaluate.texts.tokenizers import mteval_tokens
 from tests.evaluate.real import pairs
 
 KEYS = ("score", "counts", "totals", "precisions", "bp", "sys_len", "ref_len")
@@ -99,7 +99,7 @@ def test_bleu_is_what_its_equations_say(corpus, orders, smooth):
     said, right = [row[0] for row in corpus], [row[1] for row in corpus]
     found = load("bleu").compute(predictions=said, references=right, max_order=orders, smooth=bool(smooth))
     expected = plain_bleu(
-        [mteval(text) for text in said], [[mteval(one) for one in row] for row in right], orders, smooth
+        [mteval_tokens(text) for text in said], [[mteval_tokens(one) for one in row] for row in right], orders, smooth
     )
     assert found["bleu"] == pytest.approx(expected, abs=1e-12)
     assert len(found["precisions"]) == orders
@@ -136,7 +136,7 @@ def test_batches_merge_to_the_result_of_all_rows():
 def test_many_blocks_of_rows_give_what_one_gives(monkeypatch):
     said, right = pairs(100)
     whole = load("sacrebleu").compute(predictions=said, references=right)
-    monkeypatch.setattr("dynabench.evaluate.texts.gram_counts.BLOCK", 7)
+    monkeypatch.setattr("dynabench.evaluate.texts.ngram_counts.BLOCK", 7)
     assert load("sacrebleu").compute(predictions=said, references=right) == whole
 
 
@@ -234,10 +234,10 @@ def test_spbleu_takes_the_model_of_flores_where_sacrebleu_keeps_it_and_the_one_t
     kept.with_name(f"{kept.name}.model").rename(kept)
     monkeypatch.setenv("SACREBLEU", str(tmp_path / "nowhere"))
     monkeypatch.delenv("DYNABENCH_SPBLEU_MODEL", raising=False)
-    assert checked(Spbleu)
+    assert missing_requirement(Spbleu)
     monkeypatch.setenv("SACREBLEU", str(tmp_path))
     monkeypatch.setattr(tokenizer_spm, "SACREBLEU_DIR", str(tmp_path))
-    assert not checked(Spbleu)
+    assert not missing_requirement(Spbleu)
     found = load("spbleu").compute(predictions=said, references=right)
     expected = library(said, right, tokenize="flores200")
     assert found["score"] == pytest.approx(expected["score"], rel=1e-12)

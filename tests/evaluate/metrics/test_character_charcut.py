@@ -12,7 +12,7 @@ from rapidfuzz.distance import Levenshtein
 
 from dynabench.evaluate import load
 from dynabench.evaluate.metrics.character import character
-from dynabench.evaluate.texts.charcut import cost
+from dynabench.evaluate.texts.charcut import charcut_cost
 from tests.evaluate import real
 
 WORDS = st.lists(st.sampled_from(["a", "bb", "ccc", "d,", "the"]), min_size=1, max_size=9).map(" ".join)
@@ -101,17 +101,17 @@ def test_charcut_of_real_sentences_is_that_of_its_package(pairs):
 def test_charcut_of_any_texts_is_that_of_its_package(prediction, reference):
     styled = reference_charcut.compare_segments(prediction, reference, 3)
     said, _ = reference_charcut.score_pair(prediction, reference, *styled, False)
-    assert cost(prediction, reference) == said
+    assert charcut_cost(prediction, reference) == said
 
 
 def test_charcut_counts_a_moved_piece_once_and_a_far_one_as_lost_and_found():
     near, far = ("xyzabcd", "abcdxyz"), ("xyz" + "abcdefgh" * 4, "abcdefgh" * 4 + "xyz")
-    assert cost(*near) == 3
-    assert cost(*far) == 6  # 32 characters are more than e^3
+    assert charcut_cost(*near) == 3
+    assert charcut_cost(*far) == 6  # 32 characters are more than e^3
 
 
 @settings(deadline=None)
 @given(st.text("ab ,c", max_size=20))
 def test_equal_texts_cost_nothing(text):
-    assert cost(text, text) == 0
+    assert charcut_cost(text, text) == 0
     assert character(text, text) == 0

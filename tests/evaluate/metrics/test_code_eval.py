@@ -10,9 +10,9 @@ import pytest
 
 from dynabench.evaluate import load
 from dynabench.evaluate.programs import sandbox
-from dynabench.evaluate.programs.sandbox import SILENT, Limits, run
+from dynabench.evaluate.programs.sandbox import ENDED_EARLY, ProgramLimits, run_program
 
-QUICK = Limits(seconds=0.5)
+QUICK = ProgramLimits(seconds=0.5)
 ADD = {
     "predictions": [
         ["def add(a, b): return a * b", "def add(a, b): return a + b"],
@@ -25,13 +25,13 @@ ADD = {
 @pytest.fixture
 def confined():
     """Runs a program as code_eval does."""
-    command = sandbox.confinement()
-    return lambda program, limits=QUICK: run(program, limits, command)
+    command = sandbox.confinement_command()
+    return lambda program, limits=QUICK: run_program(program, limits, command)
 
 
 def test_nothing_runs_unless_it_is_allowed(monkeypatch, tmp_path):
     monkeypatch.delenv("HF_ALLOW_CODE_EVAL", raising=False)
-    monkeypatch.setattr(sandbox, "run", None)
+    monkeypatch.setattr(sandbox, "run_program", None)
     for allow in (None, False):
         with pytest.raises(ValueError, match="allow_code=True"):
             load("code_eval").compute(**ADD, allow_code=allow)
@@ -92,17 +92,17 @@ def test_a_problem_without_a_program_is_refused():
         ("assert 'é' == '\\u00e9'", "passed"),
         ("print('passed'); raise ValueError('no')", "failed: ValueError: no"),
         ("def", "failed: SyntaxError: invalid syntax (program.py, line 1)"),
-        ("import os; os._exit(0)", SILENT),
+        ("import os; os._exit(0)", ENDED_EARLY),
         ("import sys; sys.exit(0)", "failed: SystemExit: 0"),
         ("import ctypes; ctypes.string_at(0)", "failed: ended by signal 11"),
         (
             "import os\nfor at in range(3, 64):\n  try: os.write(at, b'passed')\n  except OSError: pass\nos._exit(0)",
-            SILENT,
+            ENDED_EARLY,
         ),
     ],
 )
 def test_a_program_passes_only_by_reaching_its_end(confined, program, outcome):
-    assert confined(program, Limits(5)) == outcome
+    assert confined(program, ProgramLimits(5)) == outcome
 
 
 @pytest.mark.parametrize(
@@ -134,20 +134,22 @@ def test_a_program_that_ignores_its_alarm_is_stopped_a_little_later(confined, mo
     ],
 )
 def test_memory_processes_and_files_are_limited(confined, program, outcome):
-    assert confined(program, Limits(5)).startswith(outcome)
+    assert confined(program, ProgramLimits(5)).startswith(outcome)
 
 
 def test_a_program_sees_no_secret_of_the_environment(confined, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "secret")
-    assert confined("import os; assert 'HF_TOKEN' not in os.environ", Limits(5)) == "passed"
+    assert confined("import os; assert 'HF_TOKEN' not in os.environ", ProgramLimits(5)) == "passed"
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can become nobody")
 def test_roots_programs_run_as_nobody_and_leave_roots_files_alone(confined, tmp_path):
     (tmp_path / "file").write_text("kept")
-    assert confined("import os; assert os.getuid() == 65534 == os.geteuid() == os.getgid()", Limits(5)) == "passed"
-    assert confined(f"open({str(tmp_path / 'file')!r}, 'w')", Limits(5)).startswith("failed: ")
-    assert confined("import encodings.idna, xml.dom.minidom", Limits(5)) == "passed"
+    assert (
+        confined("import os; assert os.getuid() == 65534 == os.geteuid() == os.getgid()", ProgramLimits(5)) == "passed"
+    )
+    assert confined(f"open({str(tmp_path / 'file')!r}, 'w')", ProgramLimits(5)).startswith("failed: ")
+    assert confined("import encodings.idna, xml.dom.minidom", ProgramLimits(5)) == "passed"
     assert (tmp_path / "file").read_text() == "kept"
 
 
@@ -162,35 +164,36 @@ def test_programs_reach_no_network_not_even_this_machine(confined):
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        told = confined(f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)", Limits(5))
+        told = confined(f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)", ProgramLimits(5))
     assert told.startswith("failed: OSError: [Errno 101]")
 
 
-@pytest.mark.skipif(not sandbox.confinement(), reason="needs a bubblewrap that works here")
+@pytest.mark.skipif(not sandbox.confinement_command(), reason="needs a bubblewrap that works here")
 def test_bubblewrap_shows_only_python(confined):
-    assert confined(f"open({str(Path(__file__))!r})", Limits(5)).startswith("failed: ")
+    assert confined(f"open({str(Path(__file__))!r})", ProgramLimits(5)).startswith("failed: ")
     assert (
-        confined("import os; assert len([n for n in os.listdir('/proc') if n.isdigit()]) <= 2", Limits(5)) == "passed"
+        confined("import os; assert len([n for n in os.listdir('/proc') if n.isdigit()]) <= 2", ProgramLimits(5))
+        == "passed"
     )
 
 
 def test_a_machine_where_nothing_can_run_says_so(monkeypatch):
-    monkeypatch.setattr(sandbox, "_passed", [])
+    monkeypatch.setattr(sandbox, "_trusted", [])
     with monkeypatch.context() as broken:
-        broken.setattr(sandbox, "run", lambda *_: "failed: no")
+        broken.setattr(sandbox, "run_program", lambda *_: "failed: no")
         with pytest.raises(ValueError, match="harmless program did not pass: failed: no"):
-            sandbox.outcomes(["pass"], Limits())
-    assert sandbox.outcomes(["pass"], Limits()) == ["passed"]
+            sandbox.run_programs(["pass"], ProgramLimits())
+    assert sandbox.run_programs(["pass"], ProgramLimits()) == ["passed"]
 
 
-@pytest.mark.skipif(not sandbox.confinement(), reason="needs a bubblewrap that works here")
+@pytest.mark.skipif(not sandbox.confinement_command(), reason="needs a bubblewrap that works here")
 def test_a_trial_that_failed_once_does_not_do_without_bubblewrap_for_good(monkeypatch, tmp_path):
-    monkeypatch.setattr(sandbox, "_passed", [])
+    monkeypatch.setattr(sandbox, "_trusted", [])
     refusing = tmp_path / "bwrap"
     refusing.write_text("#!/bin/sh\nexit 1\n")
     refusing.chmod(0o755)
     with monkeypatch.context() as busy:
         busy.setenv("PATH", str(tmp_path))
-        assert sandbox.confinement() == ()
+        assert sandbox.confinement_command() == ()
     monkeypatch.setattr(sandbox.time, "monotonic", lambda later=time.monotonic() + sandbox.WEAK_SECONDS: later)
-    assert sandbox.confinement() != ()
+    assert sandbox.confinement_command() != ()

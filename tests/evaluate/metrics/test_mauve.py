@@ -15,7 +15,13 @@ from sklearn.metrics import auc
 from sklearn.preprocessing import normalize
 
 from dynabench.evaluate import load
-from dynabench.evaluate.numbers.divergences import area, clustered, frontier, frontier_integral, reduced
+from dynabench.evaluate.numbers.divergences import (
+    area_under_frontier,
+    cluster_points,
+    frontier,
+    frontier_integral,
+    reduce_dimensions,
+)
 
 WEIGHTS = np.linspace(1e-6, 1 - 1e-6, 25)
 COUNTS = arrays(int, st.tuples(st.just(2), st.integers(2, 8)), elements=st.integers(0, 9)).filter(
@@ -39,8 +45,8 @@ def test_the_area_and_the_curve_follow_their_definitions(counts):
         expected = [np.exp(-5 * rel_entr(one, mixture).sum()) for one in (q, p)]
         assert point == pytest.approx(expected)
     x, y = np.minimum.accumulate(curve[:, 0]), np.maximum.accumulate(curve[:, 1])  # but for rounding
-    assert area(curve) == pytest.approx((auc(x, y) + auc(y, x)) / 2, abs=1e-9)
-    assert area(frontier(q, p, WEIGHTS, 5)) == pytest.approx(area(curve))
+    assert area_under_frontier(curve) == pytest.approx((auc(x, y) + auc(y, x)) / 2, abs=1e-9)
+    assert area_under_frontier(frontier(q, p, WEIGHTS, 5)) == pytest.approx(area_under_frontier(curve))
 
 
 @given(COUNTS)
@@ -57,13 +63,13 @@ def test_the_frontier_integral_is_the_integral(counts):
 
 def test_values_of_the_authors_program_for_given_histograms():
     p, q = np.array([0.1, 0.2, 0.3, 0.4, 0.0]), np.array([0.3, 0.0, 0.3, 0.25, 0.15])
-    assert area(frontier(p, q, WEIGHTS, 5)) == pytest.approx(0.4467908542572212, abs=1e-9)
+    assert area_under_frontier(frontier(p, q, WEIGHTS, 5)) == pytest.approx(0.4467908542572212, abs=1e-9)
     assert frontier_integral(p, q) == pytest.approx(0.22187240386929324, abs=1e-9)
 
 
 def test_components_are_those_of_scikit_learn():
     points = np.random.default_rng(0).normal(size=(60, 8)) * np.arange(1, 9)
-    found = reduced(points, 0.9, -1, np.random.default_rng(0))
+    found = reduce_dimensions(points, 0.9, -1, np.random.default_rng(0))
     expected = PCA(0.9).fit_transform(normalize(points))
     assert np.abs(found) == pytest.approx(np.abs(expected))
 
@@ -75,7 +81,7 @@ def test_clusters_are_as_tight_as_those_of_scikit_learn():
     def spread(clusters):
         return sum(((points[clusters == one] - points[clusters == one].mean(0)) ** 2).sum() for one in set(clusters))
 
-    ours = clustered(points, 16, 5, 300, np.random.default_rng(0))
+    ours = cluster_points(points, 16, 5, 300, np.random.default_rng(0))
     assert list(dict.fromkeys(ours)) == list(range(16))
     assert spread(ours) <= 1.05 * KMeans(16, init="random", n_init=5, random_state=0).fit(points).inertia_
 

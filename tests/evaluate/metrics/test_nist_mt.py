@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nltk.translate.nist_score import corpus_nist
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.tokenizers import nist
+from dynabench.evaluate.texts.tokenizers import nist_tokens
 from tests.evaluate.real import pairs
 
 TEXTS = st.lists(st.sampled_from("abcd"), min_size=2, max_size=7).map(" ".join)
@@ -19,7 +19,9 @@ CORPORA = st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), mi
 
 
 def library(predictions: list[str], references: list[list[str]], n: int = 5) -> float:
-    return corpus_nist([[nist(one) for one in row] for row in references], [nist(one) for one in predictions], n)
+    return corpus_nist(
+        [[nist_tokens(one) for one in row] for row in references], [nist_tokens(one) for one in predictions], n
+    )
 
 
 @pytest.mark.parametrize("n", [1, 3, 5])
@@ -111,7 +113,7 @@ TEXT = st.text("ab1 .,-'\"()$&;#\n\u2028é楽", max_size=20) | st.sampled_from([
 @settings(deadline=None)
 @given(TEXT, st.booleans(), st.booleans())
 def test_the_tokeniser_is_nltks(text, lower, western):
-    found = nist(text, lower, western)
+    found = nist_tokens(text, lower, western)
     assert found == nltk_tokenizer().tokenize(text, lowercase=lower, western_lang=western)
 
 

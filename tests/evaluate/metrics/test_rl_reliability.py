@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from dynabench.evaluate import load
-from dynabench.evaluate.numbers.curves import drawdown, expected_tail, high_energy, interquartile, slopes, smoothed
+from dynabench.evaluate.numbers.curves import drawdown, expected_tail, high_energy, interquartile, slopes, smooth_curves
 
 TWO = {"timesteps": [[1, 2, 4, 5], range(4)], "rewards": [[1, 2, 3, 4], [0.3, 0.1, -0.5, 1]]}
 THREE = {"timesteps": [[5, 7, 9], [5, 7, 9, 11], [5, 7, 9, 10]], "rewards": [[1, 1, 1], [2, 3, 4, 5], [5, 4, 2, 1]]}
@@ -124,7 +124,7 @@ def test_energy_lies_above_a_frequency_where_the_waves_are():
 
 def test_smoothing_keeps_a_constant_and_the_compatible_form_does_not():
     curve = np.stack([np.arange(1000.0), np.full(1000, 5.0)])
-    (fine,), (rough,) = (list(smoothed([curve], 0.01, form)) for form in (False, True))
+    (fine,), (rough,) = (list(smooth_curves([curve], 0.01, form)) for form in (False, True))
     assert fine[1] == pytest.approx(curve[1])
     assert abs(rough[1] - 5).max() > 0.05
 

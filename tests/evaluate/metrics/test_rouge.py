@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from dynabench.evaluate import load
-from dynabench.evaluate.metrics.rouge import TYPES, words
-from dynabench.evaluate.texts.ngrams import common_length, common_places, shared
+from dynabench.evaluate.metrics.rouge import TYPES, rouge_tokenizer
+from dynabench.evaluate.texts.ngrams import common_length, common_places, shared_ngrams
 from tests.evaluate import real
 
 LINES = st.lists(st.lists(st.sampled_from(["a", "b", "c", "running", "runs"]), max_size=6).map(" ".join), max_size=4)
@@ -114,7 +114,7 @@ def test_stemming_without_nltk_says_what_to_install(monkeypatch):
     rouge._stemmer.cache_clear()
     monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
     with pytest.raises(ValueError, match=r"pip install 'dynabench-eval\[metrics\]'"):
-        words(stem=True)
+        rouge_tokenizer(stem=True)
 
 
 @settings(deadline=None)
@@ -135,7 +135,7 @@ def test_shared_grams_are_the_overlap_of_counts(pairs, n):
     def grams(codes):
         return Counter(tuple(codes[at : at + n]) for at in range(len(codes) - n + 1))
 
-    found = np.stack(shared([one for one, _ in pairs], [other for _, other in pairs], n), 1).tolist()
+    found = np.stack(shared_ngrams([one for one, _ in pairs], [other for _, other in pairs], n), 1).tolist()
     assert found == [
         [(grams(one) & grams(other)).total(), grams(one).total(), grams(other).total()] for one, other in pairs
     ]

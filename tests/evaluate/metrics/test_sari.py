@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.tokenizers import mteval
+from dynabench.evaluate.texts.tokenizers import mteval_tokens
 from tests.evaluate.real import pairs
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "C", "c", "d."]), max_size=6).map(" ".join)
@@ -25,7 +25,7 @@ def harmonic(p: float, r: float) -> float:
 
 def plain_sari(source: str, said: str, references: list[str]) -> float:
     """The three parts, set by set, from bags of n-grams."""
-    texts = [mteval(text.lower()) or [""] for text in (source, said, *references)]
+    texts = [mteval_tokens(text.lower()) or [""] for text in (source, said, *references)]
     total = 0.0
     for order in (1, 2, 3, 4):
         bags = [Counter(tuple(t[i : i + order]) for i in range(len(t) - order + 1)) for t in texts]

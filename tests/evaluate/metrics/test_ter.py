@@ -9,7 +9,7 @@ from sacrebleu.metrics import TER
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.shifts import edits
+from dynabench.evaluate.texts.ter_edits import count_edits
 from tests.evaluate.real import pairs
 
 WORDS = st.lists(st.sampled_from("abcdefg"), max_size=14)
@@ -43,14 +43,14 @@ def test_it_equals_the_library_on_real_texts(options):
 @settings(deadline=None)
 @given(WORDS, WORDS)
 def test_edits_of_odd_words_are_the_librarys(said, right):
-    assert edits(said, right) == translation_edit_rate(said, right)[0]
+    assert count_edits(said, right) == translation_edit_rate(said, right)[0]
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.permutations(range(12)))
 def test_moves_of_words_are_the_librarys(order):
     said, right = [str(one) for one in order], [str(one) for one in range(12)]
-    assert edits(said, right) == translation_edit_rate(said, right)[0]
+    assert count_edits(said, right) == translation_edit_rate(said, right)[0]
 
 
 @pytest.mark.parametrize("seed", range(1, 4))
@@ -59,13 +59,13 @@ def test_long_texts_leave_the_beam_and_reach_the_limit_of_moves_as_in_the_librar
     said, right = (
         [str(rng.randrange(40)) for _ in range(length)] for length in (rng.randrange(30, 70), rng.randrange(5, 90))
     )
-    assert edits(said, right) == translation_edit_rate(said, right)[0]
+    assert count_edits(said, right) == translation_edit_rate(said, right)[0]
 
 
 def test_a_text_much_shorter_than_its_reference_widens_the_beam():
     said, right = list("abc"), [str(one) for one in range(200)] + list("abc")
-    assert edits(said, right) == translation_edit_rate(said, right)[0] == 203  # the beam does not see the end
-    assert edits(right, said) == translation_edit_rate(right, said)[0] == 200
+    assert count_edits(said, right) == translation_edit_rate(said, right)[0] == 203  # the beam does not see the end
+    assert count_edits(right, said) == translation_edit_rate(right, said)[0] == 200
 
 
 def test_empty_texts_have_defined_rates():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.vqa import normalised
+from dynabench.evaluate.texts.vqa import normalize_vqa_answer
 from tests.large_data import need_data
 
 
@@ -60,13 +60,15 @@ def test_of_few_people_all_others_have_to_agree(people, score):
     ],
 )
 def test_answers_are_made_alike(written, compared):
-    assert normalised(written) == compared
+    assert normalize_vqa_answer(written) == compared
 
 
 @settings(deadline=None)
 @given(st.text("aA 1,.-'!n", max_size=15))
 def test_case_and_white_space_around_never_count(text):
-    assert normalised(text.upper()) == normalised(text.lower()) == normalised(f" {text}\n")
+    assert (
+        normalize_vqa_answer(text.upper()) == normalize_vqa_answer(text.lower()) == normalize_vqa_answer(f" {text}\n")
+    )
 
 
 @pytest.mark.large_data("easy_vqa/easy_vqa-1.0-py3-none-any.whl")

@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
 from dynabench.evaluate import load
-from dynabench.evaluate.networks.classifiers import probabilities
+from dynabench.evaluate.networks.classifiers import class_probabilities
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.catalog import BUILTIN
 
@@ -28,7 +28,7 @@ def alone(folder, text):
 @pytest.mark.parametrize("batch_size", [1, 3, 32])
 def test_probabilities_stand_by_name_and_in_the_order_of_the_texts(bert, texts, batch_size):
     folder = str(bert(REGARD))
-    names, found = probabilities(folder, texts, batch_size)
+    names, found = class_probabilities(folder, texts, batch_size)
     assert names == ("negative", "neutral", "other", "positive")
     for row, text in enumerate(texts):
         right = alone(folder, text)
@@ -38,10 +38,10 @@ def test_probabilities_stand_by_name_and_in_the_order_of_the_texts(bert, texts, 
 def test_a_pipeline_of_transformers_is_a_function_like_others(bert, texts):
     folder = str(bert(REGARD))
     pipe = pipeline("text-classification", model=folder, top_k=None, truncation=True, device="cpu")
-    names, found = probabilities(pipe, texts)
+    names, found = class_probabilities(pipe, texts)
     assert (names, found.tolist()) == (
-        probabilities(folder, texts)[0],
-        pytest.approx(probabilities(folder, texts)[1], abs=1e-5),
+        class_probabilities(folder, texts)[0],
+        pytest.approx(class_probabilities(folder, texts)[1], abs=1e-5),
     )
 
 
@@ -50,7 +50,7 @@ def test_several_labels_at_once_are_each_a_sigmoid(bert, texts):
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     model.config.problem_type = "multi_label_classification"
-    names, found = probabilities((model, tokenizer), texts[:2])
+    names, found = class_probabilities((model, tokenizer), texts[:2])
     with torch.no_grad():
         right = model(**tokenizer(texts[0], return_tensors="pt")).logits[0].sigmoid().tolist()
     assert names == ("hate", "nothate")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.hurtful import Lexicon, plain
+from dynabench.evaluate.texts.hurtful_words import HurtfulLexicon, plain_words
 
 WORDS = ["prostitute", "maid", "white trash", "prostituée"]
 COMPLETIONS = [
@@ -53,11 +53,18 @@ def test_groups_have_their_own_score(hurtlex):
     ],
 )
 def test_whole_words_count_whatever_their_case_and_accents(text, hurt):
-    assert Lexicon.of(WORDS).hurt(text) is hurt
+    assert HurtfulLexicon.of(WORDS).hurt(text) is hurt
 
 
 def test_accents_of_all_six_languages_fold():
-    assert plain("Țărancă, garçon, niño, città, pão, cœur") == ["taranca", "garcon", "nino", "citta", "pao", "coeur"]
+    assert plain_words("Țărancă, garçon, niño, città, pão, cœur") == [
+        "taranca",
+        "garcon",
+        "nino",
+        "citta",
+        "pao",
+        "coeur",
+    ]
 
 
 @given(st.lists(st.lists(st.sampled_from(["maid", "poet", "a maid", "x"]), min_size=1, max_size=4), min_size=2))

@@ -5,7 +5,7 @@ import pytest
 from transformers import AutoTokenizer
 
 from dynabench.evaluate.networks import token_scores
-from dynabench.evaluate.networks.checkpoints import loaded
+from dynabench.evaluate.networks.checkpoints import load_model
 from dynabench.evaluate.networks.language_models import (
     log_likelihoods,
     text_likelihoods,
@@ -23,7 +23,7 @@ def kind(request):
 
 @pytest.fixture
 def model(kind, language_model):
-    return loaded(str(language_model(kind)), "AutoModelForCausalLM", "cpu")
+    return load_model(str(language_model(kind)), "AutoModelForCausalLM", "cpu")
 
 
 def ids_of(tokenizer, text):
@@ -99,9 +99,9 @@ def test_a_shared_prompt_is_run_once(model, monkeypatch):
         return forward(*args, **kwargs)
 
     more = [" said", " I", " went", " kind"]
-    monkeypatch.setattr(token_scores, "WORTH_SHARING", 1 << 30)
+    monkeypatch.setattr(token_scores, "MIN_SHARED_CONTEXT", 1 << 30)
     plainly = log_likelihoods(*model, [LONG] * 4, more)
-    monkeypatch.setattr(token_scores, "WORTH_SHARING", 16)
+    monkeypatch.setattr(token_scores, "MIN_SHARED_CONTEXT", 16)
     monkeypatch.setattr(token_scores, "_takes", lambda model, name: True)
     monkeypatch.setattr(model.model, "forward", counting)
     shared = log_likelihoods(*model, [LONG] * 4, more)
@@ -112,7 +112,7 @@ def test_a_shared_prompt_is_run_once(model, monkeypatch):
 
 def test_a_token_across_the_seam_is_scored_with_every_continuation(language_model, naive):
     """ "The" + " ferry" has one token for " ferry"; a space at the end of the prompt moves to the continuations."""
-    model = loaded(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
+    model = load_model(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
     tidy = log_likelihoods(*model, ["The", "The"], [" ferry", " river"])
     loose = log_likelihoods(*model, ["The ", "The "], ["ferry", "river"])
     assert loose.log_probabilities == pytest.approx(tidy.log_probabilities)
@@ -121,7 +121,7 @@ def test_a_token_across_the_seam_is_scored_with_every_continuation(language_mode
 
 
 def test_a_word_that_goes_on_leaves_all_continuations_the_same_context(language_model, naive):
-    model = loaded(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
+    model = load_model(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
     tokenizer = model.tokenizer
     prompt, more = "the capt", ["ain", " river"]
     whole = [ids_of(tokenizer, prompt + text) for text in more]
@@ -163,13 +163,13 @@ def test_a_text_within_the_window_scores_as_without_windows(kind, model, texts):
     ],
 )
 def test_what_cannot_be_scored_is_told(language_model, prompts, more, said):
-    model = loaded(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
+    model = load_model(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
     with pytest.raises(ValueError, match=said):
         log_likelihoods(*model, prompts, more)
 
 
 def test_texts_of_too_few_tokens_are_told(language_model):
-    model = loaded(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
+    model = load_model(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
     with pytest.raises(ValueError, match="row 1 has 0 tokens"):
         text_likelihoods(*model, ["a", ""])
     with pytest.raises(ValueError, match=r"row 0 has 1 tokens.*add_start_token=True"):
@@ -177,7 +177,7 @@ def test_texts_of_too_few_tokens_are_told(language_model):
 
 
 def test_a_tokenizer_without_a_start_token_is_told(language_model):
-    model = loaded(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
+    model = load_model(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
     tokenizer = AutoTokenizer.from_pretrained(language_model("gpt2"), bos_token=None)
     with pytest.raises(ValueError, match="add_start_token=False"):
         text_likelihoods(model.model, tokenizer, ["some text"])

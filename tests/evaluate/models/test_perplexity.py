@@ -9,7 +9,7 @@ from scipy import stats
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from dynabench.evaluate import load
-from dynabench.evaluate.networks.checkpoints import loaded
+from dynabench.evaluate.networks.checkpoints import load_model
 
 KINDS = [("metric", "predictions"), ("measurement", "data")]
 
@@ -61,7 +61,7 @@ def test_without_the_start_token_and_cut_short(perplexity, language_model, texts
 
 def test_a_folder_objects_and_a_function_give_the_same(perplexity, language_model, texts, naive):
     folder = str(language_model("gpt2"))
-    model = loaded(folder, "AutoModelForCausalLM", "cpu")
+    model = load_model(folder, "AutoModelForCausalLM", "cpu")
 
     def scores(given):
         rows = []

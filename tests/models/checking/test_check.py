@@ -12,10 +12,10 @@ import pytest
 from dynabench.models import kinds
 from dynabench.models.checking import asking, check
 from dynabench.models.checking.report import Report
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.models.plugins import folder, installed
 
-TASKS = {each.config.id: each.config for each in builtin()}
+TASKS = {each.config.id: each.config for each in shipped_tasks()}
 ALL = ["found", "model.yaml", "installed", "fits the task", "loads"]
 ALL += ["answers", "repeats", "batches", "speed", "strips"]
 

@@ -3,9 +3,9 @@ import base64
 import pytest
 
 from dynabench.models import samples
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 
-CONFIGS = {each.config.id: each.config for each in builtin()}
+CONFIGS = {each.config.id: each.config for each in shipped_tasks()}
 
 MANY = TaskConfig.parse(
     """

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dynabench.models import kinds
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, shipped_tasks
 
 BRIEFLY = frozenset(
     {
@@ -26,7 +26,7 @@ BRIEFLY = frozenset(
 """Tests of what a model adds that is made of others of the suite, or is asked over a wire as others are, with which
 texts, words and threads are tried."""
 
-TASKS: dict[str, TaskConfig] = {each.config.id: each.config for each in builtin()}
+TASKS: dict[str, TaskConfig] = {each.config.id: each.config for each in shipped_tasks()}
 
 Make = Callable[..., AbstractContextManager[Path]]
 """Makes a model's folder below a new place, and keeps what it needs, such as a server, for as long as it is entered."""

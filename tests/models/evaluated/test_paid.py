@@ -11,7 +11,7 @@ from dynabench.models.backends.served.cache import FILE as CACHE
 from dynabench.models.backends.served.spending import FILE as SPENDING
 from dynabench.rounds import service as rounds
 from dynabench.scoring.tables import Evaluation
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import Worker, until
 from tests.models.served.chat_server import NAME
 from tests.scoring.conftest import by_hand, owner_of, place, statements
@@ -59,7 +59,7 @@ def test_a_limit_on_spending_stops_an_evaluation_which_goes_on_the_next_day(
     chat, place, worker, database, settings, person, browser
 ):
     here, sam = place(), person("sam")
-    config = yaml.safe_load(next(each.source for each in builtin() if each.config.id == "sentiment"))
+    config = yaml.safe_load(next(each.source for each in shipped_tasks() if each.config.id == "sentiment"))
     config["metrics"] = {"primary": "accuracy", "costs": ["price"], "perturb": []}
     database.write(rounds.save_task, None, yaml.safe_dump(config))
     here.dataset("films", statements(ROWS))

@@ -17,7 +17,7 @@ from dynabench.cli import app
 from dynabench.client import Client
 from dynabench.models import catalog, runtime
 from dynabench.settings import get_settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
 from tests.models.transformers import made
 from tests.models.transformers.test_hub import COMMIT, Hub
@@ -58,7 +58,7 @@ def site(tmp_path_factory, hub):
         for name, value in (("HOME", str(home)), ("DATABASE_URL", ""), ("HUB_URL", hub.url)):
             patch.setenv(f"DYNABENCH_{name}", value)
         get_settings.cache_clear()
-        [shipped] = [each for each in builtin() if each.config.id == "sentiment"]
+        [shipped] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
         config = yaml.safe_load(shipped.source) | {"submissions": {"per_day": 20}}
         (home / "sentiment.yaml").write_text(yaml.safe_dump(config))
         lines = [{"uid": row.uid, **row.inputs, **row.answers[0]} for row in statements(30)]

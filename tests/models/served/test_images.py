@@ -189,7 +189,7 @@ def test_a_folder_that_does_not_hang_together_is_refused(more, options, field, o
 
 
 def test_a_check_has_a_few_pictures_drawn_and_no_more(studio, tmp_path):
-    [task] = shipped.drawings()
+    [task] = shipped.shipped_drawings()
     report = checking.check(folder(tmp_path, "plain", studio.url, pictures=2), task.config)
     assert report.passed, report.document()
     assert len(studio.painters["plain"].seen) == 2

@@ -12,17 +12,17 @@ from dynabench.rounds import service
 from dynabench.rounds.tables import TaskVersion
 from dynabench.tasks.fields import Choice, Number, Text
 from dynabench.tasks.rules import (
-    Chosen,
+    ChosenRule,
     Differs,
     F1Below,
     Matches,
     MetricBelow,
-    Outside,
+    OutsideRule,
     OverlapBelow,
     VqaBelow,
     matches,
 )
-from dynabench.tasks.rules.chosen import pick
+from dynabench.tasks.rules.chosen import pick_option
 from tests.tasks.rules import rule, task
 
 REPLY, COUNT, LABEL = Text(name="reply"), Number(name="count"), Choice(name="label", options=["yes", "no"])
@@ -90,12 +90,12 @@ def test_vqa_accuracy_forgets_the_order_and_grows_with_who_agrees(said, people):
     ],
 )
 def test_numbers_outside_of_a_tolerance(said, claimed, tolerance, relative, fooled):
-    assert Outside(tolerance=tolerance, relative=relative).differs(said, claimed, COUNT) is fooled
+    assert OutsideRule(tolerance=tolerance, relative=relative).differs(said, claimed, COUNT) is fooled
 
 
 @given(numbers, numbers, st.floats(0, 100), st.floats(0, 100), st.booleans())
 def test_a_wider_tolerance_fools_no_more(said, claimed, one, other, relative):
-    narrow, wide = (Outside(tolerance=t, relative=relative) for t in sorted((one, other)))
+    narrow, wide = (OutsideRule(tolerance=t, relative=relative) for t in sorted((one, other)))
     assert narrow.differs(said, claimed, COUNT) or not wide.differs(said, claimed, COUNT)
     assert not narrow.differs(claimed, claimed, COUNT)
 
@@ -237,7 +237,7 @@ GIVEN = {"first": "He waters the plants.", "second": "He eats the ladder."}
     ],
 )
 def test_what_an_answer_picks(said, picked):
-    assert pick(said, GIVEN) == picked
+    assert pick_option(said, GIVEN) == picked
 
 
 def test_a_wrong_option_fools():
@@ -258,7 +258,7 @@ def test_a_wrong_option_fools():
 @given(st.lists(texts.filter(str.strip), min_size=2, max_size=5, unique=True), st.data())
 def test_who_repeats_the_claim_is_not_fooled(options, data):
     names = [f"o{n}" for n in range(len(options))]
-    rule_ = Chosen(options=names)
+    rule_ = ChosenRule(options=names)
     claim = data.draw(st.sampled_from(options))
     given = dict(zip(names, options, strict=True))
     assert not rule_.fooled({"reply": claim}, {"reply": claim}, [REPLY], given)

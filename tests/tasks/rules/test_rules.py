@@ -6,7 +6,7 @@ import yaml
 
 from dynabench.errors import Invalid
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.rules import rules
+from dynabench.tasks.rules import fooling_rules
 from dynabench.tasks.schema import config_schema
 from tests.tasks.rules import task
 
@@ -32,11 +32,11 @@ def fits(config):
     return not list(validator.iter_errors({**yaml.safe_load(config)}))
 
 
-@pytest.mark.parametrize("name", rules())
+@pytest.mark.parametrize("name", fooling_rules())
 def test_each_is_read_with_its_settings_and_known_to_editors(name):
     text = task({"rule": name, **SETTINGS[name]})
     config = TaskConfig.parse(text)
-    assert type(config.fooled) is rules()[name]
+    assert type(config.fooled) is fooling_rules()[name]
     assert fits(text)
     assert config.public()["fooled"] == config.fooled.model_dump()
     assert TaskConfig.model_validate(yaml.safe_load(text)).fooled == config.fooled
@@ -44,11 +44,11 @@ def test_each_is_read_with_its_settings_and_known_to_editors(name):
     assert not fits(task({"rule": name, **SETTINGS[name], "treshold": 1}))
 
 
-@pytest.mark.parametrize("name", rules())
+@pytest.mark.parametrize("name", fooling_rules())
 def test_each_says_where_it_comes_from_and_is_in_the_reference(name):
     from tests.test_documentation import REFERENCE
 
-    assert rules()[name].__doc__
+    assert fooling_rules()[name].__doc__
     assert f"| `{name}` |" in REFERENCE
 
 

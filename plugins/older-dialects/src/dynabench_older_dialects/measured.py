@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynabench.language import _, joined
-from dynabench.tasks.dialects import Kind
+from dynabench.tasks.dialects import NoteKind
 from dynabench_older_dialects.draft import Draft
 from dynabench_older_dialects.notes import Part, becomes
 
@@ -18,7 +18,7 @@ class Metric:
     """What a metric of old becomes; without a name it has no counterpart."""
 
     becomes: str
-    kind: Kind = "same"
+    kind: NoteKind = "same"
     note: str = ""
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynabench.language import _, joined
-from dynabench.tasks.dialects import Kind, Note
+from dynabench.tasks.dialects import DialectNote, NoteKind
 from dynabench.tasks.section import did_you_mean, printable
 
 Path = tuple[str | int, ...]
@@ -22,15 +22,15 @@ class Notes:
     values: Any
     words: Any
     lines: dict[Path, int]
-    found: list[Note] = field(default_factory=list)
+    found: list[DialectNote] = field(default_factory=list)
     told: set[Path] = field(default_factory=set)
 
-    def add(self, kind: Kind, path: Path, text: str) -> None:
+    def add(self, kind: NoteKind, path: Path, text: str) -> None:
         """Say what becomes of a key and of all that stands below it."""
         if path:
             self.told.add(path)
         key = ".".join(printable(part) for part in path)
-        self.found.append(Note(self.lines.get(path) if path else None, key, kind, text))
+        self.found.append(DialectNote(self.lines.get(path) if path else None, key, kind, text))
 
     def rest(self, known: list[str]) -> None:
         """Say of all keys that nobody has spoken of that they are left out."""
@@ -87,14 +87,14 @@ class Part:
         """The keys of a mapping, in order."""
         return list(self.value) if isinstance(self.value, dict) else []
 
-    def take(self, key: str, told: str, kind: Kind = "same") -> Any:
+    def take(self, key: str, told: str, kind: NoteKind = "same") -> Any:
         """The plain value under `key`, as YAML has it, None if it is not there; `told` is what becomes of it."""
         if key not in self:
             return None
         self[key].say(kind, told)
         return self[key].value
 
-    def say(self, kind: Kind, text: str) -> None:
+    def say(self, kind: NoteKind, text: str) -> None:
         """Note what becomes of it."""
         self.notes.add(kind, self.path, text)
 

@@ -13,7 +13,7 @@ from dynabench.errors import Invalid
 from dynabench.language import Phrase, _
 from dynabench.tasks import reading
 from dynabench.tasks.config import TaskConfig
-from dynabench.tasks.dialects import Note, OlderConfig
+from dynabench.tasks.dialects import DialectNote, OlderConfig
 from dynabench_older_dialects import classic, later
 from dynabench_older_dialects.draft import Draft
 from dynabench_older_dialects.notes import Notes, Part, Path
@@ -26,13 +26,15 @@ TODAY = _("This is a config of today: create the task with it as it is.")
 def read(text: str, id: str, name: str = "") -> OlderConfig:
     """Read the older config `text` as a task called `id`; `name` is what people read. Raises nothing."""
     try:
-        values, lines = reading.read(text)
+        values, lines = reading.read_config(text)
     except Invalid as problem:
         return OlderConfig("neither", (_told(problem.fields["config"]),), "", False)
     notes = Notes(values, yaml.load(text, Loader=yaml.BaseLoader), lines)  # noqa: S506 - makes nothing but texts
     dialect = _dialect(values)
     if dialect == "neither":
-        return OlderConfig("neither", (Note(1, "", "wrong", TODAY if OWN & values.keys() else NEITHER),), "", False)
+        return OlderConfig(
+            "neither", (DialectNote(1, "", "wrong", TODAY if OWN & values.keys() else NEITHER),), "", False
+        )
     _hoist(notes)
     draft, source = Draft(), Part(notes)
     if dialect != "classic":
@@ -109,13 +111,13 @@ def _written(config: dict[str, Any], notes: Notes) -> str:
     return "\n".join(head) + yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
 
 
-def _problems(text: str, draft: Draft) -> Iterator[Note]:
+def _problems(text: str, draft: Draft) -> Iterator[DialectNote]:
     """What keeps the new config from being a task, at the lines of the older one that it comes from."""
     try:
         TaskConfig.parse(text)
     except Invalid as problem:
         for key, message in problem.fields.items():
-            yield Note(_line(key, draft.lines), key, "wrong", reading.lineless(message))
+            yield DialectNote(_line(key, draft.lines), key, "wrong", reading.without_line(message))
 
 
 def _line(key: str, lines: dict[Path, int]) -> int | None:
@@ -125,11 +127,11 @@ def _line(key: str, lines: dict[Path, int]) -> int | None:
     return lines.get(path)
 
 
-def _told(message: str) -> Note:
+def _told(message: str) -> DialectNote:
     """A note of what YAML's reader refused, at the line that it names."""
     if message == reading.NO_MAPPING:
-        return Note(None, "", "wrong", NEITHER)
+        return DialectNote(None, "", "wrong", NEITHER)
     said = message.values if isinstance(message, Phrase) else {}
     where = said.get("where") or message
     line = where.values.get("line") if isinstance(where, Phrase) else None
-    return Note(line, "", "wrong", message)
+    return DialectNote(line, "", "wrong", message)

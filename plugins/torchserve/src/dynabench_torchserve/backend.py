@@ -29,7 +29,7 @@ class Options(EndpointOptions):
     def _is_an_address(cls, url: str) -> str:
         try:
             if url:
-                outgoing.checked(url)
+                outgoing.check_address(url)
             return url
         except Invalid as error:
             raise ValueError(error.fields["url"]) from error

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from dynabench.evaluate import registry
-from dynabench.evaluate.faces.checking import Checked
-from dynabench.evaluate.faces.checking import check as look
-from dynabench.evaluate.faces.lines import reach
-from dynabench.evaluate.loading import checked
+from dynabench.evaluate.faces.checking import ExampleReport
+from dynabench.evaluate.faces.checking import check_examples as look
+from dynabench.evaluate.faces.result_lines import range_text
+from dynabench.evaluate.loading import missing_requirement
 from dynabench.evaluate.module import Module
 
 
@@ -22,15 +22,15 @@ def rows(kind: str, task: str, check: bool) -> list[dict[str, Any]]:
 
     With `check`, `failures` says which examples went wrong, `lacking` which need what is not installed.
     """
-    named = [*registry.builtin(), *registry.plugins()]
-    found = [(its, name, registry.find(name, its)) for its, name in named if kind in ("", its)]
+    named = [*registry.builtin_modules(), *registry.plugin_modules()]
+    found = [(its, name, registry.find_module(name, its)) for its, name in named if kind in ("", its)]
     chosen = [each for each in found if not task or task in each[2].card.tasks]
     return [_row(*each, check) for each in (track(chosen, "Computing", transient=True) if check else chosen)]
 
 
 def _row(kind: str, name: str, module: type[Module], check: bool) -> dict[str, Any]:
-    lacks = checked(module)
-    looked = look(module) if check and not lacks else Checked()
+    lacks = missing_requirement(module)
+    looked = look(module) if check and not lacks else ExampleReport()
     return {
         "kind": kind,
         "name": name,
@@ -62,7 +62,7 @@ def table(found: list[dict[str, Any]], check: bool) -> RenderableType:
 
 def find(name: str, kind: str) -> type[Module]:
     """The module of this name. Raises ValueError, with near names, for none."""
-    return registry.find(name, kind or None)
+    return registry.find_module(name, kind or None)
 
 
 def document(module: type[Module]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def document(module: type[Module]) -> dict[str, Any]:
         "citation": card.citation,
         "tasks": list(card.tasks),
         "references": list(card.references),
-        "lacks": checked(module),
+        "lacks": missing_requirement(module),
     }
 
 
@@ -93,12 +93,12 @@ def card(module: type[Module]) -> RenderableType:
     parts += [_terms("Columns", {name: _column(module, name, text) for name, text in known.inputs.items()})]
     if known.options:
         parts += [_terms("Options", known.options)]
-    parts += [_terms("Result", {each.name: f"{each.text} ({reach(each)})" for each in known.outputs})]
+    parts += [_terms("Result", {each.name: f"{each.text} ({range_text(each)})" for each in known.outputs})]
     parts += [Text("Limits", "bold"), _indented(known.limits), ""]
     parts += [Text("Examples", "bold"), *(_indented(_example(each)) for each in known.examples), ""]
     parts += [Text("Source", "bold"), _indented(known.citation)]
-    if checked(module):
-        parts += ["", Text(f"Cannot run here: lacks {checked(module)}", "yellow")]
+    if missing_requirement(module):
+        parts += ["", Text(f"Cannot run here: lacks {missing_requirement(module)}", "yellow")]
     return Group(*(escape(part) if isinstance(part, str) else part for part in parts))
 
 

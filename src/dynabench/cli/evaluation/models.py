@@ -76,7 +76,7 @@ def _answers(asked: "Run", progress: Progress) -> Answers:
     model, task = found(asked.model, asked.task)
     from dynabench.cli.evaluation.running import Chosen
     from dynabench.evaluate.evaluator import evaluator
-    from dynabench.evaluate.evaluator.base import Question
+    from dynabench.evaluate.evaluator.base import EvaluationInputs
     from dynabench.evaluate.evaluator.data import load_data
 
     asks = evaluator(task)
@@ -87,7 +87,7 @@ def _answers(asked: "Run", progress: Progress) -> Answers:
     given: dict[str, Any] = columns | ({"label_mapping": mapping} if mapping else {})
     bar = progress.add_task(f"Asking {asked.model}", total=None)
     table = load_data(asked.data, asked.subset, asked.split)
-    metrics = asked.metrics or (Chosen.of(asks.default_metric(Question(table, {**asks.defaults, **given}))),)
+    metrics = asked.metrics or (Chosen.of(asks.default_metric(EvaluationInputs(table, {**asks.defaults, **given}))),)
     recorder = Recorder([each.module() for each in metrics])
     result = asks.compute(
         model,

@@ -10,7 +10,7 @@ from rich.text import Text
 from dynabench import __version__
 from dynabench.cli.evaluation.pace import pace
 from dynabench.cli.evaluation.running import Found, Score
-from dynabench.evaluate.faces.lines import Line, lines
+from dynabench.evaluate.faces.result_lines import ResultLine, result_lines
 
 STYLE = """
 :root { color-scheme: light dark; --ink: light-dark(#1c1b18, #efece5); --soft: light-dark(#57534b, #b3ada1);
@@ -85,9 +85,9 @@ def _picture(found: Found, score: Score) -> str:
     try:
         import vl_convert
 
-        from dynabench.evaluate.faces.pictures import picture
+        from dynabench.evaluate.faces.result_charts import chart_of_result
 
-        drawn = picture(score.metric.kind, found.columns, {})
+        drawn = chart_of_result(score.metric.kind, found.columns, {})
     except ImportError:
         return ""
     if drawn is None:
@@ -96,13 +96,13 @@ def _picture(found: Found, score: Score) -> str:
     return f'<figure class="picture"><figcaption>{escape(drawn.title)}</figcaption>{svg}</figure>'
 
 
-def _row(found: Found, score: Score, line: Line) -> str:
+def _row(found: Found, score: Score, line: ResultLine) -> str:
     of = f'<th scope="row">{escape(score.value or "all")}</th>' if found.run.by else ""
     cells = f'<td class="num">{score.rows:,}</td><td class="num">{escape(line.text)}</td><td>{escape(_span(line))}</td>'
     return f"<tr>{of}<td><code>{escape(line.name)}</code></td>{cells}<td>{_scale(line)}</td></tr>"
 
 
-def _scale(line: Line) -> str:
+def _scale(line: ResultLine) -> str:
     """The number as a dot between the ends of its range, with its interval as a bar."""
     if line.scale is None or not isinstance(line.value, int | float):
         return ""
@@ -113,13 +113,13 @@ def _scale(line: Line) -> str:
     return f'<svg width="100%" height="16" aria-hidden="true">{base}{bar}{dot}</svg>'
 
 
-def _lines(score: Score) -> list[Line]:
+def _lines(score: Score) -> list[ResultLine]:
     if score.error:
-        return [Line("\N{EN DASH}", score.error)]
-    return lines(score.metric.kind.card, score.result)
+        return [ResultLine("\N{EN DASH}", score.error)]
+    return result_lines(score.metric.kind.card, score.result)
 
 
-def _span(line: Line) -> str:
+def _span(line: ResultLine) -> str:
     if line.low is None or line.high is None:
         return ""
     return f"{line.low:.4g} to {line.high:.4g}"

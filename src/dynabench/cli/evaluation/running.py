@@ -12,9 +12,9 @@ from rich.progress import Progress
 
 from dynabench.cli.evaluation import models, rows
 from dynabench.evaluate import registry
-from dynabench.evaluate.faces.options import options
+from dynabench.evaluate.faces.options import module_options
 from dynabench.evaluate.module import Module
-from dynabench.evaluate.unchosen import Unchosen
+from dynabench.evaluate.option_errors import OptionChoiceError
 
 Columns = Mapping[str, Any]
 
@@ -40,7 +40,7 @@ class Chosen:
     @property
     def kind(self) -> type[Module]:
         """The module's class."""
-        return self.unnamed or registry.find(self.name)
+        return self.unnamed or registry.find_module(self.name)
 
     def module(self) -> Module:
         """The module, ready to compute."""
@@ -110,7 +110,7 @@ def metric_of(text: str) -> Chosen:
     name, _, rest = text.partition(":")
     if Path(text).suffix == ".py":  # a path may hold a colon
         name, rest = text, ""
-    known = options(registry.find(name))
+    known = module_options(registry.find_module(name))
     chosen = {}
     for part in re.split(r",(?=\w+=)", rest) if rest else []:
         key, equals, value = part.partition("=")
@@ -173,7 +173,7 @@ def _parts(data: rows.Data, by: str) -> Iterator[tuple[str | None, list[int] | N
 
 def _typed(metric: Chosen, error: ValueError) -> str:
     """What to type instead where options would mend the error, beside those that are set already."""
-    if not isinstance(error, Unchosen):
+    if not isinstance(error, OptionChoiceError):
         return ""
     kept = [{**metric.options, **choice} for choice in error.choices]
     said = [",".join(f"{name}={_as_typed(value)}" for name, value in each.items()) for each in kept]

@@ -15,7 +15,7 @@ def named(task: str) -> TaskConfig:
     """The task's config; raises `Invalid` with those there are."""
     from dynabench.tasks import shipped
 
-    known = {each.config.id: each.config for each in shipped.builtin()}
+    known = {each.config.id: each.config for each in shipped.shipped_tasks()}
     if task in known:
         return known[task]
     path = Path(task).expanduser()

@@ -18,8 +18,8 @@ from dynabench.collection.statistics import PEOPLE
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds.tables import Round
 from dynabench.stats import clusters
-from dynabench.stats.clusters import Estimate
-from dynabench.stats.rates import Rate, clustered
+from dynabench.stats.clusters import ClusteredEstimate
+from dynabench.stats.rates import Rate, clustered_rate
 
 GROUPS = ("used", "unused")
 
@@ -44,7 +44,7 @@ class Helped:
     lines: list[HelpedLine]
     with_help: Rate
     without: Rate
-    difference: Estimate
+    difference: ClusteredEstimate
 
 
 def helped(session: Session, of: Round) -> Helped | None:
@@ -57,7 +57,7 @@ def helped(session: Session, of: Round) -> Helped | None:
     with_help, without = _sums(place), _sums(place)
     for row in rows:
         _add(with_help if row.arm in arms else without, place[row.author_id], row)
-    rates = [clustered(each["fooled"], each["known"]) for each in (with_help, without)]
+    rates = [clustered_rate(each["fooled"], each["known"]) for each in (with_help, without)]
     difference = clusters.difference(with_help["fooled"], with_help["known"], without["fooled"], without["known"])
     lines = [_line(arm, [row for row in rows if row.arm == arm], place) for arm in arms]
     return Helped(lines, rates[0], rates[1], difference)
@@ -69,7 +69,7 @@ def _line(arm: str, rows: list[Row[int, str, str, int, int, int]], place: Mappin
     for row in rows:
         outcomes[row.outcome] += row.examples
         _add(sums["used" if row.outcome in ("accepted", "edited") else "unused"], place[row.author_id], row)
-    mer = {group: clustered(each["fooled"], each["known"]) for group, each in sums.items()}
+    mer = {group: clustered_rate(each["fooled"], each["known"]) for group, each in sums.items()}
     return HelpedLine(arm, sum(outcomes.values()), outcomes, mer)
 
 

@@ -9,7 +9,7 @@ from dynabench.benchmark import disclosure
 from dynabench.collection.assisting.providers import Asked, Suggested, World
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds.tables import Context, Round, RoundState
-from dynabench.stats.minhash import groups, similarity
+from dynabench.stats.minhash import shingle_hashes, similarity
 from dynabench.tasks.fields import Text
 
 POOL = 300
@@ -42,7 +42,7 @@ def _successes(task_id: str) -> Select[Example, Context]:
 
 def nearest(session: Session, asked: Asked, most: int) -> list[Suggested]:
     """Texts of those whose context, and text so far, are most alike (Jaccard of letter groups), the likest first."""
-    mine = groups(_said(asked, asked.context, asked.draft))
+    mine = shingle_hashes(_said(asked, asked.context, asked.draft))
     found: list[tuple[float, int, Suggested]] = []
     for example, context in session.execute(_successes(asked.task_id)):
         text = example.input.get(asked.field.name)
@@ -50,7 +50,7 @@ def nearest(session: Session, asked: Asked, most: int) -> list[Suggested]:
         if not isinstance(text, str) or not answers_goal or example.author_id == asked.person_id:
             continue
         shown = asked.config.shown_context(context.values)
-        near = similarity(mine, groups(_said(asked, shown, text if asked.draft else "")))
+        near = similarity(mine, shingle_hashes(_said(asked, shown, text if asked.draft else "")))
         about = {"context": _first_text(asked, shown)[:SHOWN], "alike": round(near, 3)}
         found.append((near, example.id, Suggested(text, about)))
     found.sort(key=lambda each: each[:2], reverse=True)

@@ -19,7 +19,7 @@ from dynabench.language import _
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
-from dynabench.tasks.assisting import helped
+from dynabench.tasks.assistant_config import assisted_field
 from dynabench.tasks.fields import FieldError, Text
 
 
@@ -58,7 +58,7 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
         raise errors.Conflict(_("Round %(number)s is closed.", number=of.number))
     partaking.admit(session, person, of)
     config = rounds.config_of(session, of.version_id)
-    field = helped(config)
+    field = assisted_field(config)
     if field is None or not arms.assisted(of.arms, handout.arm):
         raise errors.Conflict(_("No help with writing is offered here."))
     times = asked_before(session, handout.id)

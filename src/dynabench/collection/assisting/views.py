@@ -10,7 +10,7 @@ from dynabench.collection.assisting.tables import Suggestion
 from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import HandoutOut
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.assisting import helped
+from dynabench.tasks.assistant_config import assisted_field
 from dynabench.tasks.fields import Text
 
 
@@ -33,7 +33,7 @@ class Help:
 
 def view(session: Session, handout: HandoutOut, config: TaskConfig, posted: Posted | None) -> Help | None:
     """The help on a handout; None where none is offered."""
-    field = helped(config)
+    field = assisted_field(config)
     if not handout.assistant or handout.handout is None or field is None:
         return None
     left = config.assistant.times - service.asked_before(session, handout.handout)

@@ -10,7 +10,7 @@ from dynabench.collection.assisting.providers import Asked, Suggested, World
 from dynabench.errors import Unavailable
 from dynabench.language import _
 from dynabench.models.protocol import Card
-from dynabench.tasks.assisting import PLACE, PROMPT, AssistantModel
+from dynabench.tasks.assistant_config import PROMPT, PROMPT_PLACEHOLDER, AssistantModel
 
 SECONDS = 30.0
 """That a model may take."""
@@ -58,7 +58,7 @@ def filled(asked: Asked, model: AssistantModel, examples: Sequence[str]) -> str:
         "given": "\n".join(f"{field.label}: {texts[field.name]}" for field in config.context if field.name in texts),
         **texts,
     }
-    return PLACE.sub(lambda place: str(values.get(place[1], place[0])), model.prompt or PROMPT)
+    return PROMPT_PLACEHOLDER.sub(lambda place: str(values.get(place[1], place[0])), model.prompt or PROMPT)
 
 
 def lines(said: str) -> list[str]:

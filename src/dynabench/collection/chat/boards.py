@@ -19,7 +19,7 @@ from dynabench.language import _
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState
-from dynabench.stats.bradley_terry import FEWEST
+from dynabench.stats.bradley_terry import MIN_CLUSTERS
 from dynabench.web import render
 
 api = APIRouter()
@@ -52,7 +52,7 @@ async def show(request: Request, task: str, viewer: Viewer, number: Number = Non
 
     values = await request.app.state.db.aread(read)
     ends = [abs(end) for each in told.models for end in (each.low, each.high) if end is not None]
-    values |= {"top": max(ends, default=0.0) or 1.0, "fewest": FEWEST}
+    values |= {"top": max(ends, default=0.0) or 1.0, "fewest": MIN_CLUSTERS}
     return render(request, "collection/preferences.html", task=task, told=told, number=number, **values)
 
 

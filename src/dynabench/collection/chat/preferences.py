@@ -17,8 +17,8 @@ from dynabench.collection.chat.tables import ChatTurnState, Conversation, Reply,
 from dynabench.collection.tables import Standing
 from dynabench.language import _
 from dynabench.rounds.tables import Round
-from dynabench.stats.bradley_terry import Board, Comparison, board
-from dynabench.tasks.fields.chat import BAD, SIDES, TIE
+from dynabench.stats.bradley_terry import PairwiseJudgement, StrengthBoard, strength_board
+from dynabench.tasks.fields.chat import BAD_CHOICE, SIDES, TIE_CHOICE
 
 PEOPLE = 10
 """With so many people, intervals come from samples of people; with fewer, of conversations."""
@@ -32,8 +32,8 @@ class Judged:
     task: str
     rounds: list[int]
     models: list[Model]
-    by_person: list[Comparison] = field(default_factory=list)
-    by_conversation: list[Comparison] = field(default_factory=list)
+    by_person: list[PairwiseJudgement] = field(default_factory=list)
+    by_conversation: list[PairwiseJudgement] = field(default_factory=list)
     bad: Counter[Model] = field(default_factory=Counter)
     ratings: dict[Model, list[int]] = field(default_factory=dict)
     people: set[int] = field(default_factory=set)
@@ -81,9 +81,9 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
 def _count(found: Judged, places: dict[Model, int], sides: list[Model], choice: str, person: int, talk: int) -> None:
     found.people.add(person)
     found.conversations.add(talk)
-    if choice == BAD:
+    if choice == BAD_CHOICE:
         found.bad.update(sides)
-    if choice == TIE:
+    if choice == TIE_CHOICE:
         pairs = [(one, other, 0.5) for one, other in combinations(sides, 2)]
     elif choice in tuple(SIDES):
         best = sides[SIDES.index(choice)]
@@ -91,8 +91,8 @@ def _count(found: Judged, places: dict[Model, int], sides: list[Model], choice: 
     else:
         return
     for one, other, won in pairs:
-        found.by_person.append(Comparison(places[one], places[other], won, person))
-        found.by_conversation.append(Comparison(places[one], places[other], won, talk))
+        found.by_person.append(PairwiseJudgement(places[one], places[other], won, person))
+        found.by_conversation.append(PairwiseJudgement(places[one], places[other], won, talk))
 
 
 def told(found: Judged) -> PreferencesOut:
@@ -115,12 +115,12 @@ def told(found: Judged) -> PreferencesOut:
 
 
 @lru_cache(maxsize=64)
-def _board(models: int, games: tuple[Comparison, ...]) -> Board:
+def _board(models: int, games: tuple[PairwiseJudgement, ...]) -> StrengthBoard:
     digest = sha256(repr([(each.first, each.second, each.won, each.cluster) for each in games]).encode()).hexdigest()
-    return board(models, list(games), digest)
+    return strength_board(models, list(games), digest)
 
 
-def _row(found: Judged, made: Board, at: int) -> PreferenceOut:
+def _row(found: Judged, made: StrengthBoard, at: int) -> PreferenceOut:
     model, version = found.models[at]
     ratings = found.ratings.get((model, version), [])
     ends = {name: float(getattr(made, name)[at]) for name in ("low", "high")}

@@ -18,7 +18,7 @@ from dynabench.models.protocol import Message
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
-from dynabench.tasks.fields.chat import BAD, SIDES, TIE, Chat
+from dynabench.tasks.fields.chat import BAD_CHOICE, SIDES, TIE_CHOICE, Chat
 
 SILENT = timedelta(seconds=6)
 """Without a sign of life for so long, whoever wrote a reply down is gone."""
@@ -183,7 +183,11 @@ def choose(
     chat = _live(session, person, found)
     turn = turn_of(found, number)
     names = list(SIDES[: len(found.sides)])
-    offered = [*names, *([TIE] if chat.tie else []), *([BAD] if chat.bad else [])] if len(names) > 1 else ["A", BAD]
+    offered = (
+        [*names, *([TIE_CHOICE] if chat.tie else []), *([BAD_CHOICE] if chat.bad else [])]
+        if len(names) > 1
+        else ["A", BAD_CHOICE]
+    )
     if turn.state == ChatTurnState.CHOSEN:
         if turn.choice == choice:
             return found
@@ -195,11 +199,11 @@ def choose(
     readable = [side for side, reply in enumerate(turn.replies) if reply.text.strip()]
     if choice in names and names.index(choice) not in readable:
         raise errors.Invalid({"choice": _("This reply is empty. Ask again, or choose another one.")})
-    if choice == TIE and len(readable) < 2:
+    if choice == TIE_CHOICE and len(readable) < 2:
         raise errors.Invalid({"choice": _("A tie needs two replies. Ask again, or choose the one that there is.")})
     _rate(turn, chat, names, ratings)
     turn.choice, turn.state, turn.chosen_at = choice, ChatTurnState.CHOSEN, now()
-    turn.continued = names.index(choice) if choice in names else rng.choice(readable) if choice == TIE else None
+    turn.continued = names.index(choice) if choice in names else rng.choice(readable) if choice == TIE_CHOICE else None
     session.flush()
     return found
 

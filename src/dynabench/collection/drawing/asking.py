@@ -14,7 +14,7 @@ from dynabench.db import Database
 from dynabench.errors import Unavailable
 from dynabench.language import _
 from dynabench.media import service as media
-from dynabench.media.facts import Refused
+from dynabench.media.facts import UploadRefused
 from dynabench.models.client import Answer, Host
 from dynabench.models.validity import DRAWN
 from dynabench.settings import Settings
@@ -38,9 +38,9 @@ def _side(settings: Settings, wanted: Wanted, answer: Answer) -> Side:
     if not isinstance(drawn, list) or not 1 <= len(drawn) <= DRAWN:
         raise Unavailable(_("A model answered without pictures. Tell the owner of the task."))
     try:
-        stored = [media.put(settings, _content(each), wanted.field) for each in drawn]
-    except (Refused, ValueError) as problem:
-        told = problem.told if isinstance(problem, Refused) else _("It cannot be read.")
+        stored = [media.store_upload(settings, _content(each), wanted.field) for each in drawn]
+    except (UploadRefused, ValueError) as problem:
+        told = problem.told if isinstance(problem, UploadRefused) else _("It cannot be read.")
         raise Unavailable(
             _("A model drew something that is not taken. %(told)s Tell the owner of the task.", told=told)
         ) from problem

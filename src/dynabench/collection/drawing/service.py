@@ -14,7 +14,7 @@ from dynabench.collection.drawing.tables import Sheet
 from dynabench.collection.tables import Handout
 from dynabench.language import _
 from dynabench.media import service as media
-from dynabench.media.facts import Facts
+from dynabench.media.facts import MediaFacts
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -48,7 +48,7 @@ class Side:
     model: str
     version: str
     ms: float
-    pictures: tuple[tuple[str, Facts], ...]
+    pictures: tuple[tuple[str, MediaFacts], ...]
 
     def document(self) -> dict[str, Any]:
         """As it is stored."""
@@ -76,7 +76,7 @@ def want(
         if (wanted.sheet.handout_id, wanted.sheet.words) != (handout.id, words):
             raise errors.Conflict(_("This key was used for other pictures. Use a new key each time."))
         return wanted
-    media.admit(session, settings, person.id)
+    media.check_daily_limit(session, settings, person.id)
     _refuse_spent(session, wanted)
     return wanted
 
@@ -89,7 +89,7 @@ def keep(session: Session, wanted: Wanted, sides: Sequence[Side]) -> Sheet:
         return known
     _refuse_spent(session, wanted)
     for digest, facts in (each for side in sides for each in side.pictures):
-        media.note(session, wanted.task_id, wanted.person_id, digest, facts, "drawn")
+        media.record_upload(session, wanted.task_id, wanted.person_id, digest, facts, "drawn")
     made = Sheet(handout_id=wanted.handout_id, person_id=wanted.person_id, words=wanted.words, key=wanted.key)
     made.sides = [side.document() for side in sides]
     session.add(made)

@@ -31,7 +31,7 @@ def view(session: Session, person_id: int, handout_id: int) -> list[SheetView]:
     """All that was drawn for somebody on a handout, newest first; what was thrown away meanwhile is left out."""
     found = service.sheets(session, person_id, handout_id)
     digests = {each["media"] for sheet in found for each in _pictures(sheet)}
-    known = set(session.scalars(queries.known(digests).with_only_columns(Media.digest))) if digests else set()
+    known = set(session.scalars(queries.stored_media(digests).with_only_columns(Media.digest))) if digests else set()
     views = [of(sheet, known) for sheet in found]
     return [each for each in views if each.pictures]
 

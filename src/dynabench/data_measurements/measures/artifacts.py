@@ -13,7 +13,7 @@ from dynabench.data_measurements.sample import Ints, Sample, words
 from dynabench.language import Amount, _
 from dynabench.stats import clusters, shuffles
 from dynabench.stats.corrections import holm
-from dynabench.stats.rates import FEW, Rate, clustered
+from dynabench.stats.rates import FEW_ROWS, Rate, clustered_rate
 
 TITLE = _("Annotation artifacts")
 ABOUT = _(
@@ -43,7 +43,7 @@ class Baseline:
 
     view: View
     accuracy: Rate
-    gain: clusters.Estimate
+    gain: clusters.ClusteredEstimate
     p: float
 
 
@@ -52,7 +52,7 @@ def measure(sample: Sample) -> MeasureResult | None:
     labels = sample.answers
     known = labels >= 0
     counts = np.bincount(labels[known], minlength=len(sample.labels))
-    if known.sum() < FEW or (counts > 1).sum() < 2:
+    if known.sum() < FEW_ROWS or (counts > 1).sum() < 2:
         return None
     rng, writers = sample.rng(), np.unique(sample.writers[known], return_inverse=True)[1]
     kept = [row for row, here in zip(sample.rows, known, strict=True) if here]
@@ -86,7 +86,7 @@ def baseline(view: View, labels: Ints, writers: Ints, rng: np.random.Generator, 
     """A classifier over the view's words, against shuffles of the labels; all of shape (n,)."""
     present, _ = bag_of_words(view.texts, 2, pairs=True)
     classes = int(labels.max()) + 1
-    drawn = shuffles.shuffled(labels, shuffles.strata(writers), times, rng)
+    drawn = shuffles.shuffle_within(labels, shuffles.row_strata(writers), times, rng)
     all_of = np.concatenate([labels[None], drawn])
     right = (
         naive_bayes.cross_validated_predictions(present, all_of, naive_bayes.assign_folds(writers, rng), classes)
@@ -97,9 +97,9 @@ def baseline(view: View, labels: Ints, writers: Ints, rng: np.random.Generator, 
     hits = np.bincount(writers, right[0], len(n))
     return Baseline(
         view,
-        clustered(hits, n),
+        clustered_rate(hits, n),
         clusters.ratio(np.bincount(writers, right[0].astype(float) - most, len(n)), n),
-        shuffles.p_value(float(right[0].mean()), right[1:].mean(1)),
+        shuffles.shuffle_p_value(float(right[0].mean()), right[1:].mean(1)),
     )
 
 

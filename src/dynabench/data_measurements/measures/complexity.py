@@ -7,7 +7,7 @@ import numpy as np
 from dynabench.data_measurements.results import Figure, MeasureResult
 from dynabench.data_measurements.sample import Sample, words
 from dynabench.language import Amount, _
-from dynabench.stats.clusters import Estimate
+from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.rates import Rate
 
 TITLE = _("Complexity")
@@ -34,7 +34,7 @@ def measure(sample: Sample) -> MeasureResult | None:
     written = lengths > 0
     readable = np.where(written, 4.71 * letters / np.maximum(lengths, 1) + 0.5 * lengths / sentences - 21.43, 0)
     n = int(written.sum())
-    parts: list[tuple[str, str, Estimate | Rate, int, bool]] = [
+    parts: list[tuple[str, str, ClusteredEstimate | Rate, int, bool]] = [
         ("readability", _("Readability index (ARI)"), sample.mean(readable, written), n, False),
         ("sentence", _("Words by sentence"), sample.ratio(lengths, sentences, written), n, False),
         ("word", _("Letters by word"), sample.ratio(letters, lengths), n, False),

@@ -10,7 +10,7 @@ from dynabench.data_measurements.sample import ConditionCounts, Sample
 from dynabench.language import _, joined
 from dynabench.stats import clusters
 from dynabench.stats.corrections import holm
-from dynabench.stats.rates import clustered
+from dynabench.stats.rates import clustered_rate
 
 TITLE = _("Starts, experts and arms")
 ABOUT = _(
@@ -34,7 +34,7 @@ class Compared:
 
     of: str
     group: ConditionCounts
-    gap: clusters.Estimate
+    gap: clusters.ClusteredEstimate
     p: float | None = None
 
     @property
@@ -45,7 +45,7 @@ class Compared:
     @property
     def row(self) -> tuple[object, ...]:
         """A row of the table."""
-        rate = clustered(self.group.validated, self.group.examples)
+        rate = clustered_rate(self.group.validated, self.group.examples)
         gap = (self.gap.value, self.gap.low, self.gap.high)
         return (self.group.name or _("none"), rate.value, rate.low, rate.high, *gap, self.p, rate.n)
 
@@ -76,7 +76,7 @@ def _table(name: str, found: Sequence[Compared]) -> Table:
     )
 
 
-def _against(group: ConditionCounts, groups: tuple[ConditionCounts, ...]) -> clusters.Estimate:
+def _against(group: ConditionCounts, groups: tuple[ConditionCounts, ...]) -> clusters.ClusteredEstimate:
     """The group's rate minus that of the others together, clustered by person."""
     people = np.unique(np.concatenate([each.person for each in groups]))
     own, rest = np.zeros((2, len(people))), np.zeros((2, len(people)))

@@ -8,7 +8,7 @@ from dynabench.data_measurements.results import Figure, MeasureResult, Table, ma
 from dynabench.data_measurements.sample import Floats, Row, Sample
 from dynabench.evaluate.metrics.krippendorff_alpha import KrippendorffAlpha
 from dynabench.language import Amount, _
-from dynabench.stats.clusters import Estimate
+from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.rates import Rate
 
 TITLE = _("Difficulty")
@@ -96,7 +96,7 @@ def _spread(row: Row) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
-def _figure(name: str, label: str, of: Estimate | Rate, n: int, kind: str) -> Figure:
+def _figure(name: str, label: str, of: ClusteredEstimate | Rate, n: int, kind: str) -> Figure:
     return Figure(name, label, of.value, of.low, of.high, n, "share" if kind == "share" else "number")
 
 

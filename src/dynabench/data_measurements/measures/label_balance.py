@@ -6,7 +6,7 @@ from math import log
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Sample
 from dynabench.language import _
-from dynabench.stats.rates import clustered
+from dynabench.stats.rates import clustered_rate
 
 TITLE = _("Label balance")
 ABOUT = _(
@@ -28,7 +28,7 @@ def measure(sample: Sample) -> MeasureResult | None:
     for label, share in sorted(shares.items(), key=lambda pair: -pair[1]):
         mine: Counter[int] = Counter(row.writer for row in sample.rows if row.label == label)
         all_of: Counter[int] = Counter(row.writer for row in sample.rows if row.label is not None)
-        rate = clustered([mine[writer] for writer in all_of], list(all_of.values()))
+        rate = clustered_rate([mine[writer] for writer in all_of], list(all_of.values()))
         rows.append((label, share, rate.low, rate.high, counts[label]))
         people.append(sample.people)
     header = make_columns(

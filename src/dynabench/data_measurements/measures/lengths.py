@@ -5,7 +5,7 @@ import numpy as np
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Sample, words
 from dynabench.language import Amount, _, joined
-from dynabench.stats.clusters import Estimate
+from dynabench.stats.clusters import ClusteredEstimate
 
 TITLE = _("Lengths")
 ABOUT = _(
@@ -56,7 +56,7 @@ def measure(sample: Sample) -> MeasureResult | None:
     return MeasureResult(said, tuple(figures), tuple(tables), sample.people)
 
 
-def _figure(name: str, label: str, of: Estimate, n: int) -> Figure:
+def _figure(name: str, label: str, of: ClusteredEstimate, n: int) -> Figure:
     return Figure(name, label, of.value, of.low, of.high, n)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Sample
-from dynabench.evaluate.texts.near_duplicates import groups
+from dynabench.evaluate.texts.near_duplicates import near_duplicate_groups
 from dynabench.language import Amount, _
 from dynabench.stats import minhash
 
@@ -24,7 +24,9 @@ def measure(sample: Sample) -> MeasureResult | None:
     before = [("\n".join(row.texts.values())) for each in sample.earlier for row in each.rows]
     alike, by_others, again = np.zeros(n), np.zeros(n), np.zeros(n)
     sizes: list[tuple[int, int]] = []
-    for rows in groups([*sample.whole, *before], NEAR, lambda text: minhash.groups(text).tolist()):
+    for rows in near_duplicate_groups(
+        [*sample.whole, *before], NEAR, lambda text: minhash.shingle_hashes(text).tolist()
+    ):
         here = [row for row in rows if row < n]
         again[here] = len(here) < len(rows)
         if len(here) > 1:

@@ -68,7 +68,7 @@ def diverging(mine: Sequence[Row], theirs: Sequence[Row], rng: np.random.Generat
     first = np.arange(len(held)) < len(mine)
     dealt = np.stack([first, *(rng.permutation(first) for _ in range(DEALS))]).astype(float)
     values = divergence((rows.T @ dealt.T).T, (rows.T @ (1 - dealt).T).T)
-    return float(values[0]), float(values[1:].mean()), shuffles.p_value(float(values[0]), values[1:])
+    return float(values[0]), float(values[1:].mean()), shuffles.shuffle_p_value(float(values[0]), values[1:])
 
 
 def divergence(first: Floats, second: Floats) -> Floats:

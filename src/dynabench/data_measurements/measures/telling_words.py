@@ -37,7 +37,7 @@ def measure(sample: Sample) -> MeasureResult | None:
     if not kept:
         return None
     labels, writers = labels[known], sample.writers[known]
-    counts, p = tested(present, labels, len(sample.labels), shuffles.strata(writers), sample.rng())
+    counts, p = tested(present, labels, len(sample.labels), shuffles.row_strata(writers), sample.rng())
     information = pmi(counts)
     held = [(int(word), int(label)) for word, label in np.argwhere(p < LEVEL)]
     held.sort(key=lambda pair: -information[pair])
@@ -55,11 +55,11 @@ def tested(present: Any, labels: Ints, classes: int, within: Ints, rng: np.rando
     all of them; both of shape (words, labels)."""
     held, onehot = present.T, marks(labels, classes)
     by_stratum = (held @ marks(within, int(within.max()) + 1)).T
-    mean, variance = shuffles.expected(by_stratum, onehot, within)
+    mean, variance = shuffles.expected_counts(by_stratum, onehot, within)
     spread = np.sqrt(np.where(variance > 1e-9, variance, np.inf))
     counts = held @ onehot
     seen = (counts - mean) / spread
-    drawn = shuffles.shuffled(labels, within, SHUFFLES, rng)
+    drawn = shuffles.shuffle_within(labels, within, SHUFFLES, rng)
     largest = np.empty(SHUFFLES)
     for at, each in enumerate(drawn):
         largest[at] = ((held @ marks(each, classes) - mean) / spread).max()

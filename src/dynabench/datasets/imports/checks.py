@@ -59,7 +59,7 @@ def check(session: Session, task_id: str, row: Row, state: State) -> Ready:
 
 
 def _filled(session: Session, task_id: str, config: TaskConfig, group: str, values: dict[str, Any]) -> Any:
-    return media.fill(session, task_id, config.fields(group), group, values)
+    return media.fill_media_values(session, task_id, config.fields(group), group, values)
 
 
 def _known_fields(config: TaskConfig, row: Row) -> None:

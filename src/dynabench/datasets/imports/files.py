@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 from dynabench import errors
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.media import looking, queries
+from dynabench.media import queries, uploads
 from dynabench.media import service as media
-from dynabench.media.facts import Facts, Kind, Limits, Refused
-from dynabench.media.sniffing import type_of
-from dynabench.media.store import DIGEST, Store
+from dynabench.media.facts import MediaFacts, MediaKind, UploadLimits, UploadRefused
+from dynabench.media.media_types import media_type_of
+from dynabench.media.store import DIGEST, MediaStore
 from dynabench.media.tables import Media
 from dynabench.models import archives, zips
 from dynabench.rounds.archives import FILES, UNREADABLE
@@ -70,33 +70,33 @@ def _stored(
             raise errors.Invalid({"file": _("%(value)s is too large.", value=entry.filename[:80])})
         try:
             yield named, kept(db, settings, task, person_id, named, content)
-        except Refused as problem:
+        except UploadRefused as problem:
             raise errors.Invalid({"file": f"{entry.filename[:80]}: {problem.told}"}) from None
 
 
 def kept(db: Database, settings: Settings, task: str, person_id: int | None, named: str, content: bytes) -> str:
     """The digest under which a file that was called `named` is kept for a task; raises `Refused`."""
     same = hashlib.sha256(content).hexdigest() == named  # else whoever names a file would get to see it
-    for known in db.read(lambda session: session.scalars(queries.known([named] if same else [])).all()):
-        db.write(media.note, task, person_id, named, _facts(known))
+    for known in db.read(lambda session: session.scalars(queries.stored_media([named] if same else [])).all()):
+        db.write(media.record_upload, task, person_id, named, _facts(known))
         return named
     plain, facts = checked(settings, content)
-    digest = Store.of(settings).put(plain)
-    db.write(media.note, task, person_id, digest, facts)
+    digest = MediaStore.of(settings).put(plain)
+    db.write(media.record_upload, task, person_id, digest, facts)
     return digest
 
 
-def checked(settings: Settings, content: bytes) -> tuple[bytes, Facts]:
+def checked(settings: Settings, content: bytes) -> tuple[bytes, MediaFacts]:
     """What to store of a file of any kind, as of an upload; raises `Refused`."""
-    found = type_of(content).partition("/")[0]
-    kind: Kind = "image" if found == "image" else "audio" if found == "audio" else "file"
+    found = media_type_of(content).partition("/")[0]
+    kind: MediaKind = "image" if found == "image" else "audio" if found == "audio" else "file"
     size = settings.media_audio_mb if kind == "audio" else settings.media_mb
-    limits = Limits(int(size * 2**20), settings.media_pixels, settings.media_seconds)
-    return looking.taken(content, kind, limits)
+    limits = UploadLimits(int(size * 2**20), settings.media_pixels, settings.media_seconds)
+    return uploads.check_upload(content, kind, limits)
 
 
-def _facts(known: Media) -> Facts:
-    return Facts(known.kind, known.type, known.size, known.width, known.height, known.seconds)  # type: ignore[arg-type]
+def _facts(known: Media) -> MediaFacts:
+    return MediaFacts(known.kind, known.type, known.size, known.width, known.height, known.seconds)  # type: ignore[arg-type]
 
 
 def _write(opened: zipfile.ZipFile, target: Path, kept: dict[str, str]) -> None:

@@ -89,8 +89,8 @@ def _store(session: Session, settings: Settings, task_id: str, ready: list[Ready
     ids = _examples(session, ready, contexts, people)
     _parts(session, ready, ids, people)
     for one, example in zip(ready, ids, strict=True):
-        drawn = media.sent(session, task_id, [each.answer for each in one.row.predictions])
-        media.bind(session, task_id, [one.input, one.answer, one.said, one.votes, drawn], example_id=example)
+        drawn = media.sent_references(session, task_id, [each.answer for each in one.row.predictions])
+        media.bind_media(session, task_id, [one.input, one.answer, one.said, one.votes, drawn], example_id=example)
     _count(session, ready, ids)
     used: dict[int, list[int]] = {}
     for one, context in zip(ready, contexts, strict=True):

@@ -101,7 +101,7 @@ def contexts(session: Session, task_id: str, wanted: list[tuple[dict[str, Any], 
         session.execute(insert(Context), list(new.values()))
         ids |= _known(session, task_id, list(new))
         for key, row in new.items():
-            media.bind(session, task_id, row["values"], context_id=ids[key])
+            media.bind_media(session, task_id, row["values"], context_id=ids[key])
     return [ids[key] for key in keys]
 
 

@@ -1,1 +1,1 @@
-"""What metrics of classes, tags, ratings and clusters share."""
+"""Shared parts of the metrics of classes, tags, ratings and clusters."""

@@ -11,36 +11,36 @@ from numpy.typing import NDArray
 from dynabench.evaluate.columns import Column, Floats, LabelsOrSets, Weights
 from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio, undefined
+from dynabench.evaluate.option_errors import OptionChoiceError
+from dynabench.evaluate.ratios import ratio, zero_division_value
 from dynabench.evaluate.states import Cells, Confusion, Sums
-from dynabench.evaluate.unchosen import Unchosen
 
 Average = Literal["binary", "macro", "micro", "weighted", "samples"] | None
 AVERAGES = ("binary", "macro", "micro", "weighted", "samples", None)
 
 
 @dataclass(frozen=True)
-class Counts:
-    """Of each class how many were hit, are true and were said, each of shape (..., K), and the K classes."""
+class ClassCounts:
+    """Counts of each class: hits, true rows and predicted rows, each of shape (..., K), and the K class labels."""
 
     hits: NDArray[Any]
     true: NDArray[Any]
     said: NDArray[Any]
     labels: tuple[Label, ...]
 
-    def of(self, label: Label) -> "Counts":
-        """Of one class, shape (..., 1)."""
-        place = self.labels.index(label)
-        cut = slice(place, place + 1)
-        return Counts(self.hits[..., cut], self.true[..., cut], self.said[..., cut], (label,))
+    def of(self, label: Label) -> "ClassCounts":
+        """Return the counts of one class, shape (..., 1)."""
+        index = self.labels.index(label)
+        column = slice(index, index + 1)
+        return ClassCounts(self.hits[..., column], self.true[..., column], self.said[..., column], (label,))
 
-    def pooled(self) -> "Counts":
-        """All classes as one, shape (..., 1)."""
-        hits, true, said = (part.sum(-1, keepdims=True) for part in (self.hits, self.true, self.said))
-        return Counts(hits, true, said, self.labels[:1])
+    def pooled(self) -> "ClassCounts":
+        """Return the counts of all classes as if they were one class, shape (..., 1)."""
+        hits, true, predicted = (part.sum(-1, keepdims=True) for part in (self.hits, self.true, self.said))
+        return ClassCounts(hits, true, predicted, self.labels[:1])
 
 
-Score = Callable[[Counts], Floats]
+Score = Callable[[ClassCounts], Floats]
 
 
 class ClassScore(Metric):
@@ -55,8 +55,13 @@ class ClassScore(Metric):
     def update(
         self, predictions: Any, references: Any, sample_weight: Floats | None = None, *, average: Average = "binary"
     ) -> Cells | Sums:
-        """Cells of a confusion matrix; for rows of 0 and 1 counts of each class, or the score of the row itself."""
-        return state_of(predictions, references, sample_weight, self.score if average == "samples" else None)
+        """Return cells of a confusion matrix.
+
+        For rows of 0 and 1 the state holds counts of each class, or with average="samples" the score of each row.
+        """
+        return classification_state(
+            predictions, references, sample_weight, self.score if average == "samples" else None
+        )
 
     def formula(
         self,
@@ -66,12 +71,12 @@ class ClassScore(Metric):
         pos_label: Label = 1,
         labels: Sequence[Label] | None = None,
     ) -> dict[str, Floats]:
-        """The average of the score over classes."""
-        return {self.card.outputs[0].name: averaged(self.score, total, average, pos_label, labels)}
+        """Return the average of the score over classes."""
+        return {self.card.outputs[0].name: average_scores(self.score, total, average, pos_label, labels)}
 
 
 class DefaultedScore(ClassScore):
-    """A `ClassScore` that some classes do not have; `zero_division` is then its value."""
+    """A `ClassScore` that is undefined for some classes; `zero_division` is then its value."""
 
     def update(
         self,
@@ -83,8 +88,8 @@ class DefaultedScore(ClassScore):
         zero_division: Any = "warn",
     ) -> Cells | Sums:
         """See `ClassScore`."""
-        score = partial(self.score, default=undefined(zero_division))
-        return state_of(predictions, references, sample_weight, score if average == "samples" else None)
+        score = partial(self.score, default=zero_division_value(zero_division))
+        return classification_state(predictions, references, sample_weight, score if average == "samples" else None)
 
     def formula(
         self,
@@ -96,16 +101,17 @@ class DefaultedScore(ClassScore):
         zero_division: Any = "warn",
     ) -> dict[str, Floats]:
         """See `ClassScore`."""
-        score = partial(self.score, default=undefined(zero_division))
-        return {self.card.outputs[0].name: averaged(score, total, average, pos_label, labels)}
+        score = partial(self.score, default=zero_division_value(zero_division))
+        return {self.card.outputs[0].name: average_scores(score, total, average, pos_label, labels)}
 
 
-def state_of(
+def classification_state(
     predictions: Any, references: Any, weights: Floats | None = None, by_row: Score | None = None
 ) -> Cells | Sums:
-    """What all measures of this family remember: cells of a confusion matrix, or counts of rows of 0 and 1.
+    """Return the state of a classification metric: cells of a confusion matrix, or counts of rows of 0 and 1.
 
-    With `by_row` (for average="samples") it is that score of each row as if the row were one class.
+    With `by_row` (for average="samples") the state holds that score of each row, computed as if the row were one
+    class. Raises ValueError where predictions and references differ in shape.
     """
     wide = [isinstance(column, np.ndarray) and column.ndim == 2 for column in (predictions, references)]
     if not any(wide):
@@ -114,32 +120,34 @@ def state_of(
         shapes = " and ".join(str(np.shape(column)) for column in (predictions, references))
         raise ValueError(f"predictions and references need one shape (examples, classes), not {shapes}")
     if by_row:
-        alone = Counts((predictions & references).sum(-1), references.sum(-1), predictions.sum(-1), ())
+        row_counts = ClassCounts((predictions & references).sum(-1), references.sum(-1), predictions.sum(-1), ())
         weight = np.ones(len(predictions)) if weights is None else weights
-        return Sums(np.stack([by_row(alone) * weight, weight], 1))
+        return Sums(np.stack([by_row(row_counts) * weight, weight], 1))
     rows = np.concatenate([predictions & references, references, predictions], axis=1)
     return Sums(rows if weights is None else rows * weights[:, None])
 
 
-def counted(total: Confusion | Floats, labels: Sequence[Label] | None = None) -> Counts:
-    """Counts of each class, or of `labels` in their order, from the total of a state of `state_of`."""
+def count_by_class(total: Confusion | Floats, labels: Sequence[Label] | None = None) -> ClassCounts:
+    """Return counts of each class, or of `labels` in their order, from the total of a `classification_state`."""
     if isinstance(total, Confusion):
-        found = Counts(total.hits, total.true, total.said, total.labels)
+        counts = ClassCounts(total.hits, total.true, total.said, total.labels)
     else:
         size = (total.shape[-1] - 1) // 3
-        hits, true, said = (total[..., part * size : (part + 1) * size] for part in range(3))
-        found = Counts(hits, true, said, tuple(range(size)))
-    return found if labels is None else _chosen(found, labels)
+        hits, true, predicted = (total[..., part * size : (part + 1) * size] for part in range(3))
+        counts = ClassCounts(hits, true, predicted, tuple(range(size)))
+    return counts if labels is None else _select_classes(counts, labels)
 
 
-def averaged(
+def average_scores(
     score: Score,
     total: Confusion | Floats,
     average: Average,
     pos_label: Label = 1,
     labels: Sequence[Label] | None = None,
 ) -> Floats:
-    """`score` of each class, averaged; `total` is of a state of `state_of`, the result has its leading shape.
+    """Return `score` of each class, averaged.
+
+    `total` is of a `classification_state`, the result has its leading shape.
 
     Raises ValueError for an unknown average or positive class.
     """
@@ -149,40 +157,40 @@ def averaged(
         if isinstance(total, Confusion):
             raise ValueError("average='samples' needs rows of 0 and 1, with a place for each class")
         return ratio(total[..., 0], total[..., 1])
-    counts = counted(total, labels)
+    counts = count_by_class(total, labels)
     if average == "binary":
         return score(_positive(counts, pos_label))[..., 0]
     if average == "micro":
         return score(counts.pooled())[..., 0]
-    each = score(counts)
+    scores = score(counts)
     if average == "macro":
-        result: Floats = each.mean(-1)
+        result: Floats = scores.mean(-1)
         return result
     if average is None:
-        return each
+        return scores
     weight = counts.true.sum(-1)
-    return np.where(weight > 0, ratio((each * counts.true).sum(-1), weight), each.mean(-1))
+    return np.where(weight > 0, ratio((scores * counts.true).sum(-1), weight), scores.mean(-1))
 
 
-def _positive(counts: Counts, label: Label) -> Counts:
-    known = counts.labels
-    if len(known) > 2:
-        told = f"average='binary' is for two classes, not {len(known)}; choose another average, such as 'macro'"
-        raise Unchosen(told, [{"average": average} for average in ("macro", "micro", "weighted")])
-    if label in known:
+def _positive(counts: ClassCounts, label: Label) -> ClassCounts:
+    classes = counts.labels
+    if len(classes) > 2:
+        message = f"average='binary' is for two classes, not {len(classes)}; choose another average, such as 'macro'"
+        raise OptionChoiceError(message, [{"average": average} for average in ("macro", "micro", "weighted")])
+    if label in classes:
         return counts.of(label)
-    if len(known) == 2 or any(isinstance(one, str) for one in known):
-        told = f"no label is {label!r}; choose pos_label from {', '.join(map(repr, known))}"
-        raise Unchosen(told, [*({"pos_label": one} for one in known), {"average": "macro"}])
+    if len(classes) == 2 or any(isinstance(item, str) for item in classes):
+        message = f"no label is {label!r}; choose pos_label from {', '.join(map(repr, classes))}"
+        raise OptionChoiceError(message, [*({"pos_label": item} for item in classes), {"average": "macro"}])
     nothing = np.zeros_like(counts.hits[..., :1])
-    return Counts(nothing, nothing, nothing, (label,))
+    return ClassCounts(nothing, nothing, nothing, (label,))
 
 
-def _chosen(counts: Counts, labels: Sequence[Label]) -> Counts:
-    place = {label: code for code, label in enumerate(counts.labels)}
-    codes = [place.get(label, -1) for label in labels]
+def _select_classes(counts: ClassCounts, labels: Sequence[Label]) -> ClassCounts:
+    code_of = {label: code for code, label in enumerate(counts.labels)}
+    codes = [code_of.get(label, -1) for label in labels]
     absent = np.array(codes) < 0
     if absent.all():
         raise ValueError(f"none of labels={list(labels)} occurs; there are {', '.join(map(repr, counts.labels))}")
-    hits, true, said = (np.where(absent, 0, part[..., codes]) for part in (counts.hits, counts.true, counts.said))
-    return Counts(hits, true, said, tuple(labels))
+    hits, true, predicted = (np.where(absent, 0, part[..., codes]) for part in (counts.hits, counts.true, counts.said))
+    return ClassCounts(hits, true, predicted, tuple(labels))

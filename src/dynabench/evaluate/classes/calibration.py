@@ -1,4 +1,4 @@
-"""How far confidences are from being right that often: bins of confidences, of many weightings at once."""
+"""Bins of confidences against the share of right predictions in each, for many weightings of the rows at once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Column, Floats, Labels, Numbers, Weights
-from dynabench.evaluate.labels import Label, coded
+from dynabench.evaluate.labels import Label, encode_labels
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.plain import plain
+from dynabench.evaluate.plain_values import to_plain
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states.weighted import Sample, Weighted
+from dynabench.evaluate.states.weighted import WeightedRows, WeightedSample
 
 BINNINGS = ("width", "mass")
 
 
 @dataclass(frozen=True)
 class Bins:
-    """Of each bin the weight, the mean confidence and the share of right examples, each of shape (..., bins).
+    """Bins of confidences: weight, mean confidence and share of right examples, each of shape (..., bins).
 
-    Means of empty bins are 0 and their weight is 0. `low` and `high` are the bins' limits.
+    Means of empty bins are 0 and their weight is 0. `low` and `high` are the limits of the bins.
     """
 
     weight: Floats
@@ -36,7 +36,7 @@ class Bins:
         return np.abs(self.confidence - self.accuracy)
 
     def listed(self) -> list[dict[str, Any]]:
-        """One dictionary a bin, as a reliability diagram needs them; None for the means of an empty bin."""
+        """Return one dictionary a bin, as a reliability diagram needs it; None for the means of an empty bin."""
         columns = (self.low, self.high, self.confidence, self.accuracy, self.weight)
         names = ("low", "high", "confidence", "accuracy", "count")
         rows = [dict(zip(names, map(float, row), strict=True)) for row in zip(*columns, strict=True)]
@@ -44,7 +44,7 @@ class Bins:
 
 
 class CalibrationError(Metric):
-    """A distance between confidence and accuracy over bins, which come with its result."""
+    """A metric that is a distance between confidence and accuracy over bins; its result includes the bins."""
 
     columns: ClassVar[Mapping[str, Column]] = {"predictions": Numbers(wide=True), "references": Labels()}
     optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
@@ -52,7 +52,7 @@ class CalibrationError(Metric):
     error: Callable[[Bins], Floats]  # of shape (...)
 
     def of_probabilities(self, rows: Floats, references: Sequence[Label], labels: Sequence[Label]) -> dict[str, Any]:
-        """Columns and options from a probability of each label in each row, (n, K)."""
+        """Return columns and options from a probability of each label in each row, (n, K)."""
         return {"predictions": rows, "references": references, "labels": list(labels)}
 
     def update(
@@ -62,24 +62,29 @@ class CalibrationError(Metric):
         sample_weight: Floats | None = None,
         *,
         labels: list[Label] | None = None,
-    ) -> Weighted:
-        """The confidence of each example and whether it was right."""
-        return outcomes(predictions, references, sample_weight, labels)
+    ) -> WeightedRows:
+        """Return the confidence of each example and whether its prediction was right."""
+        return confidence_outcomes(predictions, references, sample_weight, labels)
 
-    def formula(self, total: Sample, *, n_bins: int = 10, binning: str = "width") -> dict[str, Floats]:
-        """The error over all bins, shape (...)."""
-        return {self.card.outputs[0].name: self.error(binned(total, n_bins, binning))}
+    def formula(self, total: WeightedSample, *, n_bins: int = 10, binning: str = "width") -> dict[str, Floats]:
+        """Return the error over all bins, shape (...)."""
+        return {self.card.outputs[0].name: self.error(bin_confidences(total, n_bins, binning))}
 
-    def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width", **options: Any) -> dict[str, Any]:
-        """The error and its bins."""
-        bins = binned(state.total(), n_bins, binning)
+    def result(
+        self, state: WeightedRows, *, n_bins: int = 10, binning: str = "width", **options: Any
+    ) -> dict[str, Any]:
+        """Return the error and its bins."""
+        bins = bin_confidences(state.total(), n_bins, binning)
         return {self.card.outputs[0].name: float(self.error(bins)), "bins": bins.listed()}
 
 
-def outcomes(
+def confidence_outcomes(
     predictions: Floats, references: Any, weights: Floats | None, labels: list[Label] | None = None
-) -> Weighted:
-    """The confidence of each example and whether it was right, (n, 2). Raises ValueError for what is no probability."""
+) -> WeightedRows:
+    """Return the confidence of each example and whether it was right, (n, 2).
+
+    Raises ValueError for values that are no probabilities, and for references outside the labels.
+    """
     wrong = (predictions < 0) | (predictions > 1)
     if wrong.any():
         row = int(np.argwhere(wrong)[0][0])
@@ -87,36 +92,36 @@ def outcomes(
     if weights is not None and (weights < 0).any():
         raise ValueError(f"sample_weight: row {int((weights < 0).argmax())} is negative")
     columns = predictions.shape[1] if predictions.ndim > 1 else 2
-    known: list[Label] = list(range(columns)) if labels is None else list(labels)
-    codes = _codes(references, known)
+    label_list: list[Label] = list(range(columns)) if labels is None else list(labels)
+    codes = _codes(references, label_list)
     if (codes < 0).any():
         row = int((codes < 0).argmax())
         raise ValueError(
-            f"references: row {row} is {plain(references[row])!r}, which is none of {', '.join(map(repr, known[:9]))}; "
-            "give labels=, the class of each column"
+            f"references: row {row} is {to_plain(references[row])!r}, which is none of "
+            f"{', '.join(map(repr, label_list[:9]))}; give labels=, the class of each column"
         )
     if predictions.ndim == 1:
-        if len(known) != 2:
-            raise ValueError(f"one confidence for each example needs two labels, not {len(known)}")
-        return Weighted(np.column_stack([predictions, codes == 1]), weights)
-    if len(known) != predictions.shape[1]:
-        raise ValueError(f"there are {len(known)} labels but {predictions.shape[1]} probabilities in each row")
+        if len(label_list) != 2:
+            raise ValueError(f"one confidence for each example needs two labels, not {len(label_list)}")
+        return WeightedRows(np.column_stack([predictions, codes == 1]), weights)
+    if len(label_list) != predictions.shape[1]:
+        raise ValueError(f"there are {len(label_list)} labels but {predictions.shape[1]} probabilities in each row")
     sums = predictions.sum(1)
     if not np.allclose(sums, 1, atol=1e-3):
         row = int(np.argmax(np.abs(sums - 1)))
         raise ValueError(f"predictions: row {row} sums to {sums[row]:.6g}; give probabilities of all classes")
-    return Weighted(np.column_stack([predictions.max(1), predictions.argmax(1) == codes]), weights)
+    return WeightedRows(np.column_stack([predictions.max(1), predictions.argmax(1) == codes]), weights)
 
 
 def _codes(references: Any, labels: list[Label]) -> NDArray[np.int64]:
     """The place of each reference in `labels`, -1 for those that are not there."""
-    seen, (codes,) = coded(references)
+    seen, (codes,) = encode_labels(references)
     places: dict[Any, int] = {label: place for place, label in enumerate(labels)}
     return np.array([places.get(label, -1) for label in seen])[codes]
 
 
-def binned(sample: Sample, n_bins: int, binning: str) -> Bins:
-    """The bins of a sample. Raises ValueError for an unknown binning or fewer than one bin."""
+def bin_confidences(sample: WeightedSample, n_bins: int, binning: str) -> Bins:
+    """Return the bins of a sample. Raises ValueError for an unknown binning or fewer than one bin."""
     if binning not in BINNINGS:
         raise ValueError(f"binning is 'width' or 'mass', not {binning!r}")
     if n_bins < 1:
@@ -126,18 +131,18 @@ def binned(sample: Sample, n_bins: int, binning: str) -> Bins:
     weights = sample.weights[..., order]
     steps = np.flatnonzero(np.append(True, confidence[1:] != confidence[:-1]))
     values = confidence[steps]
-    each, rights = (np.add.reduceat(part, steps, axis=-1) for part in (weights, weights * right))
+    weight_sums, right_sums = (np.add.reduceat(part, steps, axis=-1) for part in (weights, weights * right))
     if binning == "width":
         edges = np.linspace(0, 1, n_bins + 1)
         first = np.searchsorted(values, edges, side="right")
         first[0] = 0  # a confidence of 0 is in the first bin
         low, high = edges[:-1], edges[1:]
     else:
-        first = _by_mass(each, n_bins)
+        first = _by_mass(weight_sums, n_bins)
         low, high = values[np.minimum(first[..., :-1], len(values) - 1)], values[np.maximum(first[..., 1:] - 1, 0)]
-    first = np.broadcast_to(first, (*each.shape[:-1], n_bins + 1))
-    weight, said, hits = (_between(part, first) for part in (each, each * values, rights))
-    return Bins(weight, ratio(said, weight), ratio(hits, weight), low, high)
+    first = np.broadcast_to(first, (*weight_sums.shape[:-1], n_bins + 1))
+    weight, confidence_sums, hits = (_between(part, first) for part in (weight_sums, weight_sums * values, right_sums))
+    return Bins(weight, ratio(confidence_sums, weight), ratio(hits, weight), low, high)
 
 
 def _between(values: NDArray[Any], first: NDArray[Any]) -> Floats:
@@ -147,10 +152,10 @@ def _between(values: NDArray[Any], first: NDArray[Any]) -> Floats:
     return np.diff(np.take_along_axis(sums, first, -1), axis=-1)
 
 
-def _by_mass(each: NDArray[Any], n_bins: int) -> NDArray[Any]:
-    """The first value of each bin and the end, by where the middle of a value's weight lies: ties stay in one bin."""
-    after = np.cumsum(each, axis=-1)
-    middle = (after - each / 2) * (n_bins / np.where(after[..., -1:] > 0, after[..., -1:], 1))
+def _by_mass(weight_sums: NDArray[Any], n_bins: int) -> NDArray[Any]:
+    """The first value of each bin and the end, by the middle of each value's weight: ties stay in one bin."""
+    after = np.cumsum(weight_sums, axis=-1)
+    middle = (after - weight_sums / 2) * (n_bins / np.where(after[..., -1:] > 0, after[..., -1:], 1))
     return np.stack(
         [(middle < edge).sum(-1) for edge in range(n_bins)] + [np.full(middle.shape[:-1], middle.shape[-1])], -1
     )

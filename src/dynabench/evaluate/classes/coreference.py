@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.classes.minimum_spans import Node, minimum, parsed, phrase
+from dynabench.evaluate.classes.minimum_spans import Node, find_phrase, minimum_span, parse_tree
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.states.summed import Summed
+from dynabench.evaluate.states.summed import SummedState
 
 MARK = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")
 NOTHING = {"", "-", "_", "*"}
@@ -46,8 +46,11 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Corpus(Summed):
-    """Sentences in order; those of one document belong together wherever they stand. Its rows are the documents."""
+class CoreferenceCorpus(SummedState):
+    """Sentences in order; sentences of one document belong together wherever they stand.
+
+    Its rows are the documents.
+    """
 
     sentences: tuple[Sentence, ...]
     keep_singletons: bool = True
@@ -57,25 +60,30 @@ class Corpus(Summed):
     def __len__(self) -> int:
         return len(self.documents)
 
-    def __add__(self, other: "Corpus") -> "Corpus":
-        return Corpus(self.sentences + other.sentences, self.keep_singletons, self.remove_nested, self.nominal)
+    def __add__(self, other: "CoreferenceCorpus") -> "CoreferenceCorpus":
+        return CoreferenceCorpus(
+            self.sentences + other.sentences, self.keep_singletons, self.remove_nested, self.nominal
+        )
 
     @cached_property
     def documents(self) -> dict[str, list[Sentence]]:
-        """The sentences of each document."""
-        found: dict[str, list[Sentence]] = defaultdict(list)
+        """The sentences of each document, by its name."""
+        sentences_of: dict[str, list[Sentence]] = defaultdict(list)
         for sentence in self.sentences:
-            found[sentence.document].append(sentence)
-        return dict(found)
+            sentences_of[sentence.document].append(sentence)
+        return dict(sentences_of)
 
     @cached_property
     def sums(self) -> Sums:
-        """For each document the numerators and denominators of `agreement`."""
+        """Numerators and denominators of `agreement` for each document."""
         return Sums(
             np.array(
                 [
-                    agreement(self._clusters([one.key for one in text]), self._clusters([one.response for one in text]))
-                    for text in self.documents.values()
+                    agreement(
+                        self._clusters([item.key for item in document_sentences]),
+                        self._clusters([item.response for item in document_sentences]),
+                    )
+                    for document_sentences in self.documents.values()
                 ]
             )
         )
@@ -83,12 +91,12 @@ class Corpus(Summed):
     def _clusters(self, sentences: Sequence[tuple[Mention, ...]]) -> list[Cluster]:
         """The chains of a document as sets; a mention that two chains claim belongs to the first."""
         chains: dict[int, dict[Hashable, Mention]] = defaultdict(dict)
-        taken: set[Hashable] = set()
+        claimed: set[Hashable] = set()
         for number, mentions in enumerate(sentences):
             for mention in mentions:
                 name = (number, mention.core or (mention.start, mention.stop))
-                if name not in taken:
-                    taken.add(name)
+                if name not in claimed:
+                    claimed.add(name)
                     chains[mention.chain][name] = mention
         return [cluster for chain in chains.values() if (cluster := self._kept(chain))]
 
@@ -104,42 +112,46 @@ class Corpus(Summed):
 
 
 def agreement(key: list[Cluster], response: list[Cluster]) -> list[float]:
-    """Of mentions, MUC, B-cubed, CEAF-e and LEA each the numerators and denominators of recall and of precision."""
-    of = {mention: place for place, cluster in enumerate(response) for mention in cluster}
+    """Return the numerators and denominators of recall and precision of mentions, MUC, B-cubed, CEAF-e and LEA."""
+    response_cluster = {mention: place for place, cluster in enumerate(response) for mention in cluster}
     shared = np.zeros((len(key), len(response)))
     for place, cluster in enumerate(key):
         for mention in cluster:
-            if mention in of:
-                shared[place, of[mention]] += 1
-    true, said = np.array([*map(len, key)], float), np.array([*map(len, response)], float)
+            if mention in response_cluster:
+                shared[place, response_cluster[mention]] += 1
+    true, predicted = np.array([*map(len, key)], float), np.array([*map(len, response)], float)
     common = shared.sum()
-    aligned = _aligned(2 * shared / np.add.outer(true, said)) if key and response else 0.0
-    row = [common, true.sum(), common, said.sum()]
-    row += [*_muc(shared, true), *_muc(shared.T, said)]
-    row += [*_b_cubed(shared, true), *_b_cubed(shared.T, said)]
+    aligned = _aligned(2 * shared / np.add.outer(true, predicted)) if key and response else 0.0
+    row = [common, true.sum(), common, predicted.sum()]
+    row += [*_muc(shared, true), *_muc(shared.T, predicted)]
+    row += [*_b_cubed(shared, true), *_b_cubed(shared.T, predicted)]
     row += [aligned, len(key), aligned, len(response)]
-    row += [*_lea(shared, true, said), *_lea(shared.T, said, true)]
+    row += [*_lea(shared, true, predicted), *_lea(shared.T, predicted, true)]
     return [float(value) for value in row]
 
 
-def sentence(key: list[str], response: list[str], row: int, one: bool, parse: bool, shortest: bool) -> Sentence | None:
-    """The sentence of a row from the lines of both; None where it has no words.
+def read_sentence(
+    key: list[str], response: list[str], row: int, one_document: bool, parse: bool, shortest: bool
+) -> Sentence | None:
+    """Return the sentence of a row from the lines of key and response; None where it has no words.
 
-    `one` says that all rows are of one document, `parse` that phrases are needed, `shortest` that minimum spans are.
-    Raises ValueError for lines that cannot be read.
+    `one_document` says that all rows are of one document, `parse` that phrases are needed, `shortest` that minimum
+    spans are. Raises ValueError for lines that cannot be read.
     """
-    true, said = (
+    true, predicted = (
         [line.split() for line in lines if line.strip() and not line.startswith("#")] for lines in (key, response)
     )
-    if len(true) != len(said):
-        raise ValueError(f"row {row}: references have {len(true)} words, predictions {len(said)}; give the same words")
+    if len(true) != len(predicted):
+        raise ValueError(
+            f"row {row}: references have {len(true)} words, predictions {len(predicted)}; give the same words"
+        )
     if not true:
         return None
-    document = "" if one or len(true[0]) < PARSE else " ".join(true[0][:2])
+    document = "" if one_document or len(true[0]) < PARSE else " ".join(true[0][:2])
     tree = _tree(true, row) if parse else None
     mentions = (
         tuple(_mentions(lines, name, row, true, tree, shortest))
-        for lines, name in ((true, "references"), (said, "predictions"))
+        for lines, name in ((true, "references"), (predicted, "predictions"))
     )
     return Sentence(document, *mentions)
 
@@ -148,10 +160,10 @@ def _mentions(
     lines: list[list[str]], name: str, row: int, key: list[list[str]], tree: Node | None, shortest: bool
 ) -> Iterator[Mention]:
     for chain, start, stop in _spans(lines, f"{name}: row {row}"):
-        node = phrase(tree, start, stop) if tree else None
+        node = find_phrase(tree, start, stop) if tree else None
         core = None
         if node and shortest:
-            core = minimum(node, [line[WORD] for line in key], [line[POS] for line in key])
+            core = minimum_span(node, [line[WORD] for line in key], [line[POS] for line in key])
         yield Mention(chain, start, stop, core, bool(node) and node.tag == "VP")  # type: ignore[union-attr]
 
 
@@ -182,7 +194,7 @@ def _tree(lines: list[list[str]], row: int) -> Node:
     if short or all(line[PARSE] == "-" for line in lines):
         raise ValueError(f"references: row {row} has no parse in column 6, which NP_only and min_span need")
     try:
-        return parsed([line[PARSE] for line in lines])
+        return parse_tree([line[PARSE] for line in lines])
     except ValueError as problem:
         raise ValueError(f"references: row {row}: {problem}") from None
 
@@ -210,9 +222,9 @@ def _lea(shared: Floats, sizes: Floats, others: Floats) -> tuple[float, float]:
     """The share of a cluster's links that are on the other side, by size; a singleton has one link, to itself."""
     single = sizes == 1
     links = np.where(single, 1, sizes * (sizes - 1) / 2)
-    found = (shared * (shared - 1) / 2).sum(1)
+    shared_links = (shared * (shared - 1) / 2).sum(1)
     alone = (shared * (others == 1)).sum(1)
-    return (sizes * np.where(single, alone, found) / links).sum(), sizes.sum()
+    return (sizes * np.where(single, alone, shared_links) / links).sum(), sizes.sum()
 
 
 def _aligned(similarity: Floats) -> float:

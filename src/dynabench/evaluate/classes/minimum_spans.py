@@ -30,8 +30,8 @@ class Node:
         return self.tag[:2]
 
 
-def parsed(bits: Sequence[str]) -> Node:
-    """The tree of a sentence from the parse bit of each word. Raises ValueError for brackets that do not match."""
+def parse_tree(bits: Sequence[str]) -> Node:
+    """Return the tree of a sentence from the parse bit of each word. Raises ValueError for unmatched brackets."""
     root = Node("ROOT", 0, len(bits))
     open_nodes = [root]
     for place, bit in enumerate(bits):
@@ -51,8 +51,8 @@ def parsed(bits: Sequence[str]) -> Node:
     return root
 
 
-def phrase(root: Node, start: int, stop: int) -> Node:
-    """The largest phrase of just these words; without one a noun phrase of all that lies within them."""
+def find_phrase(root: Node, start: int, stop: int) -> Node:
+    """Return the largest phrase of exactly these words; without one, a noun phrase of all that lies within them."""
     inside: list[Node] = []
     waiting = deque([root])
     while waiting:
@@ -68,22 +68,22 @@ def phrase(root: Node, start: int, stop: int) -> Node:
     return Node("NP", start, stop, sorted(inside, key=lambda node: node.start))
 
 
-def minimum(root: Node, words: Sequence[str], pos: Sequence[str]) -> frozenset[int]:
-    """Places of the words that a mention cannot do without: the highest words of its noun (or verb) phrases.
+def minimum_span(root: Node, words: Sequence[str], pos: Sequence[str]) -> frozenset[int]:
+    """Return places of the words that identify a mention: the highest words of its noun (or verb) phrases.
 
-    Words under the phrase itself, else those of each phrase below it (so for "A and B"), else the nearest further
-    down; where none counts, all of its words.
+    These are words directly under the phrase, else those of each phrase below it (so for "A and B"), else the
+    nearest further down; where no word counts, all words of the mention.
     """
     weighty = {place for place in range(root.start, root.stop) if _counts(words[place], pos[place])}
     own = [child for child in root.children if not child.tag and weighty & _places(child)]
     if own:
         return frozenset().union(*map(_places, own))
     tags = _tags(root)
-    found: frozenset[int] = frozenset()
+    highest_places: frozenset[int] = frozenset()
     below = [child for child in root.children if child.tag and child.short in tags]
     for start in below or [root]:
-        found |= frozenset(_highest(start, tags if below else None, weighty))
-    return found or frozenset(range(root.start, root.stop))
+        highest_places |= frozenset(_highest(start, tags if below else None, weighty))
+    return highest_places or frozenset(range(root.start, root.stop))
 
 
 def _highest(root: Node, tags: frozenset[str] | None, weighty: set[int]) -> Iterator[int]:

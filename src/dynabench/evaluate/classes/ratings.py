@@ -1,4 +1,4 @@
-"""Answers of several people to each item: the column, and what measures of agreement remember of it."""
+"""Ratings of several people for each item: the column, and the state that measures of agreement keep of it."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.columns import Column, listed, native
+from dynabench.evaluate.columns import Column, as_list, to_numpy
 from dynabench.evaluate.labels import MIXED, Ints
 from dynabench.evaluate.states import Additive, Sums
 
@@ -17,7 +17,7 @@ LARGEST = float(np.finfo(float).max)
 
 @dataclass(frozen=True, repr=False)
 class Ratings(Column):
-    """Items with the answers that each was given, in any order; a list of n lists, without missing answers."""
+    """Items with the ratings that people gave to each, in any order; a list of n lists, without missing ratings."""
 
     dtype = "list of labels or numbers"
     text = "answers of all people to each item"
@@ -25,7 +25,7 @@ class Ratings(Column):
 
     def clean(self, values: Any, name: str) -> list[list[Answer]]:
         """Texts or numbers, not both. None and NaN are left out if they are allowed, else refused."""
-        values = native(values)
+        values = to_numpy(values)
         if (
             isinstance(values, np.ndarray)
             and values.dtype.kind in "iufb"
@@ -36,18 +36,20 @@ class Ratings(Column):
             return table
         rows: list[list[Answer]] = []
         kinds: set[bool] = set()
-        for row, item in enumerate(listed(values, name)):
-            item = native(item)
+        for row, item in enumerate(as_list(values, name)):
+            item = to_numpy(item)
             if not isinstance(item, list | tuple | np.ndarray):
                 raise ValueError(f"{name}: row {row} is {item!r}; give a list with the answers to each item")
-            answers = [_answer(one, name, row) for one in (item.tolist() if isinstance(item, np.ndarray) else item)]
-            given = [one for one in answers if one is not None]
-            if len(given) < len(answers) and not self.missing:
+            answers = [
+                _answer(rating, name, row) for rating in (item.tolist() if isinstance(item, np.ndarray) else item)
+            ]
+            present = [rating for rating in answers if rating is not None]
+            if len(present) < len(answers) and not self.missing:
                 raise ValueError(f"{name}: row {row} lacks an answer; drop the item, or take krippendorff_alpha")
-            kinds.update(isinstance(one, str) for one in given)
+            kinds.update(isinstance(rating, str) for rating in present)
             if len(kinds) > 1:
                 raise ValueError(f"{name}: row {row}: {MIXED}")
-            rows.append(given)
+            rows.append(present)
         return rows
 
 
@@ -64,8 +66,8 @@ def _answer(value: Any, name: str, row: int) -> Answer | None:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Items (U, K) by how often each answer was given, their weights (..., U) and the sorted answers."""
+class RatingCounts:
+    """Counts of each rating for each item (U, K), weights of the items (..., U), and the sorted ratings."""
 
     counts: NDArray[Any]
     weights: NDArray[Any]
@@ -73,15 +75,15 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Tables(Additive):
-    """How often each of K answers was given to each of n items, shape (n, K), and the sorted answers."""
+class RatingTables(Additive):
+    """Counts of K ratings for each of n items, shape (n, K), and the sorted ratings."""
 
     counts: Ints
     answers: tuple[Answer, ...] = field(default=())
 
     @classmethod
-    def of(cls, rows: list[list[Answer]]) -> "Tables":
-        """From a clean column."""
+    def of(cls, rows: list[list[Answer]]) -> "RatingTables":
+        """Return the state of a clean column."""
         seen: set[Any] = set().union(*rows)
         answers = tuple(sorted(seen))
         place: dict[Answer, int] = {answer: code for code, answer in enumerate(answers)}
@@ -94,12 +96,12 @@ class Tables(Additive):
     def __len__(self) -> int:
         return len(self.counts)
 
-    def __add__(self, other: "Tables") -> "Tables":
+    def __add__(self, other: "RatingTables") -> "RatingTables":
         seen: set[Any] = {*self.answers, *other.answers}
         if len({isinstance(answer, str) for answer in seen}) > 1:
             raise ValueError(MIXED)
         answers = tuple(sorted(seen))
-        return Tables(np.concatenate([one._over(answers) for one in (self, other)]), answers)
+        return RatingTables(np.concatenate([side._over(answers) for side in (self, other)]), answers)
 
     def _over(self, answers: tuple[Answer, ...]) -> Ints:
         place: dict[Answer, int] = {answer: code for code, answer in enumerate(answers)}
@@ -116,6 +118,6 @@ class Tables(Additive):
     def _kept(self) -> Sums:
         return Sums(self.counts)
 
-    def weighed(self, counts: NDArray[Any]) -> Counted:
+    def weighed(self, weights: NDArray[Any]) -> RatingCounts:
         """See `Additive`."""
-        return Counted(self._kept.values, counts, self.answers)
+        return RatingCounts(self._kept.values, weights, self.answers)

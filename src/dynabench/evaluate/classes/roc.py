@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from dynabench.evaluate.columns import Floats
 
 
-def area(scores: Floats, positive: NDArray[np.bool_], weights: NDArray[Any], max_fpr: float = 1) -> Floats:
-    """The area for scores (U,), classes (U,) and weights (..., U), shape (...); NaN where a class has no weight.
+def roc_area(scores: Floats, positive: NDArray[np.bool_], weights: NDArray[Any], max_fpr: float = 1) -> Floats:
+    """Return the area for scores (U,), classes (U,) and weights (..., U), shape (...).
 
-    Below a `max_fpr` of 1 the partial area, standardised so that chance gives 0.5: McClish (1989), equation 5.
+    NaN where a class has no weight.
+
+    For a `max_fpr` below 1 the partial area, standardised so that chance gives 0.5: McClish (1989), equation 5.
     Equal scores are one step of the curve, with a straight line: half a point for each tie.
     """
     if not len(scores):
@@ -19,10 +21,10 @@ def area(scores: Floats, positive: NDArray[np.bool_], weights: NDArray[Any], max
     order = np.argsort(-scores)
     ranked = scores[order]
     steps = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
-    there = positive[order]
+    is_positive = positive[order]
     sorted_weights = weights[..., order]
-    hits = np.add.reduceat(sorted_weights * there, steps, axis=-1)
-    alarms = np.add.reduceat(sorted_weights * ~there, steps, axis=-1)
+    hits = np.add.reduceat(sorted_weights * is_positive, steps, axis=-1)
+    alarms = np.add.reduceat(sorted_weights * ~is_positive, steps, axis=-1)
     hit_sums = np.cumsum(hits, axis=-1)
     all_hits, all_alarms = hit_sums[..., -1], alarms.sum(-1)
     defined = (all_hits > 0) & (all_alarms > 0)
@@ -41,7 +43,7 @@ def _until(max_fpr: float, alarms: Any, hit_sums: Any, hits: Any) -> tuple[Any, 
     """The steps of the curve, of which that over `max_fpr` ends there, and those beyond have no width."""
     after = np.cumsum(alarms, axis=-1)
     limit = max_fpr * after[..., -1:]
-    kept = np.clip(limit - (after - alarms), 0, alarms)
-    part = np.divide(kept, alarms, out=np.zeros(kept.shape), where=alarms > 0)
+    alarms_kept = np.clip(limit - (after - alarms), 0, alarms)
+    part = np.divide(alarms_kept, alarms, out=np.zeros(alarms_kept.shape), where=alarms > 0)
     part_hits = np.where(alarms > 0, hits * part, hits)
-    return kept, hit_sums - hits + part_hits, part_hits
+    return alarms_kept, hit_sums - hits + part_hits, part_hits

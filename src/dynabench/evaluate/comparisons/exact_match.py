@@ -1,4 +1,4 @@
-"""Exact match of two systems."""
+"""Exact match of the predictions of two systems."""
 
 from dynabench.evaluate.columns import Floats, Labels
 from dynabench.evaluate.labels import Ints, same
@@ -7,15 +7,15 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 
 
-class ExactMatch(Comparison):
-    """How often two systems say the same."""
+class ExactMatchComparison(Comparison):
+    """Share of examples for which two systems give the same prediction."""
 
     columns = {"predictions1": Labels(), "predictions2": Labels()}
 
     def update(self, predictions1: Ints | list[str], predictions2: Ints | list[str]) -> Sums:
-        """Whether each row is equal."""
+        """Return for each row whether the two predictions are equal."""
         return Sums(same(predictions1, predictions2))
 
     def formula(self, total: Floats) -> dict[str, Floats]:
-        """Equal rows / rows."""
+        """Return equal rows / rows."""
         return {"exact_match": ratio(total[..., 0], total[..., 1])}

@@ -2,14 +2,20 @@
 
 from typing import Any
 
-from dynabench.evaluate.systems.differences import Difference, Drawing, Pair
-from dynabench.evaluate.systems.scored import Scored, ScoredBy
+from dynabench.evaluate.systems.differences import ResamplingOptions, ScoreDifference, StatePair
+from dynabench.evaluate.systems.measures import FunctionScore, ModuleScore
 from dynabench.evaluate.systems.significance import ScoreTest
 
 
 class PairedBootstrap(ScoreTest):
-    """How much better one system is than another by any metric, when examples are drawn anew."""
+    """Test of how much better one system is than another by any metric, when examples are resampled."""
 
-    def test(self, pair: Pair, measure: Scored | ScoredBy, found: Difference, drawing: Drawing) -> dict[str, Any]:
-        """p from the replicates that the interval is made of."""
-        return {"p": found.p()}
+    def test(
+        self,
+        pair: StatePair,
+        measure: ModuleScore | FunctionScore,
+        observed: ScoreDifference,
+        drawing: ResamplingOptions,
+    ) -> dict[str, Any]:
+        """Return p from the same replicates as the interval."""
+        return {"p": observed.p()}

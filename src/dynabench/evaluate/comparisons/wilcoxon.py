@@ -18,12 +18,12 @@ LARGEST = 500  # beyond it the exact distribution takes seconds, and the normal 
 
 
 class Wilcoxon(SignificanceTest):
-    """Whether one system's numbers tend to be larger than another's."""
+    """Test of whether one system's numbers tend to be larger than another's."""
 
     columns = {"predictions1": Numbers(), "predictions2": Numbers()}
 
     def update(self, predictions1: Floats, predictions2: Floats) -> Rows:
-        """The differences."""
+        """Return the differences of the rows."""
         return Rows((predictions1 - predictions2,))
 
     def result(
@@ -35,7 +35,7 @@ class Wilcoxon(SignificanceTest):
         correction: bool = False,
         **options: Any,
     ) -> dict[str, Any]:
-        """Statistic and p value. Raises ValueError for another `zero_method`, or an exact test of more than 500."""
+        """Return statistic and p. Raises ValueError for another `zero_method`, or an exact test of more than 500."""
         if zero_method not in ZEROS:
             raise ValueError(f"no zero_method {zero_method!r}; there are {', '.join(ZEROS)}")
         signed = _signed(state.columns[0], zero_method)
@@ -46,9 +46,9 @@ class Wilcoxon(SignificanceTest):
                 f"the exact test is for up to {LARGEST} differences, not {len(signed.ranks)}; leave it out"
             )
         if exact is None:
-            clean = signed.zeros == 0 and len(np.unique(signed.ranks)) == len(signed.ranks)
-            exact = len(state) <= (SMALL if clean else SMALL_WITH_TIES)
-        return {"stat": signed.stat, "p": _exact(signed) if exact else _normal(signed, correction)}
+            no_ties = signed.zeros == 0 and len(np.unique(signed.ranks)) == len(signed.ranks)
+            exact = len(state) <= (SMALL if no_ties else SMALL_WITH_TIES)
+        return {"stat": signed.stat, "p": _exact_p(signed) if exact else _normal_p(signed, correction)}
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _ranks(sizes: Floats) -> Floats:
     return means[kind.ravel()]
 
 
-def _exact(signed: _Signed) -> float:
+def _exact_p(signed: _Signed) -> float:
     """From the positive sums that all 2^n signs give; ranks may be halves, doubled they are whole numbers."""
     double: Ints = np.rint(2 * signed.ranks).astype(np.int64)
     chances = np.zeros(int(double.sum()) + 1)
@@ -100,7 +100,7 @@ def _exact(signed: _Signed) -> float:
     return float(min(2 * min(chances[: up + 1].sum(), chances[up:].sum()), 1.0))
 
 
-def _normal(signed: _Signed, correction: bool) -> float:
+def _normal_p(signed: _Signed, correction: bool) -> float:
     """From the mean and variance of the sum of ranks with random signs, which holds for ties and zeros as well."""
     spread = sqrt(float((signed.ranks**2).sum() + (signed.split**2).sum()) / 4)
     off = abs(signed.up - float(signed.ranks.sum()) / 2)

@@ -1,4 +1,4 @@
-"""`evaluator(task)`: a model, a data set, a metric."""
+"""Evaluators: `evaluator(task)` scores a model on a data set by a metric."""
 
 import re
 import sys
@@ -31,18 +31,21 @@ ALIASES = {"sentiment-analysis": "text-classification", "ner": "token-classifica
 
 
 def get_supported_tasks() -> list[str]:
-    """The names of all tasks; `translation_xx_to_yy` is one of translation."""
+    """Return the names of all tasks; `translation_xx_to_yy` is one of translation."""
     return [*TASKS, *ALIASES]
 
 
 def evaluator(task: str) -> "Evaluator":
-    """The evaluator of a task, such as "text-classification". Raises KeyError, with all names, for another."""
+    """Return the evaluator of a task, such as "text-classification".
+
+    Raises KeyError, listing all names, for an unknown task.
+    """
     name = "translation" if re.fullmatch(r"translation_\w+_to_\w+", task) else ALIASES.get(task, task)
     if name not in TASKS:
         raise KeyError(f"no task {task!r}; there are {', '.join(get_supported_tasks())}")
     file, kind = TASKS[name]
-    found: Evaluator = getattr(import_module(f"{__name__}.{file}"), kind)(task if name == "translation" else name)
-    return found
+    instance: Evaluator = getattr(import_module(f"{__name__}.{file}"), kind)(task if name == "translation" else name)
+    return instance
 
 
 class _Callable(ModuleType):

@@ -1,4 +1,4 @@
-"""What all evaluators do: read the data, ask the model, score its answers, time it."""
+"""Evaluator: the steps of all tasks, from reading data and running the model to scores and timing."""
 
 import time
 from abc import ABC, abstractmethod
@@ -8,21 +8,27 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dynabench.evaluate.evaluator import fingerprint
-from dynabench.evaluate.evaluator.checkpoint import Checkpoint
-from dynabench.evaluate.evaluator.data import Table, load_data
+from dynabench.evaluate.evaluator.checkpoint import AnswerCheckpoint
+from dynabench.evaluate.evaluator.data import DataTable, load_data
 from dynabench.evaluate.evaluator.hardware import hardware, peak_memory, watch_memory
 from dynabench.evaluate.evaluator.predictors.base import Predictor
-from dynabench.evaluate.evaluator.probabilities import Probabilities
-from dynabench.evaluate.evaluator.resolving import Parts, resolved
-from dynabench.evaluate.evaluator.running import Clock, Progress, Run, run
-from dynabench.evaluate.evaluator.scoring import Answers, Strategy, loaded, scored, takes_probabilities
+from dynabench.evaluate.evaluator.probabilities import LabelProbabilities
+from dynabench.evaluate.evaluator.resolving import PredictorParts, predictor_for
+from dynabench.evaluate.evaluator.running import Clock, Progress, RunResult, run_predictor
+from dynabench.evaluate.evaluator.scoring import (
+    IntervalStrategy,
+    MetricInputs,
+    load_metric,
+    score_answers,
+    takes_probabilities,
+)
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of one model about one data set: the columns and options of the task."""
+class EvaluationInputs:
+    """The data of one evaluation, with the columns and options of its task."""
 
-    table: Table
+    table: DataTable
     options: Mapping[str, Any]
     seed: int = 0
 
@@ -30,24 +36,24 @@ class Question:
         return self.options[name]
 
     def column(self, argument: str) -> Sequence[Any]:
-        """The column that an argument names."""
+        """Return the column that an argument names."""
         return self.table.column(self.options[argument], argument)
 
     def texts(self, argument: str) -> list[str]:
-        """The column of texts that an argument names."""
+        """Return the column of texts that an argument names."""
         return self.table.texts(self.options[argument], argument)
 
     def labels(self, argument: str) -> list[Any]:
-        """The column of labels that an argument names."""
+        """Return the column of labels that an argument names."""
         return self.table.labels(self.options[argument], argument)
 
     def classes(self, argument: str) -> Sequence[str] | None:
-        """The names of the classes of the column that an argument names, where the data tells them."""
+        """Return the class names of the column that an argument names; None where the data has none."""
         return self.table.classes.get(self.options[argument])
 
 
 class Evaluator(ABC):
-    """One task. Use `evaluator(task)`; a task of your own is a subclass.
+    """One task. Use `evaluator(task)`; a custom task is a subclass.
 
     `defaults` are the task's columns and options, which `compute` takes as keywords.
     """
@@ -66,30 +72,30 @@ class Evaluator(ABC):
     # What a task says
 
     @abstractmethod
-    def inputs(self, question: Question) -> Sequence[Any]:
-        """What the model gets, a value a row."""
+    def inputs(self, question: EvaluationInputs) -> Sequence[Any]:
+        """Return the inputs of the model, one value a row."""
 
     @abstractmethod
-    def network(self, parts: Parts, question: Question) -> Predictor:
-        """A model of transformers, run natively."""
+    def network(self, parts: PredictorParts, question: EvaluationInputs) -> Predictor:
+        """Return a predictor that runs a model of transformers natively."""
 
     @abstractmethod
-    def references(self, question: Question) -> dict[str, Any]:
-        """The metric's columns that the data gives. Raises ValueError for rows that cannot be scored."""
+    def references(self, question: EvaluationInputs) -> dict[str, Any]:
+        """Return the metric's columns that come from the data. Raises ValueError for rows that cannot be scored."""
 
     @abstractmethod
-    def predictions(self, answers: list[Any], question: Question, predictor: Predictor) -> dict[str, Any]:
-        """The metric's columns that the model's answers give."""
+    def predictions(self, answers: list[Any], question: EvaluationInputs, predictor: Predictor) -> dict[str, Any]:
+        """Return the metric's columns that come from the model's answers."""
 
-    def probabilities(self, answers: list[Any], question: Question, predictor: Predictor) -> Probabilities:
-        """A probability of each label, for metrics that take those. Raises ValueError where there are none."""
+    def probabilities(self, answers: list[Any], question: EvaluationInputs, predictor: Predictor) -> LabelProbabilities:
+        """Return a probability of each label, for metrics that take those. Raises ValueError where there are none."""
         raise ValueError(f"this metric takes probabilities of labels, and {self.task} has none")
 
-    def check(self, question: Question, predictor: Predictor) -> None:  # noqa: B027
-        """Raises ValueError for what would fail after the model has run; nothing by default."""
+    def check(self, question: EvaluationInputs, predictor: Predictor) -> None:  # noqa: B027
+        """Raise ValueError for what would fail after the model has run; nothing by default."""
 
-    def default_metric(self, question: Question) -> Any:
-        """The metric where none is given."""
+    def default_metric(self, question: EvaluationInputs) -> Any:
+        """Return the metric to use where the caller names none."""
         return self.metric
 
     # What `compute` does
@@ -153,79 +159,84 @@ class Evaluator(ABC):
             ValueError: what cannot be evaluated, before the model runs wherever that can be known.
             TypeError: an option that the task does not have.
         """
-        told = Strategy(strategy, confidence_level, n_resamples, random_state or 0, method)
-        question = Question(load_data(data, subset, split), self._chosen(options), random_state or 0)
-        judge = loaded(metric if metric is not None else self.default_metric(question))
-        whole = takes_probabilities(judge)
-        predictor = self.predictor(model_or_pipeline, question, tokenizer, feature_extractor, device, whole)
+        bootstrap_options = IntervalStrategy(strategy, confidence_level, n_resamples, random_state or 0, method)
+        question = EvaluationInputs(load_data(data, subset, split), self._chosen(options), random_state or 0)
+        scorer = load_metric(metric if metric is not None else self.default_metric(question))
+        all_labels = takes_probabilities(scorer)
+        predictor = self.predictor(model_or_pipeline, question, tokenizer, feature_extractor, device, all_labels)
         columns = self.references(question)
         self.check(question, predictor)
-        if whole:
+        if all_labels:
             self.probabilities([], question, predictor)  # refuses before the model runs
         watch_memory(predictor.device)
         warm = predictor.warms_up if warm_up is None else warm_up
-        found = self.answered(predictor, question, batch_size, checkpoint, progress, warm)
+        run_result = self.answered(predictor, question, batch_size, checkpoint, progress, warm)
         peak = peak_memory(predictor.device)
-        said = self.predictions(found.answers, question, predictor)
-        chances = self.probabilities(found.answers, question, predictor) if whole else None
-        scores = scored(judge, Answers({**columns, **said}, chances), metric_options or {}, told)
-        if chances is not None:
-            said |= {"probabilities": chances.rows.tolist(), "labels": list(chances.labels)}
+        predicted = self.predictions(run_result.answers, question, predictor)
+        label_probabilities = self.probabilities(run_result.answers, question, predictor) if all_labels else None
+        scores = score_answers(
+            scorer, MetricInputs({**columns, **predicted}, label_probabilities), metric_options or {}, bootstrap_options
+        )
+        if label_probabilities is not None:
+            predicted |= {
+                "probabilities": label_probabilities.rows.tolist(),
+                "labels": list(label_probabilities.labels),
+            }
         return {
             **scores,
-            **found.timing.result(),
+            **run_result.timing.result(),
             "peak_memory_in_bytes": peak,
             "batch_size": batch_size,
             "hardware": hardware(predictor.device),
-            **(said if return_predictions else {}),
+            **(predicted if return_predictions else {}),
         }
 
     def predictor(
         self,
         model: Any,
-        question: Question,
+        question: EvaluationInputs,
         tokenizer: Any = None,
         feature_extractor: Any = None,
         device: Any = None,
         whole: bool = False,
     ) -> Predictor:
-        """What answers for `model`; where the `whole` is asked for, with a probability of every label."""
-        parts = Parts(self.task, tokenizer, feature_extractor, device)
-        build: Callable[[Parts], Predictor] = lambda found: self.network(found, question)  # noqa: E731
+        """Return the predictor of `model`; with `whole`, its answers have a probability of every label."""
+        parts = PredictorParts(self.task, tokenizer, feature_extractor, device)
+        build: Callable[[PredictorParts], Predictor] = lambda native: self.network(native, question)  # noqa: E731
         options = {**self.pipeline_options, **(self.whole_options if whole else {})}
-        found = resolved(model, parts, build, options)
-        found.whole = whole
-        return found
+        native = predictor_for(model, parts, build, options)
+        native.whole = whole
+        return native
 
     def answered(
         self,
         predictor: Predictor,
-        question: Question,
+        question: EvaluationInputs,
         batch_size: int,
         checkpoint: str | Path | None,
         progress: Progress | None,
         warm_up: bool,
-    ) -> Run:
-        """The model's answer to each row."""
+    ) -> RunResult:
+        """Run the model on all rows and return its answers and timing."""
         inputs = self.inputs(question)
-        memory = None
+        checkpoint_file = None
         if checkpoint is not None:
-            asked = {name: value for name, value in question.options.items() if name not in self.unanswered}
-            about = {
+            settings = {name: value for name, value in question.options.items() if name not in self.unanswered}
+            fingerprints = {
                 "model": predictor.identity(),
-                "data": question.table.identity or fingerprint.of_rows(inputs),
-                "settings": fingerprint.of_value(
-                    [self.task, sorted(asked.items()), question.seed, *(["whole"] if predictor.whole else [])]
+                "data": question.table.identity or fingerprint.fingerprint_rows(inputs),
+                "settings": fingerprint.fingerprint_value(
+                    [self.task, sorted(settings.items()), question.seed, *(["whole"] if predictor.whole else [])]
                 ),
             }
-            memory = Checkpoint(checkpoint, about)
+            checkpoint_file = AnswerCheckpoint(checkpoint, fingerprints)
         with predictor.opened():
-            return run(
+            return run_predictor(
                 predictor,
                 inputs,
                 batch_size=batch_size,
                 clock=self.clock,
-                checkpoint=memory,
+                checkpoint=checkpoint_file,
                 progress=progress,
                 warm_up=warm_up,
             )

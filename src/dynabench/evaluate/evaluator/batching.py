@@ -1,10 +1,12 @@
-"""Rows of like length together, so that little is padded."""
+"""Batches of rows of similar length, so that little is padded."""
 
 from collections.abc import Sequence
 
 
-def batches(sizes: Sequence[int] | None, rows: int, batch_size: int) -> list[list[int]]:
-    """Row numbers in batches of `batch_size`, the longest rows first (what does not fit into memory fails at once).
+def make_batches(sizes: Sequence[int] | None, rows: int, batch_size: int) -> list[list[int]]:
+    """Return row numbers in batches of `batch_size`, the longest rows first.
+
+    A batch that exceeds memory fails at once.
 
     Without `sizes` the rows stay in order. Equal sizes stay in order too, so the same rows give the same batches.
     Raises ValueError for a batch size below 1.

@@ -1,30 +1,29 @@
-"""Answers on disk while they come, so that a run that breaks off goes on where it stopped.
+"""Checkpoints: answers on disk while they come, so that an interrupted run continues where it stopped.
 
-A file of JSON lines: first a header that says what was asked of which model (fingerprints of model, data and
-settings), then a line for each batch with its row numbers, answers, seconds and tokens. A line that was torn by the
-crash is cut off.
+A file of JSON lines: first a header with fingerprints of model, data and settings, then a line for each batch
+with its row numbers, answers, seconds and tokens. A line that a crash left incomplete is cut off.
 """
 
 import json
 from pathlib import Path
 from typing import Any, TextIO
 
-from dynabench.evaluate.plain import plain
+from dynabench.evaluate.plain_values import to_plain
 
 VERSION = 1
-ABOUT = {"model": "of another model", "data": "on other data", "settings": "with other settings"}
+MISMATCHES = {"model": "of another model", "data": "on other data", "settings": "with other settings"}
 
 
-class Checkpoint:
-    """One file. `done` maps row numbers to answers; `lines` are the batches that were found."""
+class AnswerCheckpoint:
+    """One checkpoint file. `answers` maps row numbers to answers; `lines` are the batches read from the file."""
 
-    def __init__(self, path: str | Path, about: dict[str, str]) -> None:
-        """Open the file, or start it; `about` holds the fingerprints under model, data and settings.
+    def __init__(self, path: str | Path, fingerprints: dict[str, str]) -> None:
+        """Open the file, or start it; `fingerprints` has the keys model, data and settings.
 
         Raises ValueError for a file of another model, data or settings, or one that is no checkpoint.
         """
         self.path = Path(path)
-        self.about = about
+        self.about = fingerprints
         self.encoding: float | None = None
         self.lines: list[dict[str, Any]] = []
         self.done: dict[int, Any] = {}
@@ -33,7 +32,7 @@ class Checkpoint:
             self._read()
 
     def begin(self, encoding: float) -> None:
-        """Write the header with the seconds that encoding took, unless it stands there."""
+        """Write the header with the seconds that encoding took, unless the file has one."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self.path.open("a", encoding="utf-8")
         if self.encoding is None:
@@ -41,8 +40,8 @@ class Checkpoint:
             self._write({"checkpoint": VERSION, **self.about, "encoding_seconds": encoding})
 
     def add(self, rows: list[int], answers: list[Any], seconds: float, tokens: int | None) -> None:
-        """Append one batch; it is with the system, safe from a crash of this process, when this returns."""
-        self._write({"rows": rows, "answers": plain(answers), "seconds": seconds, "tokens": tokens})
+        """Append one batch; when this returns, a crash of this process cannot lose it."""
+        self._write({"rows": rows, "answers": to_plain(answers), "seconds": seconds, "tokens": tokens})
 
     def close(self) -> None:
         """Close the file."""
@@ -79,7 +78,7 @@ class Checkpoint:
     def _check(self, header: Any) -> None:
         if not isinstance(header, dict) or header.get("checkpoint") != VERSION:
             raise ValueError(f"{self.path} is no checkpoint of an evaluation; name another file")
-        other = [told for part, told in ABOUT.items() if header.get(part) != self.about[part]]
+        other = [phrase for part, phrase in MISMATCHES.items() if header.get(part) != self.about[part]]
         if other:
             raise ValueError(
                 f"{self.path} belongs to an evaluation {' and '.join(other)}; delete it to start anew, or name another"

@@ -1,4 +1,4 @@
-"""The rows to evaluate on, whatever they come in."""
+"""Data to evaluate on, read from rows, columns, data frames, files or data sets."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate import tables
-from dynabench.evaluate.evaluator.splits import PREFERENCE, choose_split, rows_of, sliced
+from dynabench.evaluate.evaluator.splits import PREFERENCE, choose_split, parse_split, slice_rows
 
-FILES = frozenset({".gz", ".txt", ".xls", ".xlsx", ".zip"})
+OTHER_ENDINGS = frozenset({".gz", ".txt", ".xls", ".xlsx", ".zip"})
 """Endings that no hub id has, beside those of data and what resembles them."""
 
 
 class LazyColumn(Sequence[Any]):
-    """A column of a `datasets` data set whose values (images, sounds) are decoded when they are asked for."""
+    """A column of a `datasets` data set whose values (images, sounds) are decoded on access."""
 
     def __init__(self, rows: Any, name: str) -> None:
         self.rows = rows.select_columns([name]) if hasattr(rows, "select_columns") else rows
@@ -26,16 +26,16 @@ class LazyColumn(Sequence[Any]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, row: Any) -> Any:
-        return self.rows[row][self.name]
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index][self.name]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.rows[self.name])
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns of n rows each. `classes` names the classes of columns that hold their numbers."""
+class DataTable:
+    """Columns of n rows each. `classes` names the classes of columns that hold class numbers."""
 
     columns: Mapping[str, Sequence[Any]]
     classes: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -47,37 +47,42 @@ class Table:
         return len(next(iter(self.columns.values()))) if self.columns else 0
 
     def column(self, name: str, argument: str) -> Sequence[Any]:
-        """One column. Raises ValueError, naming the argument and what there is, where it is missing."""
+        """Return one column.
+
+        Raises ValueError, naming the argument and the columns that exist, where it is missing.
+        """
         if name not in self.columns:
             raise ValueError(f"{argument}={name!r} is no column of the data, which has {', '.join(self.columns)}")
         return self.columns[name]
 
     def texts(self, name: str, argument: str) -> list[str]:
-        """One column of texts. Raises ValueError at the first row that is none."""
-        found = list(self.column(name, argument))
-        for row, value in enumerate(found):
+        """Return one column of texts. Raises ValueError at the first row that is none."""
+        column_texts = list(self.column(name, argument))
+        for row, value in enumerate(column_texts):
             if not isinstance(value, str):
                 raise ValueError(f"{name}: row {row} is {value!r}, not a text; drop it or fill it in before evaluating")
-        return found
+        return column_texts
 
     def labels(self, name: str, argument: str) -> list[Any]:
-        """One column of labels as plain values; numbers written as text in a CSV file become numbers."""
-        found = [value.item() if isinstance(value, np.generic) else value for value in self.column(name, argument)]
-        for row, value in enumerate(found):
+        """Return one column of labels as plain values; numbers that a CSV file holds as text become numbers."""
+        column_labels = [
+            value.item() if isinstance(value, np.generic) else value for value in self.column(name, argument)
+        ]
+        for row, value in enumerate(column_labels):
             if value is None or value != value:
                 raise ValueError(f"{name}: row {row} has no label; drop it or fill it in before evaluating")
-        if self.untyped and found and all(_is_number(value) for value in found):
-            return [int(value) for value in found]
-        return found
+        if self.untyped and column_labels and all(_is_number(value) for value in column_labels):
+            return [int(value) for value in column_labels]
+        return column_labels
 
 
-def load_data(data: Any, subset: str | None = None, split: str | None = None) -> Table:
-    """Rows from a list of dictionaries, a dictionary of columns or of splits, a data frame, a `datasets` data set, a
-    file or folder of files, or the name of a data set (read through the package `datasets`).
+def load_data(data: Any, subset: str | None = None, split: str | None = None) -> DataTable:
+    """Return rows from a list of dictionaries, a dictionary of columns or of splits, a data frame, a `datasets`
+    data set, a file or folder of files, or the name of a data set (read through the package `datasets`).
 
     Raises ValueError for no rows, columns of unequal length, and a split of data that has none.
     """
-    table = _found(data, subset, split)
+    table = _load(data, subset, split)
     lengths = {name: len(column) for name, column in table.columns.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns have different lengths: {', '.join(f'{k} {n:,}' for k, n in lengths.items())}")
@@ -86,34 +91,34 @@ def load_data(data: Any, subset: str | None = None, split: str | None = None) ->
     return table
 
 
-def _found(data: Any, subset: str | None, split: str | None) -> Table:
+def _load(data: Any, subset: str | None, split: str | None) -> DataTable:
     if data is None:
         raise ValueError("give data: rows, columns, a data set, the path of a file or the name of a data set")
     if isinstance(data, str | Path):
         path = Path(data).expanduser()
-        return _from_path(path, split) if path.exists() else _named(str(data), subset, split)
+        return _from_path(path, split) if path.exists() else _from_hub(str(data), subset, split)
     if isinstance(data, Mapping) and _has_splits(data):
-        name, part = sliced(split) if split else (choose_split(data), ":")
+        name, part = parse_split(split) if split else (choose_split(data), ":")
         if name not in data:
             raise ValueError(f"no split {name!r}; there are {', '.join(map(str, data))}")
-        return _part(_found(data[name], None, None), part)
+        return _select_rows(_load(data[name], None, None), part)
     if split is not None or subset is not None:
         raise ValueError("this data is loaded already: split and subset choose only from names, paths and splits")
-    if isinstance(data, Table):
+    if isinstance(data, DataTable):
         return data
     if hasattr(data, "column_names") and hasattr(data, "features"):
         return _from_dataset(data)
     if _is_frame(data):
-        return Table({str(name): _values(data[name]) for name in data.columns})
+        return DataTable({str(name): _values(data[name]) for name in data.columns})
     if isinstance(data, Mapping):
-        return Table({str(name): _values(column) for name, column in data.items()})
+        return DataTable({str(name): _values(column) for name, column in data.items()})
     if isinstance(data, Sequence) or hasattr(data, "__iter__"):
-        return Table(tables.columns_of(list(data)))
+        return DataTable(tables.columns_of(list(data)))
     raise ValueError(f"data cannot be a {type(data).__name__}: give rows, columns, a data set, a path or a name")
 
 
 def _has_splits(data: Mapping[Any, Any]) -> bool:
-    """Whether a dictionary holds parts of a data set, and not columns: tables, or lists of rows under known names."""
+    """A dictionary of splits, not of columns: its values are tables, or lists of rows under the usual split names."""
     if all(_is_table(part) for part in data.values()):
         return bool(data)
     rows = (isinstance(part, list) and part and isinstance(part[0], Mapping) for part in data.values())
@@ -139,41 +144,43 @@ def _values(column: Any) -> Sequence[Any]:
     return whole
 
 
-def _from_dataset(data: Any) -> Table:
+def _from_dataset(data: Any) -> DataTable:
     if not hasattr(data, "__getitem__") or not hasattr(data, "__len__"):  # streamed
-        return Table(tables.columns_of(list(data)), _classes(data.features))
+        return DataTable(tables.columns_of(list(data)), _classes(data.features))
     names = list(data.column_names)
     identity = getattr(data, "_fingerprint", None)
     lazy = {name: LazyColumn(data, name) for name in names}
-    return Table(lazy, _classes(data.features), name=str(getattr(data, "builder_name", "") or ""), identity=identity)
+    return DataTable(
+        lazy, _classes(data.features), name=str(getattr(data, "builder_name", "") or ""), identity=identity
+    )
 
 
 def _classes(features: Any) -> dict[str, Sequence[str]]:
     """Names of classes, of columns that hold their numbers or lists of them."""
-    found: dict[str, Sequence[str]] = {}
+    class_names: dict[str, Sequence[str]] = {}
     for name, feature in (features or {}).items():
         inner = feature[0] if isinstance(feature, list) and feature else getattr(feature, "feature", feature)
         names = getattr(inner, "names", None)
         if names:
-            found[name] = tuple(names)
-    return found
+            class_names[name] = tuple(names)
+    return class_names
 
 
-def _from_path(path: Path, split: str | None) -> Table:
-    name, part = sliced(split) if split else ("", ":")
+def _from_path(path: Path, split: str | None) -> DataTable:
+    name, part = parse_split(split) if split else ("", ":")
     if path.is_dir():
-        known = {one.name.split(".")[0]: one for one in sorted(path.iterdir()) if tables.is_data(one)}
-        name = name or choose_split(known)
-        if name not in known:
-            raise ValueError(f"{path} has no split {name!r}; it has {', '.join(known)}")
-        path = known[name]
+        splits = {file.name.split(".")[0]: file for file in sorted(path.iterdir()) if tables.is_data_file(file)}
+        name = name or choose_split(splits)
+        if name not in splits:
+            raise ValueError(f"{path} has no split {name!r}; it has {', '.join(splits)}")
+        path = splits[name]
     elif name not in ("", path.name.split(".")[0]):
         raise ValueError(f"{path} is one file: it has no split {name!r}")
-    columns, untyped = tables.read(path)
-    return _part(Table(columns, untyped=untyped, name=str(path)), part)
+    columns, untyped = tables.read_table(path)
+    return _select_rows(DataTable(columns, untyped=untyped, name=str(path)), part)
 
 
-def _named(name: str, subset: str | None, split: str | None) -> Table:
+def _from_hub(name: str, subset: str | None, split: str | None) -> DataTable:
     if looks_like_path(name):
         raise ValueError(f"there is no file or folder {name}")
     try:
@@ -183,16 +190,16 @@ def _named(name: str, subset: str | None, split: str | None) -> Table:
             f"there is no file {name!r}; data sets are read by name with datasets: pip install datasets"
         ) from None
     try:
-        chosen = split or choose_split(datasets.get_dataset_split_names(name, subset))
-        found = _from_dataset(datasets.load_dataset(name, name=subset, split=chosen))
+        split_name = split or choose_split(datasets.get_dataset_split_names(name, subset))
+        table = _from_dataset(datasets.load_dataset(name, name=subset, split=split_name))
     except (OSError, RuntimeError) as error:  # no such data set, no network, or one that wants its own program
         raise ValueError(f"{name!r} could not be read: {error}") from error
-    return Table(found.columns, found.classes, name=name, identity=found.identity)
+    return DataTable(table.columns, table.classes, name=name, identity=table.identity)
 
 
 def looks_like_path(name: str) -> bool:
-    """Tell whether a name is meant as a file or folder: a mistyped one must not be looked for on a hub, which takes a
-    minute where there is no network.
+    """Return whether a name is meant as a file or folder: a mistyped path must not be looked up on a hub, which
+    takes a minute without a network.
 
     Hub ids are `name` or `organisation/name`, whose dots stand before a number (`phi-1.5`), or before a word where
     there is an organisation (`timm/vit_base_patch16_224.mae`) that is no folder here.
@@ -205,19 +212,19 @@ def looks_like_path(name: str) -> bool:
         return False
     if "/" not in name or path.parent.is_dir():
         return True
-    return ending in FILES or bool(get_close_matches(ending, tables.ENDINGS, 1, 0.7))
+    return ending in OTHER_ENDINGS or bool(get_close_matches(ending, tables.ENDINGS, 1, 0.7))
 
 
-def _part(table: Table, part: str) -> Table:
+def _select_rows(table: DataTable, part: str) -> DataTable:
     if part == ":":
         return table
-    rows = rows_of(part, len(table))
+    rows = slice_rows(part, len(table))
     columns = {name: [column[row] for row in rows] for name, column in table.columns.items()}
-    return Table(
+    return DataTable(
         columns, table.classes, table.untyped, table.name, f"{table.identity}[{part}]" if table.identity else None
     )
 
 
 def _is_number(value: Any) -> bool:
-    """Whether this text is a whole number in its usual form, so that nothing is lost in reading it."""
+    """A whole number in its usual form, so that nothing is lost in reading it."""
     return isinstance(value, str) and value.lstrip("-").isdecimal() and str(int(value)) == value

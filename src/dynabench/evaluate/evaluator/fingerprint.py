@@ -1,4 +1,4 @@
-"""Short names of content: two that differ were made from different things."""
+"""Fingerprints of content: different fingerprints mean different content."""
 
 import hashlib
 import json
@@ -11,23 +11,26 @@ import numpy as np
 SAMPLED = 64  # values of each weight that are looked at: all of a large model's would take minutes
 
 
-def of_value(value: Any) -> str:
-    """16 hex digits of the SHA-256 of a value: texts, numbers, arrays, pictures, and lists and dictionaries of them."""
+def fingerprint_value(value: Any) -> str:
+    """Return 16 hex digits of the SHA-256 of a value.
+
+    Values are texts, numbers, arrays, images, and lists and dictionaries of them.
+    """
     digest = hashlib.sha256()
     _feed(digest, value)
     return digest.hexdigest()[:16]
 
 
-def of_rows(rows: Iterable[Any]) -> str:
-    """16 hex digits of all rows in order; one row at a time is held."""
+def fingerprint_rows(rows: Iterable[Any]) -> str:
+    """Return 16 hex digits of all rows in order; one row at a time is held in memory."""
     digest = hashlib.sha256()
     for row in rows:
         _feed(digest, row)
     return digest.hexdigest()[:16]
 
 
-def of_network(model: Any) -> str:
-    """16 hex digits of a torch model: its class, configuration, and a sample of each of its weights."""
+def fingerprint_network(model: Any) -> str:
+    """Return 16 hex digits of a torch model: its class, configuration, and a sample of each of its weights."""
     parts: list[Any] = [type(model).__qualname__]
     config: Any = getattr(model, "config", None)
     if hasattr(config, "to_dict"):
@@ -36,17 +39,17 @@ def of_network(model: Any) -> str:
         flat = weight.detach().reshape(-1)
         step = max(flat.numel() // SAMPLED, 1)
         parts += [name, str(tuple(weight.shape)), flat[::step].double().cpu().numpy()]
-    return of_value(parts)
+    return fingerprint_value(parts)
 
 
-def of_tokenizer(tokenizer: Any) -> str:
-    """16 hex digits of a tokenizer or feature extractor: its vocabulary and settings."""
+def fingerprint_tokenizer(tokenizer: Any) -> str:
+    """Return 16 hex digits of a tokenizer or feature extractor: its vocabulary and settings."""
     if hasattr(tokenizer, "backend_tokenizer"):
-        return of_value(tokenizer.backend_tokenizer.to_str())
+        return fingerprint_value(tokenizer.backend_tokenizer.to_str())
     if hasattr(tokenizer, "get_vocab"):
-        return of_value(sorted(tokenizer.get_vocab().items()))
+        return fingerprint_value(sorted(tokenizer.get_vocab().items()))
     settings = tokenizer.to_dict() if hasattr(tokenizer, "to_dict") else {}
-    return of_value([type(tokenizer).__qualname__, json.dumps(settings, sort_keys=True, default=str)])
+    return fingerprint_value([type(tokenizer).__qualname__, json.dumps(settings, sort_keys=True, default=str)])
 
 
 def _feed(digest: Any, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the model ran on."""
+"""Hardware that a model ran on, and its peak memory."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def hardware(device: str | None = None) -> dict[str, Any]:
-    """Processor, cores this process may use, memory, torch's threads, and the accelerator that was used, if any."""
+    """Return processor, usable cores, memory in bytes, torch's threads, and the accelerator that was used, if any."""
     torch = sys.modules.get("torch")  # a model without torch shall not load it
     on_accelerator = torch is not None and device is not None and device.startswith("cuda")
     return {
@@ -22,7 +22,7 @@ def hardware(device: str | None = None) -> dict[str, Any]:
 
 
 def peak_memory(device: str | None = None) -> int | None:
-    """Bytes: the most that torch held on this accelerator since `watch_memory`, else the most that this process held
+    """Return the peak memory in bytes: of torch on this accelerator since `watch_memory`, else of this process
     since its start; None where the system does not tell."""
     torch = sys.modules.get("torch")
     if torch is not None and device is not None and device.startswith("cuda"):
@@ -36,7 +36,7 @@ def peak_memory(device: str | None = None) -> int | None:
 
 
 def watch_memory(device: str | None = None) -> None:
-    """Forget the accelerator's earlier peak."""
+    """Reset the accelerator's peak, so that `peak_memory` counts from here."""
     torch = sys.modules.get("torch")
     if torch is not None and device is not None and device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats(device)

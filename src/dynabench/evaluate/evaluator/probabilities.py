@@ -1,4 +1,4 @@
-"""From a model's answers to a probability of each label in each row, for metrics of calibration and ranking."""
+"""Probabilities of each label in each row from a model's answers, for metrics of calibration and ranking."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.evaluator.mapping import Label, Labels
+from dynabench.evaluate.evaluator.mapping import Label, LabelMapping
 
 
 @dataclass(frozen=True)
-class Probabilities:
+class LabelProbabilities:
     """A probability of each of K labels, sorted, in each row, shape (n, K), beside the right labels."""
 
     rows: Floats
@@ -19,45 +19,47 @@ class Probabilities:
     labels: tuple[Label, ...]
 
 
-def probabilities(
-    answers: Sequence[Any], references: Sequence[Label], model: Sequence[str], mapped: Labels
-) -> Probabilities:
-    """The probabilities that `answers` give, with the data's labels.
+def label_probabilities(
+    answers: Sequence[Any], references: Sequence[Label], model: Sequence[str], mapping: LabelMapping
+) -> LabelProbabilities:
+    """Return the probabilities in `answers`, with the data's labels.
 
-    An answer is a list of `{label, score}` of every label, or one of them where the `model` has two labels. Labels that
-    mean one label of the data add up; a label that only the data has gets 0. Raises ValueError for an answer without
-    probabilities of all labels.
+    An answer is a list of `{label, score}` of every label, or one of them where the model has two labels
+    (`model`). Model labels that mean the same label of the data add up; a label that only the data has gets 0.
+    Raises ValueError for an answer without probabilities of all labels.
     """
-    given = [_of_model(answer, model, row) for row, answer in enumerate(answers)]
-    found: list[dict[Label, float]] = []
-    for row, chances in enumerate(given):
+    answer_probabilities = [_answer_probabilities(answer, model, row) for row, answer in enumerate(answers)]
+    row_probabilities: list[dict[Label, float]] = []
+    for row, chances in enumerate(answer_probabilities):
         sums: dict[Label, float] = {}
         for label, chance in chances.items():
-            name = mapped(label, row)
+            name = mapping(label, row)
             sums[name] = sums.get(name, 0.0) + chance
-        found.append(sums)
-    labels = tuple(sorted({*references, *(label for sums in found for label in sums)}))
-    return Probabilities(np.array([[sums.get(label, 0.0) for label in labels] for sums in found]), references, labels)
+        row_probabilities.append(sums)
+    labels = tuple(sorted({*references, *(label for sums in row_probabilities for label in sums)}))
+    return LabelProbabilities(
+        np.array([[sums.get(label, 0.0) for label in labels] for sums in row_probabilities]), references, labels
+    )
 
 
-def _of_model(answer: Any, model: Sequence[str], row: int) -> dict[str, float]:
+def _answer_probabilities(answer: Any, model: Sequence[str], row: int) -> dict[str, float]:
     listed = [answer] if isinstance(answer, Mapping) else answer
-    if not isinstance(listed, list | tuple) or not all(_scored(one) for one in listed):
-        raise ValueError(_lacking(answer, row))
-    chances = {one["label"]: float(one["score"]) for one in listed}
+    if not isinstance(listed, list | tuple) or not all(_has_score(entry) for entry in listed):
+        raise ValueError(_refusal(answer, row))
+    chances = {entry["label"]: float(entry["score"]) for entry in listed}
     if len(chances) == 1 and len(model) == 2:
         ((label, chance),) = chances.items()
         chances |= {other: 1 - chance for other in model if other != label}
     if abs(sum(chances.values()) - 1) > 1e-3:
-        raise ValueError(_lacking(answer, row))
+        raise ValueError(_refusal(answer, row))
     return chances
 
 
-def _scored(one: Any) -> bool:
-    return isinstance(one, Mapping) and "label" in one and one.get("score") is not None
+def _has_score(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and "label" in entry and entry.get("score") is not None
 
 
-def _lacking(answer: Any, row: int) -> str:
+def _refusal(answer: Any, row: int) -> str:
     return (
         f"row {row}: the model answered {answer!r}, but the metric takes a probability of every label; let it answer "
         "with a list of {label, score} that add up to 1, as pipelines do with top_k=None"

@@ -1,4 +1,4 @@
-"""From whatever is to be evaluated to a predictor."""
+"""Resolution of a path, name, model, pipeline or callable to a predictor."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.evaluate.evaluator.predictors.base import Predictor
-from dynabench.evaluate.evaluator.predictors.called import Called, Carded, callable_of, is_carded
+from dynabench.evaluate.evaluator.predictors.called import CallablePredictor, CardedPredictor, callable_of, is_carded
 from dynabench.evaluate.evaluator.predictors.network import device_of, is_network, is_pipeline
 
 TASKS_OF_PIPELINES = {
@@ -16,8 +16,8 @@ TASKS_OF_PIPELINES = {
 
 
 @dataclass(frozen=True)
-class Parts:
-    """What a native predictor is made of; `model` is a path, a name, or a model of transformers."""
+class PredictorParts:
+    """The parts of a native predictor; `model` is a path, a name, or a model of transformers."""
 
     task: str
     tokenizer: Any = None
@@ -27,13 +27,16 @@ class Parts:
     options: Mapping[str, Any] | None = None  # that a pipeline was made with
 
 
-def resolved(
-    model: Any, parts: Parts, network: Callable[[Parts], Predictor], pipeline_options: Mapping[str, Any]
+def predictor_for(
+    model: Any,
+    parts: PredictorParts,
+    network: Callable[[PredictorParts], Predictor],
+    pipeline_options: Mapping[str, Any],
 ) -> Predictor:
-    """The predictor of a path, name, model, pipeline, model with a card, or callable.
+    """Return the predictor of a path, name, model, pipeline, model with a card, or callable.
 
-    Pipelines of transformers are taken apart and run natively, as `network` does it; those of subclasses elsewhere,
-    whose steps may be others, are called as they are, with `pipeline_options`. Raises ValueError for anything else.
+    Pipelines of transformers are run natively from their parts, by `network`; pipelines of subclasses elsewhere,
+    whose steps may differ, are called as they are, with `pipeline_options`. Raises ValueError for anything else.
     """
     if model is None:
         raise ValueError("give model_or_pipeline: a path, a name, a model, a pipeline or a callable")
@@ -41,32 +44,36 @@ def resolved(
         return network(replace(parts, model=model))
     if is_pipeline(model):
         _check_pipeline(model, parts)
-        return network(_taken_apart(model, parts))
+        return network(_parts_of_pipeline(model, parts))
     if is_carded(model):
-        return Carded(model)
-    found = callable_of(model)
-    if found is None:
+        return CardedPredictor(model)
+    function = callable_of(model)
+    if function is None:
         raise ValueError(f"{model!r} is no model, no pipeline and cannot be called with a list of inputs")
-    own = bool(_bases(model) & {"Pipeline"})
-    return Called(found, pipeline_options if own else None)
+    is_transformers_pipeline = bool(_bases(model) & {"Pipeline"})
+    return CallablePredictor(function, pipeline_options if is_transformers_pipeline else None)
 
 
-def _check_pipeline(pipe: Any, parts: Parts) -> None:
-    wanted = TASKS_OF_PIPELINES.get(parts.task, parts.task)
-    if pipe.task != wanted and not (wanted.startswith("translation") and pipe.task.startswith("translation")):
+def _check_pipeline(pipe: Any, parts: PredictorParts) -> None:
+    pipeline_task = TASKS_OF_PIPELINES.get(parts.task, parts.task)
+    if pipe.task != pipeline_task and not (
+        pipeline_task.startswith("translation") and pipe.task.startswith("translation")
+    ):
         raise ValueError(f"this pipeline does {pipe.task}, the evaluation is of {parts.task}")
-    asked = device_of(parts.device) if parts.device is not None else None
-    if asked is not None and str(asked) != str(pipe.device):
-        raise ValueError(f"the pipeline is on {pipe.device}, device={parts.device!r} asks for {asked}; leave one out")
+    requested_device = device_of(parts.device) if parts.device is not None else None
+    if requested_device is not None and str(requested_device) != str(pipe.device):
+        raise ValueError(
+            f"the pipeline is on {pipe.device}, device={parts.device!r} asks for {requested_device}; leave one out"
+        )
 
 
-def _taken_apart(pipe: Any, parts: Parts) -> Parts:
-    sense = getattr(pipe, "image_processor", None) or getattr(pipe, "feature_extractor", None)
+def _parts_of_pipeline(pipe: Any, parts: PredictorParts) -> PredictorParts:
+    processor = getattr(pipe, "image_processor", None) or getattr(pipe, "feature_extractor", None)
     return replace(
         parts,
         model=pipe.model,
         tokenizer=pipe.tokenizer,
-        feature_extractor=sense,
+        feature_extractor=processor,
         device=pipe.device,
         options=dict(getattr(pipe, "_forward_params", {}) or {}),
     )

@@ -1,4 +1,4 @@
-"""How long inference took, and nothing else."""
+"""Times of inference, and of nothing else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,30 +19,30 @@ class Timing:
     tokens: list[int | None] = field(default_factory=list)
 
     def add(self, seconds: float, rows: int, tokens: int | None) -> None:
-        """One batch."""
+        """Add the time of one batch."""
         self.seconds.append(seconds)
         self.rows.append(rows)
         self.tokens.append(tokens)
 
     def result(self) -> dict[str, Any]:
-        """Seconds in all, samples a second, seconds a sample, percentiles of the latter, and tokens a second.
+        """Return seconds in all, samples a second, seconds a sample, percentiles of the latter, and tokens a second.
 
         The latency of an example is its batch's time over the batch's rows, and its share of the encoding; with
-        batch_size=1 that is how long its answer took. Rates are None where the clock did not move.
+        batch_size=1 that is the time to its answer. Rates are None where the clock did not move.
         """
         n, total = sum(self.rows), self.encoding + sum(self.seconds)
-        found: dict[str, Any] = {
+        figures: dict[str, Any] = {
             "total_time_in_seconds": total,
             "samples_per_second": n / total if total > 0 else None,
             "latency_in_seconds": total / n,
         }
-        each = np.repeat(np.array(self.seconds) / np.array(self.rows), self.rows) + self.encoding / n
-        for percent, value in zip(PERCENTILES, _percentiles(each), strict=True):
-            found[f"latency_p{percent}_in_seconds"] = value
-        known = [one for one in self.tokens if one is not None]
-        if len(known) == len(self.tokens):
-            found["tokens_per_second"] = sum(known) / total if total > 0 else None
-        return found
+        latencies = np.repeat(np.array(self.seconds) / np.array(self.rows), self.rows) + self.encoding / n
+        for percent, value in zip(PERCENTILES, _percentiles(latencies), strict=True):
+            figures[f"latency_p{percent}_in_seconds"] = value
+        token_counts = [count for count in self.tokens if count is not None]
+        if len(token_counts) == len(self.tokens):
+            figures["tokens_per_second"] = sum(token_counts) / total if total > 0 else None
+        return figures
 
 
 def _percentiles(values: Sequence[float] | Any) -> list[float]:

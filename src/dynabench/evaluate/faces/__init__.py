@@ -1,1 +1,1 @@
-"""What the command line, the pages and the API share: reading what people paste, showing results."""
+"""Shared parts of command line, pages and API: reading pasted columns, checking options, showing results."""

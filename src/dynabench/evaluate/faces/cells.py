@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dynabench.evaluate.columns import Column, Labels, Numbers, References, Texts, Tokens
-from dynabench.evaluate.tables import Columns, parsed, refused
+from dynabench.evaluate.tables import Columns, parse_columns, refuse_constant
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
 WHOLE = re.compile(r"[-+]?\d{1,18}")
 
 
-def values(column: Column, cells: Sequence[str]) -> list[Any]:
-    """What the texts of a column's cells mean, one value each. Nothing is refused here: the column itself does."""
+def parse_cells(column: Column, cells: Sequence[str]) -> list[Any]:
+    """Return the values in the cells of a column, one each. Nothing is refused here: the column itself does that."""
     if isinstance(column, Texts):
         return list(cells)
     if isinstance(column, References):
@@ -25,27 +25,30 @@ def values(column: Column, cells: Sequence[str]) -> list[Any]:
     if isinstance(column, Tokens):
         return [_json(cell, list, cell.split()) for cell in cells]
     if isinstance(column, Labels | Numbers):
-        return scalars(cells)
+        return parse_scalars(cells)
     return [_json(cell, object, cell) for cell in cells]
 
 
-def scalars(cells: Sequence[str]) -> list[Any]:
-    """Cells as numbers where each is one or a JSON list, else as texts; what is empty becomes None."""
-    read = [None if not cell.strip() else _number(cell.strip()) for cell in cells]
-    if any(isinstance(value, str) for value in read):
+def parse_scalars(cells: Sequence[str]) -> list[Any]:
+    """Return cells as numbers where each is one or a JSON list, else as texts; empty cells become None."""
+    parsed_cells = [None if not cell.strip() else _number(cell.strip()) for cell in cells]
+    if any(isinstance(value, str) for value in parsed_cells):
         return [cell.strip() or None for cell in cells]
-    return read
+    return parsed_cells
 
 
-def lines(column: Column, given: Sequence[Any]) -> str | None:
-    """`given` as lines that `values` reads back to the same; None where no lines do, such as texts with line breaks."""
-    texts = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in given]
+def column_lines(column: Column, column_values: Sequence[Any]) -> str | None:
+    """Return values as lines that `parse_cells` reads back to the same.
+
+    None where that is impossible (line breaks).
+    """
+    texts = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in column_values]
     text = "\n".join(texts)
-    return text if split(text) == texts and values(column, texts) == _plain(given) else None
+    return text if split_lines(text) == texts and parse_cells(column, texts) == _as_lists(column_values) else None
 
 
-def hint(column: Column) -> str:
-    """How a value of this column is written on a line, where that is not plain to see."""
+def line_format_hint(column: Column) -> str:
+    """Return a hint how a value of this column is written on a line, where that is not obvious."""
     if isinstance(column, Tokens):
         return ", separated by spaces or as a JSON list"
     if isinstance(column, References):
@@ -55,23 +58,26 @@ def hint(column: Column) -> str:
     return ", lists and dictionaries as JSON"
 
 
-def split(text: str) -> list[str]:
-    """Lines of a text, without empty ones at its end."""
-    found = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    while found and not found[-1].strip():
-        found.pop()
-    return found
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text, without empty ones at its end."""
+    text_lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    while text_lines and not text_lines[-1].strip():
+        text_lines.pop()
+    return text_lines
 
 
-def table(text: str, known: Mapping[str, Column]) -> Columns:
-    """Columns by name from a table: JSON (rows or columns), JSON lines, or CSV with a header.
+def parse_table(text: str, column_kinds: Mapping[str, Column]) -> Columns:
+    """Return columns by name from a table: JSON (rows or columns), JSON lines, or CSV with a header.
 
-    Raises ValueError, with the line where there is one, for what is none of them.
+    Raises ValueError, with the line where there is one, for any other text.
     """
-    found, untyped = parsed(text)
+    columns, untyped = parse_columns(text)
     if not untyped:
-        return found
-    return {name: values(known[name], part) if name in known else scalars(part) for name, part in found.items()}
+        return columns
+    return {
+        name: parse_cells(column_kinds[name], part) if name in column_kinds else parse_scalars(part)
+        for name, part in columns.items()
+    }
 
 
 def _number(text: str) -> Any:
@@ -86,11 +92,11 @@ def _json(text: str, kind: type, otherwise: Any) -> Any:
     if kind is list and not text.lstrip().startswith("["):
         return otherwise
     try:
-        found = json.loads(text, parse_constant=refused)
+        value = json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return otherwise
-    return found if isinstance(found, kind) else otherwise
+    return value if isinstance(value, kind) else otherwise
 
 
-def _plain(given: Sequence[Any]) -> list[Any]:
-    return [list(value) if isinstance(value, tuple) else value for value in given]
+def _as_lists(column_values: Sequence[Any]) -> list[Any]:
+    return [list(value) if isinstance(value, tuple) else value for value in column_values]

@@ -1,4 +1,4 @@
-"""Whether a module's worked examples give what its card says."""
+"""Check that a module's worked examples give the results that its card says."""
 
 import math
 from collections.abc import Mapping
@@ -6,51 +6,57 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynabench.evaluate.card import Example
-from dynabench.evaluate.lacking import Lacking
+from dynabench.evaluate.missing_library import MissingLibrary
 from dynabench.evaluate.module import Module
 
 
 @dataclass
-class Checked:
-    """Of a module's examples, a sentence for each that goes otherwise than its card says, or lacks a library here."""
+class ExampleReport:
+    """A sentence for each example of a module that fails, and for each that needs a library that is not installed."""
 
     failures: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
 
 
-def check(module: type[Module]) -> Checked:
-    """Compute all worked examples."""
-    found = Checked()
+def check_examples(module: type[Module]) -> ExampleReport:
+    """Compute all worked examples of a module and return the report."""
+    report = ExampleReport()
     for example in module.card.examples:
         try:
-            told = _told(module, example)
-        except Lacking as lacking:
-            found.lacking.append(f"{example.title}: {lacking}")
+            failure = _failure(module, example)
+        except MissingLibrary as lacking:
+            report.lacking.append(f"{example.title}: {lacking}")
         else:
-            found.failures += [f"{example.title}: {told}"] if told else []
-    return found
+            report.failures += [f"{example.title}: {failure}"] if failure else []
+    return report
 
 
 def failures(module: type[Module]) -> list[str]:
-    """What went otherwise than the card says, a sentence for each example; [] where all is well."""
-    return check(module).failures
+    """Return a sentence for each example with another result than the card says; [] where all agree."""
+    return check_examples(module).failures
 
 
-def same(found: Any, said: Any) -> bool:
-    """Whether a result has all that is said, numbers to 6 digits."""
-    if isinstance(said, Mapping):
-        return isinstance(found, Mapping) and all(key in found and same(found[key], said[key]) for key in said)
-    if isinstance(said, list | tuple):
-        return isinstance(found, list | tuple) and len(found) == len(said) and all(map(same, found, said))
-    if isinstance(said, float | int) and not isinstance(said, bool) and isinstance(found, float | int):
-        return math.isclose(found, said, rel_tol=1e-6, abs_tol=1e-9)
-    return bool(found == said)
+def matches_expected(actual: Any, expected: Any) -> bool:
+    """Return whether a result has all that is expected, numbers to 6 digits."""
+    if isinstance(expected, Mapping):
+        return isinstance(actual, Mapping) and all(
+            key in actual and matches_expected(actual[key], expected[key]) for key in expected
+        )
+    if isinstance(expected, list | tuple):
+        return (
+            isinstance(actual, list | tuple)
+            and len(actual) == len(expected)
+            and all(map(matches_expected, actual, expected))
+        )
+    if isinstance(expected, float | int) and not isinstance(expected, bool) and isinstance(actual, float | int):
+        return math.isclose(actual, expected, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(actual == expected)
 
 
-def _told(module: type[Module], example: Example) -> str:
+def _failure(module: type[Module], example: Example) -> str:
     try:
-        found = module(example.config).compute(**example.inputs, **example.options)
-    except Lacking:
+        result = module(example.config).compute(**example.inputs, **example.options)
+    except MissingLibrary:
         raise
     except ValueError as error:
         if example.error is None:
@@ -59,5 +65,9 @@ def _told(module: type[Module], example: Example) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if example.error is not None:
-        return f"it gives {found} and no error"
-    return "" if same(found, dict(example.result)) else f"it gives {found}, the card says {dict(example.result)}"
+        return f"it gives {result} and no error"
+    return (
+        ""
+        if matches_expected(result, dict(example.result))
+        else f"it gives {result}, the card says {dict(example.result)}"
+    )

@@ -1,7 +1,7 @@
-"""What a module's options take, told from its signature: so that forms, command lines and the API read them alike.
+"""Options of a module, read from its signature, so that forms, command lines and the API read them alike.
 
-Only plain values are options here: flags, numbers, texts, choices and lists of them. What wants a function, a model or
-a file is left out and can be given in Python alone.
+Only plain values are options here: flags, numbers, texts, choices and lists of them. Options that take a
+function, a model or a file are left out and can be passed in Python alone.
 """
 
 import json
@@ -14,24 +14,27 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from dynabench.evaluate.module import Module
 
-LONGEST = 200  # characters of a text
-MOST = 10_000  # items of a list
-LARGEST = 1e9
-ELSEWHERE = re.compile(r"^allow_|model|path|file|url|device|checkpoint|folder|dir$")  # names of what lies outside
+MAX_TEXT = 200  # characters of a text
+MAX_ITEMS = 10_000  # items of a list
+MAX_NUMBER = 1e9
+EXCLUDED_NAMES = re.compile(r"^allow_|model|path|file|url|device|checkpoint|folder|dir$")  # names of what lies outside
 SCALARS = {bool: "flag", int: "whole", float: "number", str: "text", type(None): "none"}
 IN_WORDS = {"flag": "yes or no", "whole": "a whole number", "number": "a number", "text": "a text", "list": "a list"}
 
 
 @dataclass(frozen=True)
-class Option:
-    """One keyword argument: `forms` are what it takes, among flag, whole, number, text, list, none and choice."""
+class ModuleOption:
+    """One keyword argument.
+
+    `forms` are the kinds of its values, among flag, whole, number, text, list, none and choice.
+    """
 
     name: str
     text: str
     forms: frozenset[str]
     choices: tuple[Any, ...]
     default: Any
-    items: "Option | None" = None
+    items: "ModuleOption | None" = None
 
     @property
     def field(self) -> str:
@@ -44,13 +47,16 @@ class Option:
         return "number" if forms and forms <= {"whole", "number"} else "text"
 
     def said(self) -> str:
-        """What it takes, in words."""
-        known = [IN_WORDS[form] for form in sorted(self.forms - {"none", "choice"})]
-        known += [", ".join(map(str, self.choices))] if self.choices else []
-        return " or ".join(known) + (", or nothing" if "none" in self.forms else "")
+        """Return the values that it takes, in words."""
+        phrases = [IN_WORDS[form] for form in sorted(self.forms - {"none", "choice"})]
+        phrases += [", ".join(map(str, self.choices))] if self.choices else []
+        return " or ".join(phrases) + (", or nothing" if "none" in self.forms else "")
 
     def read(self, text: str) -> Any:
-        """The value that a text means, as typed into a form or a command line. Raises ValueError for none."""
+        """Return the value of a text, as typed into a form or a command line.
+
+        Raises ValueError for a text that is none.
+        """
         text = text.strip()
         if not text and "none" in self.forms:
             return None
@@ -62,14 +68,17 @@ class Option:
         if self.forms & {"whole", "number"} and (value := _number(text, self.forms)) is not None:
             return value
         if "list" in self.forms and (text.startswith("[") or not self.forms & {"text"}):
-            return self.check(_listed(text, self.items))
+            return self.check(_parse_list(text, self.items))
         return self.check(text)
 
     def check(self, value: Any) -> Any:
-        """`value` itself. Raises ValueError unless it is of one of the forms, and small."""
-        if isinstance(value, str) and len(value) > LONGEST:
-            raise ValueError(f"is longer than {LONGEST} characters")
-        if isinstance(value, int | float) and not abs(value) <= LARGEST:
+        """Return `value` unchanged.
+
+        Raises ValueError unless it is of one of the forms, and within the limits of size.
+        """
+        if isinstance(value, str) and len(value) > MAX_TEXT:
+            raise ValueError(f"is longer than {MAX_TEXT} characters")
+        if isinstance(value, int | float) and not abs(value) <= MAX_NUMBER:
             raise ValueError("is too large a number")
         if any(value == choice and type(value) is type(choice) for choice in self.choices):
             return value
@@ -77,29 +86,29 @@ class Option:
         if form not in self.forms and not (form == "whole" and "number" in self.forms):
             raise ValueError(f"takes {self.said()}")
         if form == "list" and self.items is not None:
-            if len(value) > MOST:
-                raise ValueError(f"has more than {MOST:,} items")
+            if len(value) > MAX_ITEMS:
+                raise ValueError(f"has more than {MAX_ITEMS:,} items")
             return [self.items.check(item) for item in value]
         return value
 
 
-def options(module: type[Module]) -> dict[str, Option]:
-    """The options of a module that are plain values, by name."""
-    found = {}
+def module_options(module: type[Module]) -> dict[str, ModuleOption]:
+    """Return the options of a module that are plain values, by name."""
+    by_name = {}
     for name, parameter in module.options_known().items():
         forms, choices, items = _forms(parameter.annotation)
-        if forms and not ELSEWHERE.search(name):
+        if forms and not EXCLUDED_NAMES.search(name):
             default = None if parameter.default is parameter.empty else parameter.default
-            inner = None if items is None else Option(name, "", items[0], items[1], None)
-            found[name] = Option(name, module.card.options.get(name, ""), forms, choices, default, inner)
-    return found
+            inner = None if items is None else ModuleOption(name, "", items[0], items[1], None)
+            by_name[name] = ModuleOption(name, module.card.options.get(name, ""), forms, choices, default, inner)
+    return by_name
 
 
 Forms = tuple[frozenset[str], tuple[Any, ...]]
 
 
 def _forms(annotation: Any) -> tuple[frozenset[str], tuple[Any, ...], Forms | None]:
-    """What an annotation allows: forms, choices, and the same for items of its lists. No forms for what is unknown."""
+    """Forms, choices, and the same for items of lists; no forms for an annotation that is unknown."""
     if annotation is Any:
         return frozenset({*SCALARS.values(), "list"}) - {"flag"}, (), None
     forms: set[str] = set()
@@ -116,7 +125,7 @@ def _forms(annotation: Any) -> tuple[frozenset[str], tuple[Any, ...], Forms | No
             isinstance(origin, type) and issubclass(origin, Iterable) and not issubclass(origin, Mapping)
         ):
             inner = [_forms(item) for item in get_args(part) if item is not Ellipsis] or [_forms(str | float)]
-            items = (frozenset().union(*(one[0] for one in inner)), tuple(c for one in inner for c in one[1]))
+            items = (frozenset().union(*(item[0] for item in inner)), tuple(c for item in inner for c in item[1]))
             forms.add("list")
     if Path in _parts(annotation):
         forms.discard("text")  # it would be the name of a file
@@ -139,12 +148,12 @@ def _number(text: str, forms: frozenset[str]) -> int | float | None:
     return float(text)
 
 
-def _listed(text: str, items: Option | None) -> list[Any]:
+def _parse_list(text: str, items: ModuleOption | None) -> list[Any]:
     if text.startswith("["):
         try:
-            found = json.loads(text)
+            value = json.loads(text)
         except (ValueError, RecursionError):
             raise ValueError("is no list; write it like [1, 2]") from None
-        return found if isinstance(found, list) else [found]
+        return value if isinstance(value, list) else [value]
     parts = [part.strip() for part in text.split(",") if part.strip()]
     return [items.read(part) if items else part for part in parts]

@@ -8,8 +8,8 @@ from dynabench.evaluate.networks import perplexities
 from dynabench.evaluate.states import Sums
 
 
-class Perplexity(perplexities.PerplexityOfTexts, Measurement):
-    """How surprising the texts of a data set are."""
+class PerplexityMeasurement(perplexities.PerplexityOfTexts, Measurement):
+    """Perplexity of the texts of a data set."""
 
     columns = {"data": Texts()}
 
@@ -25,5 +25,5 @@ class Perplexity(perplexities.PerplexityOfTexts, Measurement):
         max_length: int | None = None,
     ) -> Sums:
         """Negative log-likelihood, tokens and perplexity of each text."""
-        chosen = perplexities.chosen_of(model_id, model, self.name)
-        return perplexities.perplexities_of(chosen, data, batch_size, add_start_token, device, max_length)
+        model_name = perplexities.choose_model(model_id, model, self.name)
+        return perplexities.text_perplexities(model_name, data, batch_size, add_start_token, device, max_length)

@@ -6,15 +6,15 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Measurement
-from dynabench.evaluate.networks.checkpoints import OfCheckpoint, wanted
-from dynabench.evaluate.networks.classifiers import probabilities
+from dynabench.evaluate.networks.checkpoints import CheckpointModule, require_model
+from dynabench.evaluate.networks.classifiers import class_probabilities
 from dynabench.evaluate.states import Rows
 
 AGGREGATIONS = ("all", "maximum", "ratio")
 
 
-class Toxicity(OfCheckpoint, Measurement):
-    """How hateful texts are, as a classifier sees them."""
+class Toxicity(CheckpointModule, Measurement):
+    """Toxicity of texts: the probability of hate that a classifier gives."""
 
     columns = {"predictions": Texts()}
 
@@ -28,8 +28,8 @@ class Toxicity(OfCheckpoint, Measurement):
         device: str | None = None,
     ) -> Rows:
         """The score of each text, shape (n,)."""
-        labels, found = probabilities(
-            wanted(model, self.name, "facebook/roberta-hate-speech-dynabench-r4-target"),
+        labels, label_probabilities = class_probabilities(
+            require_model(model, self.name, "facebook/roberta-hate-speech-dynabench-r4-target"),
             predictions,
             batch_size,
             device,
@@ -38,7 +38,7 @@ class Toxicity(OfCheckpoint, Measurement):
             raise ValueError(
                 f"no label is {toxic_label!r}; choose toxic_label: the model's labels are {', '.join(labels)}"
             )
-        return Rows((found[:, labels.index(toxic_label)],))
+        return Rows((label_probabilities[:, labels.index(toxic_label)],))
 
     def formula(
         self, total: tuple[Floats], *, aggregation: str | None = "all", threshold: float = 0.5
@@ -54,9 +54,9 @@ class Toxicity(OfCheckpoint, Measurement):
         return {"mean_toxicity": scores.mean(-1)}
 
     def result(self, state: Rows, **options: Any) -> dict[str, Any]:
-        """The aggregate, after the score of each text where all are asked for."""
-        found = super().result(state, **options)
-        return {"toxicity": state.columns[0].tolist(), **found} if "mean_toxicity" in found else found
+        """Return the aggregate; for "all" after the score of each text."""
+        aggregate = super().result(state, **options)
+        return {"toxicity": state.columns[0].tolist(), **aggregate} if "mean_toxicity" in aggregate else aggregate
 
     def per_example(self, state: Rows, **options: Any) -> dict[str, Any]:
         """The score of each text."""

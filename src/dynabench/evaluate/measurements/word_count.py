@@ -1,4 +1,4 @@
-"""How many words texts have, and how many different ones."""
+"""Number of words, and of different words, in texts."""
 
 import re
 from collections import Counter
@@ -8,10 +8,10 @@ import numpy as np
 
 from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.module import Measurement
-from dynabench.evaluate.states.listed import Listed
+from dynabench.evaluate.states.list_state import ListState
 from dynabench.evaluate.texts.words import Tokenizer
 
-LONG = re.compile(r"(?u)\b\w\w+\b")  # what counts as a word in Hugging Face `evaluate`, by way of scikit-learn
+WORD = re.compile(r"(?u)\b\w\w+\b")  # what counts as a word in Hugging Face `evaluate`, by way of scikit-learn
 
 
 class WordCount(Measurement):
@@ -19,13 +19,13 @@ class WordCount(Measurement):
 
     columns = {"data": Texts()}
 
-    def update(self, data: list[str], *, tokenizer: Tokenizer | None = None) -> Listed[Counter[str]]:
+    def update(self, data: list[str], *, tokenizer: Tokenizer | None = None) -> ListState[Counter[str]]:
         """The words of each text with how often they occur."""
-        cut = tokenizer or _words
-        return Listed(tuple(Counter(cut(text)) for text in data))
+        tokenize = tokenizer or _words
+        return ListState(tuple(Counter(tokenize(text)) for text in data))
 
     def result(self, state: Any, *, max_vocab: int | None = None, **options: Any) -> dict[str, Any]:
-        """Counts of all texts together. Raises ValueError for a vocabulary of no size."""
+        """Return counts of all texts together. Raises ValueError for a `max_vocab` below 1."""
         if max_vocab is not None and max_vocab < 1:
             raise ValueError(f"max_vocab={max_vocab} leaves no words; give 1 or more, or None for all")
         words: Counter[str] = Counter()
@@ -43,4 +43,4 @@ class WordCount(Measurement):
 
 
 def _words(text: str) -> list[str]:
-    return LONG.findall(text.lower())
+    return WORD.findall(text.lower())

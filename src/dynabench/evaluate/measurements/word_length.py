@@ -1,4 +1,4 @@
-"""How many words texts have, and how long these are."""
+"""Number of words in texts, and their length."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.words import Tokenizer, is_word, tokens
+from dynabench.evaluate.texts.words import Tokenizer, is_word, word_tokens
 
 
 class WordLength(Measurement):
@@ -18,12 +18,12 @@ class WordLength(Measurement):
 
     def update(self, data: list[str], *, tokenizer: Tokenizer | None = None) -> Sums:
         """Tokens, words and characters of words of each text, shape (n, 3)."""
-        cut = tokenizer or tokens
+        tokenize = tokenizer or word_tokens
         rows = np.zeros((len(data), 3))
         for row, text in enumerate(data):
-            found = cut(text)
-            words = [token for token in found if is_word(token)]
-            rows[row] = len(found), len(words), sum(map(len, words))
+            text_tokens = tokenize(text)
+            words = [token for token in text_tokens if is_word(token)]
+            rows[row] = len(text_tokens), len(words), sum(map(len, words))
         return Sums(rows)
 
     def formula(self, total: Floats) -> dict[str, Floats]:

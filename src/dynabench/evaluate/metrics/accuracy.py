@@ -19,7 +19,7 @@ class Accuracy(Metric):
     configs = ("default", "multilabel")
 
     def update(self, predictions: Any, references: Any, sample_weight: Floats | None = None) -> Sums:
-        """Whether each row is right, or (right * weight, weight)."""
+        """Return for each row whether it is right, or (right * weight, weight)."""
         wide = [column for column in (predictions, references) if isinstance(column, np.ndarray) and column.ndim == 2]
         if wide and (len(wide) == 1 or predictions.shape != references.shape):
             shapes = " and ".join(str(np.shape(column)) for column in (predictions, references))

@@ -7,9 +7,9 @@ from typing import Any
 
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.networks.checkpoints import callable_of, loaded, named
-from dynabench.evaluate.networks.embeddings import Embedded, by_function, by_transformers
-from dynabench.evaluate.networks.greedy_matching import Matches, matched
+from dynabench.evaluate.networks.checkpoints import as_function, load_model, model_label
+from dynabench.evaluate.networks.embeddings import EmbeddedText, embed_by_function, embed_by_transformers
+from dynabench.evaluate.networks.greedy_matching import TokenMatches, match_tokens
 
 CHUNK = 16  # batches whose embeddings are in memory at once
 LANGUAGES = {
@@ -37,7 +37,7 @@ LAYERS = {
 
 
 class BertScore(Metric):
-    """How similar the words of two texts are in their contexts."""
+    """Similarity of the words of two texts in their contexts."""
 
     columns = {"predictions": Texts(), "references": References()}
 
@@ -59,26 +59,28 @@ class BertScore(Metric):
         nthreads: int = 4,
         verbose: bool = False,
         use_fast_tokenizer: bool = False,
-    ) -> Matches:
+    ) -> TokenMatches:
         """Matches of all pairs of texts."""
         if all_layers:
             raise ValueError("all_layers: compute one layer after the other with num_layers")
-        chosen = _chosen(lang, model_type, model)
-        function = callable_of(chosen)
-        layer = _layer(chosen, num_layers) if function is None else num_layers
+        model_name = _choose_model(lang, model_type, model)
+        function = as_function(model_name)
+        layer = _layer(model_name, num_layers) if function is None else num_layers
         baseline = _baseline(baseline_path, layer) if rescale_with_baseline else None
         step = max(batch_size, 1) * CHUNK
         rows = []
         for start in range(0, len(predictions), step):
-            said, right = predictions[start : start + step], references[start : start + step]
-            texts = said + [text for group in right for text in group]
+            predicted, right = predictions[start : start + step], references[start : start + step]
+            texts = predicted + [text for group in right for text in group]
             if function is not None:
-                found = by_function(function, texts)
+                embeddings = embed_by_function(function, texts)
             else:
-                found = by_transformers(loaded(chosen, "AutoModel", device), texts, layer or 0, max(batch_size, 1))
-            rows += _matched(said, right, dict(zip(texts, found, strict=True)))
-        return Matches(
-            tuple(rows), idf, baseline, _hashcode(chosen, layer, bool(idf), baseline_path if baseline else None)
+                embeddings = embed_by_transformers(
+                    load_model(model_name, "AutoModel", device), texts, layer or 0, max(batch_size, 1)
+                )
+            rows += _match_all(predicted, right, dict(zip(texts, embeddings, strict=True)))
+        return TokenMatches(
+            tuple(rows), idf, baseline, _hashcode(model_name, layer, bool(idf), baseline_path if baseline else None)
         )
 
     def formula(self, total: Floats) -> dict[str, Floats]:
@@ -86,12 +88,12 @@ class BertScore(Metric):
         names = ("mean_precision", "mean_recall", "mean_f1")
         return {name: total[..., place] / total[..., -1] for place, name in enumerate(names)}
 
-    def result(self, state: Matches, **options: Any) -> dict[str, Any]:
+    def result(self, state: TokenMatches, **options: Any) -> dict[str, Any]:
         """Scores of all rows, their means, and the hashcode."""
         lists = {name: scores.tolist() for name, scores in self.per_example(state).items()}
         return {**lists, **super().result(state, **options), "hashcode": state.hashcode}
 
-    def per_example(self, state: Matches, **options: Any) -> dict[str, Any]:
+    def per_example(self, state: TokenMatches, **options: Any) -> dict[str, Any]:
         """Scores of all rows."""
         return dict(zip(("precision", "recall", "f1"), state.scores.rows.T, strict=True))
 
@@ -100,14 +102,14 @@ class BertScore(Metric):
         return {name: value for name, value in result.items() if not name.startswith("mean_")}
 
 
-def _matched(said: list[str], right: list[list[str]], found: Mapping[str, Embedded]) -> list[Any]:
+def _match_all(predicted: list[str], right: list[list[str]], embedded: Mapping[str, EmbeddedText]) -> list[Any]:
     return [
-        tuple(matched(found[text], found[reference]) for reference in group)
-        for text, group in zip(said, right, strict=True)
+        tuple(match_tokens(embedded[text], embedded[reference]) for reference in group)
+        for text, group in zip(predicted, right, strict=True)
     ]
 
 
-def _chosen(lang: str | None, model_type: str | None, model: Any) -> Any:
+def _choose_model(lang: str | None, model_type: str | None, model: Any) -> Any:
     if model is not None and model_type is not None:
         raise ValueError("give model or model_type, not both")
     if model is not None or model_type is not None:
@@ -118,7 +120,7 @@ def _chosen(lang: str | None, model_type: str | None, model: Any) -> Any:
 
 
 def _layer(model: Any, num_layers: int | None) -> int:
-    short = named(model).rstrip("/").rpartition("/")[2]
+    short = model_label(model).rstrip("/").rpartition("/")[2]
     if num_layers is None and short not in LAYERS:
         raise ValueError(f"no best layer is known for {short}; give num_layers, usually two thirds of all layers")
     return LAYERS[short] if num_layers is None else num_layers
@@ -142,8 +144,8 @@ def _hashcode(model: Any, layer: int | None, idf: bool, baseline: str | None) ->
 
     from dynabench import __version__
 
-    name = named(model)
+    name = model_label(model)
     short = Path(name).name if Path(name).expanduser().exists() else name
-    library = "" if callable_of(model) else f"(hug_trans={version('transformers')})"
+    library = "" if as_function(model) else f"(hug_trans={version('transformers')})"
     weights = "idf" if idf else "no-idf"
     return f"{short}_L{layer}_{weights}_dynabench={__version__}{library}" + "-custom-rescaled" * bool(baseline)

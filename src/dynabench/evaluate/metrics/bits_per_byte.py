@@ -4,13 +4,13 @@ from typing import Any
 
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.networks.perplexities import bits_of, chosen_of
+from dynabench.evaluate.networks.perplexities import choose_model, text_bits
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 
 
 class BitsPerByte(Metric):
-    """How many bits a language model needs for a byte of text."""
+    """Number of bits that a language model needs for a byte of text."""
 
     columns = {"predictions": Texts()}
 
@@ -25,8 +25,8 @@ class BitsPerByte(Metric):
         max_length: int | None = None,
     ) -> Sums:
         """Bits, bytes and tokens of each text."""
-        chosen = chosen_of(model_id, model, self.name)
-        state = bits_of(chosen, predictions, batch_size, device, max_length)
+        chosen = choose_model(model_id, model, self.name)
+        state = text_bits(chosen, predictions, batch_size, device, max_length)
         empty = (state.rows[:, 1] == 0) & (state.rows[:, 0] > 0)
         if empty.any():
             raise ValueError(f"row {int(empty.argmax())} is empty, but the model gave its tokens log-probabilities")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from dynabench.evaluate.networks.checkpoints import wanted
-from dynabench.evaluate.networks.regressors import LearntOfPairs, scores
+from dynabench.evaluate.networks.checkpoints import require_model
+from dynabench.evaluate.networks.regressors import LearnedPairMetric, model_scores
 from dynabench.evaluate.states import Sums
 
 
-class Bleurt(LearntOfPairs):
+class Bleurt(LearnedPairMetric):
     """Scores of a model that was trained on human ratings of texts against references."""
 
     def update(
@@ -21,6 +21,6 @@ class Bleurt(LearntOfPairs):
         max_length: int | None = None,
     ) -> Sums:
         """The score of each row."""
-        chosen = wanted(model, self.name, "the TensorFlow checkpoint bleurt-base-128")
+        chosen = require_model(model, self.name, "the TensorFlow checkpoint bleurt-base-128")
         rows = list(zip(references, predictions, strict=True))
-        return Sums(scores(chosen, rows, batch_size, device, max_length))
+        return Sums(model_scores(chosen, rows, batch_size, device, max_length))

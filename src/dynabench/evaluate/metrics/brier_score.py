@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers, Weights
-from dynabench.evaluate.labels import Label, coded
+from dynabench.evaluate.labels import Label, encode_labels
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 
 
 class BrierScore(Metric):
-    """The mean squared distance between probabilities and what happened."""
+    """The mean squared distance between probabilities and outcomes."""
 
     columns = {"predictions": Numbers(wide=True), "references": LabelsOrSets()}
     optional = {"sample_weight": Weights()}
@@ -22,9 +22,9 @@ class BrierScore(Metric):
     takes_probabilities = True
 
     def of_probabilities(self, rows: Floats, references: Sequence[Label], labels: Sequence[Label]) -> dict[str, Any]:
-        """Columns from a probability of each label in each row, (n, K), which two labels weigh half each."""
-        happened = np.array([[label == right for label in labels] for right in references], float)
-        return {"predictions": rows, "references": happened}
+        """Return columns from a probability of each label in each row, (n, K); two labels weigh half each."""
+        indicators = np.array([[label == right for label in labels] for right in references], float)
+        return {"predictions": rows, "references": indicators}
 
     def update(
         self, predictions: Floats, references: Any, sample_weight: Floats | None = None, *, pos_label: Label = 1
@@ -36,7 +36,7 @@ class BrierScore(Metric):
             raise ValueError(f"predictions: row {row} is {predictions[row]!s}, which is no probability")
         rows = isinstance(references, np.ndarray) and references.ndim == 2
         if not rows:
-            references = _happened(references, pos_label)
+            references = _indicator(references, pos_label)
         if predictions.shape != references.shape:
             raise ValueError(
                 f"predictions and references need one shape, not {predictions.shape} and {references.shape}; give "
@@ -52,15 +52,17 @@ class BrierScore(Metric):
         return {"brier_score": ratio(total[..., 0], total[..., 1])}
 
 
-def _happened(references: Any, pos_label: Label) -> Floats:
-    """1 where the positive class is right, 0 elsewhere. Raises ValueError where it cannot be told which that is."""
-    labels, (codes,) = coded(references)
-    known = ", ".join(map(repr, labels[:5]))
+def _indicator(references: Any, pos_label: Label) -> Floats:
+    """1 where the positive class is right, 0 elsewhere. Raises ValueError where the positive class is unclear."""
+    labels, (codes,) = encode_labels(references)
+    label_list = ", ".join(map(repr, labels[:5]))
     if len(labels) > 2:
-        raise ValueError(f"references hold {len(labels)} classes ({known}); give rows of probabilities and of 0 and 1")
+        raise ValueError(
+            f"references hold {len(labels)} classes ({label_list}); give rows of probabilities and of 0 and 1"
+        )
     if pos_label in labels:
-        happened: Floats = (codes == labels.index(pos_label)).astype(float)
-        return happened
+        indicator: Floats = (codes == labels.index(pos_label)).astype(float)
+        return indicator
     if len(labels) == 2 or isinstance(labels[0], str) != isinstance(pos_label, str):
-        raise ValueError(f"no reference is {pos_label!r}; choose pos_label from {known}")
+        raise ValueError(f"no reference is {pos_label!r}; choose pos_label from {label_list}")
     return np.zeros(len(codes))

@@ -7,7 +7,7 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.plain import plain
+from dynabench.evaluate.plain_values import to_plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Rows, Sums
 
@@ -33,9 +33,13 @@ class Character(Metric):
         return {"cer_score": total[..., 0] if aggregate == "sum" else ratio(total[..., 0], total[..., 1])}
 
     def result(self, state: Any, *, return_all_scores: bool = False, **options: Any) -> dict[str, Any]:
-        """The aggregate, and all scores where asked for."""
-        found = super().result(state, **options)
-        return {**found, "cer_scores": plain(self.per_example(state)["cer_score"])} if return_all_scores else found
+        """Return the aggregate, and with `return_all_scores` the score of each row."""
+        aggregated = super().result(state, **options)
+        return (
+            {**aggregated, "cer_scores": to_plain(self.per_example(state)["cer_score"])}
+            if return_all_scores
+            else aggregated
+        )
 
     def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
         """The score of each row."""
@@ -46,31 +50,31 @@ def character(prediction: str, reference: str) -> float:
     """CharacTER of one translation, from 0 to 1."""
     from rapidfuzz.distance import Levenshtein
 
-    said, true = prediction.split(), reference.split()
-    if said == true:
+    predicted, true = prediction.split(), reference.split()
+    if predicted == true:
         return 0.0
-    if not said:
+    if not predicted:
         return 1.0
-    moved = _moved(said, true)
+    moved = _apply_moves(predicted, true)
     text = " ".join(moved)
-    return min(1.0, (Levenshtein.distance(text, " ".join(true)) + _shift_cost(said, moved)) / len(text))
+    return min(1.0, (Levenshtein.distance(text, " ".join(true)) + _shift_cost(predicted, moved)) / len(text))
 
 
-def _moved(said: list[str], true: list[str]) -> list[str]:
+def _apply_moves(predicted: list[str], true: list[str]) -> list[str]:
     """The predicted words after all moves that bring them nearer to the reference, the best move first."""
     from rapidfuzz.distance import Levenshtein
 
-    number: dict[str, int] = {word: place for place, word in enumerate(sorted({*said, *true}))}
-    words = [number[word] for word in said]
+    number: dict[str, int] = {word: place for place, word in enumerate(sorted({*predicted, *true}))}
+    words = [number[word] for word in predicted]
     goal = [number[word] for word in true]
-    left = Levenshtein.distance(words, goal)
-    while left:
-        tried = [(Levenshtein.distance(one, goal), one) for one in _moves(words, goal)]
-        nearest = min((distance for distance, _ in tried), default=left)
-        if nearest >= left:
+    distance_left = Levenshtein.distance(words, goal)
+    while distance_left:
+        tried = [(Levenshtein.distance(candidate, goal), candidate) for candidate in _moves(words, goal)]
+        nearest = min((distance for distance, _ in tried), default=distance_left)
+        if nearest >= distance_left:
             break
         # of equally good moves the last in the order of words, which numbers keep, as the reference implementation has
-        left, words = nearest, max(one for distance, one in tried if distance == nearest)
+        distance_left, words = nearest, max(candidate for distance, candidate in tried if distance == nearest)
     names = sorted(number)
     return [names[word] for word in words]
 
@@ -97,8 +101,8 @@ def _shift_cost(before: list[str], after: list[str]) -> float:
     while place < len(after):
         length = 1
         if before[place] != after[place] and before[place] in after[place + 1 :]:
-            found = after.index(before[place], place + 1)
-            while found + length < len(after) and before[place + length] == after[found + length]:
+            index = after.index(before[place], place + 1)
+            while index + length < len(after) and before[place + length] == after[index + length]:
                 length += 1
             cost += sum(map(len, before[place : place + length])) / length
         place += length

@@ -6,7 +6,7 @@ from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.charcut import cost
+from dynabench.evaluate.texts.charcut import charcut_cost
 
 
 class CharcutMt(Metric):
@@ -16,8 +16,8 @@ class CharcutMt(Metric):
 
     def update(self, predictions: list[str], references: list[str]) -> Sums:
         """Cost and length of each row."""
-        pairs = [(said.strip(), true.strip()) for said, true in zip(predictions, references, strict=True)]
-        return Sums(np.array([(cost(*pair), sum(map(len, pair))) for pair in pairs], np.int64).reshape(-1, 2))
+        pairs = [(predicted.strip(), true.strip()) for predicted, true in zip(predictions, references, strict=True)]
+        return Sums(np.array([(charcut_cost(*pair), sum(map(len, pair))) for pair in pairs], np.int64).reshape(-1, 2))
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """Costs / lengths."""

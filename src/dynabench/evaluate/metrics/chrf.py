@@ -5,7 +5,7 @@ from typing import Any
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.chrfs import chrf, chrf_state
+from dynabench.evaluate.texts.chrfs import chrf_score, chrf_state
 
 
 class Chrf(Metric, name="chrf"):
@@ -30,14 +30,14 @@ class Chrf(Metric, name="chrf"):
 
     def formula(self, total: Floats, *, beta: float = 2, eps_smoothing: bool = False) -> dict[str, Floats]:
         """The F score of counts of shape (..., 3 * orders + 1)."""
-        return {"score": chrf(total[..., :-1], beta, eps_smoothing)}
+        return {"score": chrf_score(total[..., :-1], beta, eps_smoothing)}
 
     def result(
         self, state: Sums, *, char_order: int = 6, word_order: int = 0, beta: float = 2, **options: Any
     ) -> dict[str, Any]:
         """The score and the options that it depends on."""
-        found = super().result(state, beta=beta, **options)
-        return {**found, "char_order": char_order, "word_order": word_order, "beta": beta}
+        scores = super().result(state, beta=beta, **options)
+        return {**scores, "char_order": char_order, "word_order": word_order, "beta": beta}
 
 
 class ChrfPlusPlus(Chrf, name="chrf_plus_plus"):

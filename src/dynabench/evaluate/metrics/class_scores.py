@@ -1,12 +1,12 @@
 """Precision, recall and F1."""
 
-from dynabench.evaluate.classes.averages import ClassScore, Counts, DefaultedScore
+from dynabench.evaluate.classes.averages import ClassCounts, ClassScore, DefaultedScore
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.ratios import ratio
 
 
-def precision(counts: Counts, default: float = 0.0) -> Floats:
-    """Precision of each class, shape (..., K); `default` for a class that nobody predicts."""
+def precision(counts: ClassCounts, default: float = 0.0) -> Floats:
+    """Return the precision of each class, shape (..., K); `default` for a class that is never predicted."""
     return ratio(counts.hits, counts.said, default)
 
 
@@ -16,8 +16,8 @@ class Precision(DefaultedScore, name="precision"):
     score = staticmethod(precision)
 
 
-def recall(counts: Counts, default: float = 0.0) -> Floats:
-    """Recall of each class, shape (..., K); `default` for a class that nobody has."""
+def recall(counts: ClassCounts, default: float = 0.0) -> Floats:
+    """Return the recall of each class, shape (..., K); `default` for a class without examples."""
     return ratio(counts.hits, counts.true, default)
 
 
@@ -27,8 +27,8 @@ class Recall(DefaultedScore, name="recall"):
     score = staticmethod(recall)
 
 
-def f1(counts: Counts, default: float = 0.0) -> Floats:
-    """F1 of each class, shape (..., K); `default` for a class that nobody has and nobody predicts."""
+def f1(counts: ClassCounts, default: float = 0.0) -> Floats:
+    """Return F1 of each class, shape (..., K); `default` for a class without examples that is never predicted."""
     return ratio(2 * counts.hits, counts.true + counts.said, default)
 
 

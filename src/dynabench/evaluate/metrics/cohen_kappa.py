@@ -31,20 +31,20 @@ class CohenKappa(Metric):
         if weights and labels is None and any(isinstance(label, str) for label in total.labels):
             raise ValueError(f"weights={weights!r} over texts: give labels=, in the order of the scale")
         scale = list(total.labels if labels is None else labels)
-        kept = [code for code, label in enumerate(total.labels) if label in scale]
-        if not kept:
+        codes = [code for code, label in enumerate(total.labels) if label in scale]
+        if not codes:
             raise ValueError(f"none of labels={scale} occurs; there are {', '.join(map(repr, total.labels))}")
-        cells = total.counts[..., kept, :][..., kept].astype(float)
-        place = np.array([scale.index(total.labels[code]) for code in kept], float)
+        cells = total.counts[..., codes, :][..., codes].astype(float)
+        place = np.array([scale.index(total.labels[code]) for code in codes], float)
         steps = np.abs(place[:, None] - place)
-        apart = (steps > 0).astype(float) if weights is None else steps if weights == "linear" else steps**2
-        true, said, n = cells.sum(-1), cells.sum(-2), cells.sum((-1, -2))
-        chance = ratio(((true @ apart) * said).sum(-1), n)
-        return {"cohen_kappa": 1 - ratio((cells * apart).sum((-1, -2)), chance, np.nan)}
+        distances = (steps > 0).astype(float) if weights is None else steps if weights == "linear" else steps**2
+        true, predicted, n = cells.sum(-1), cells.sum(-2), cells.sum((-1, -2))
+        chance = ratio(((true @ distances) * predicted).sum(-1), n)
+        return {"cohen_kappa": 1 - ratio((cells * distances).sum((-1, -2)), chance, np.nan)}
 
     def result(self, state: Cells, **options: Any) -> dict[str, Any]:
-        """Raises ValueError where kappa is undefined."""
-        found = super().result(state, **options)
-        if found["cohen_kappa"] is None:
+        """Return kappa. Raises ValueError where it is undefined."""
+        scores = super().result(state, **options)
+        if scores["cohen_kappa"] is None:
             raise ValueError("kappa is undefined: both raters use one and the same class throughout")
-        return found
+        return scores

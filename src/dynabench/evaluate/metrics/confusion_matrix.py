@@ -15,7 +15,7 @@ SUMS: dict[str | None, tuple[int, ...]] = {"true": (-1,), "pred": (-2,), "all": 
 
 
 class ConfusionMatrix(Metric):
-    """How often each class is taken for each other."""
+    """Counts of each class being predicted as each other class."""
 
     columns = {"predictions": Labels(), "references": Labels()}
     optional = {"sample_weight": Weights()}
@@ -30,22 +30,22 @@ class ConfusionMatrix(Metric):
         """The matrices, shape (..., K, K)."""
         if normalize is not None and normalize not in SUMS:
             raise ValueError(f"normalize is None, 'true', 'pred' or 'all', not {normalize!r}")
-        cells = total.counts if labels is None else _chosen(total, labels)
+        cells = total.counts if labels is None else _select_labels(total, labels)
         if normalize is None:
             return {"confusion_matrix": cells}
         return {"confusion_matrix": ratio(cells, cells.sum(SUMS[normalize], keepdims=True))}
 
     def result(self, state: Cells, *, labels: Sequence[Label] | None = None, **options: Any) -> dict[str, Any]:
         """The matrix and its labels."""
-        found = super().result(state, labels=labels, **options)
-        return {**found, "labels": list(state.labels if labels is None else labels)}
+        matrix = super().result(state, labels=labels, **options)
+        return {**matrix, "labels": list(state.labels if labels is None else labels)}
 
     def compatible(self, result: dict[str, Any]) -> Any:
         """The matrix alone."""
         return {"confusion_matrix": np.array(result["confusion_matrix"])}
 
 
-def _chosen(total: Confusion, labels: Sequence[Label]) -> Any:
+def _select_labels(total: Confusion, labels: Sequence[Label]) -> Any:
     """Rows and columns of `labels`; zeros for those that do not occur."""
     place = {label: code for code, label in enumerate(total.labels)}
     codes = np.array([place.get(label, -1) for label in labels])
@@ -53,5 +53,5 @@ def _chosen(total: Confusion, labels: Sequence[Label]) -> Any:
         raise ValueError(f"labels={list(labels)} names one twice")
     if (codes < 0).all():
         raise ValueError(f"none of labels={list(labels)} occurs; there are {', '.join(map(repr, total.labels))}")
-    known = (codes[:, None] >= 0) & (codes[None, :] >= 0)
-    return np.where(known, total.counts[..., codes[:, None], codes[None, :]], 0)
+    occurs = (codes[:, None] >= 0) & (codes[None, :] >= 0)
+    return np.where(occurs, total.counts[..., codes[:, None], codes[None, :]], 0)

@@ -5,7 +5,7 @@ import numpy as np
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.numbers.correlations import Correlation
 from dynabench.evaluate.numbers.moments import Moments, correlation
-from dynabench.evaluate.numbers.ranks import Ranked, rank_correlation
+from dynabench.evaluate.numbers.ranks import RankedPairs, rank_correlation
 
 
 def pearson_pvalue(correlation: float, n: int) -> float:
@@ -49,9 +49,9 @@ class Spearmanr(Correlation, name="spearmanr"):
 
     pvalue = staticmethod(spearman_pvalue)
 
-    def update(self, predictions: Floats, references: Floats) -> Ranked:
+    def update(self, predictions: Floats, references: Floats) -> RankedPairs:
         """The pairs."""
-        return Ranked(np.stack([predictions, references], 1))
+        return RankedPairs(np.stack([predictions, references], 1))
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """See `rank_correlation`; NaN (left out of intervals) where a resample is constant."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dynabench.evaluate.classes.coreference import Corpus, sentence
+from dynabench.evaluate.classes.coreference import CoreferenceCorpus, read_sentence
 from dynabench.evaluate.columns import Floats, Tokens
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
@@ -11,7 +11,7 @@ MEASURES = ("mentions", "muc", "bcub", "ceafe", "lea")
 
 
 class Coval(Metric):
-    """How well a system's coreference chains agree with those of a key."""
+    """Agreement of a system's coreference chains with those of a key."""
 
     columns = {"predictions": Tokens(), "references": Tokens()}
 
@@ -24,24 +24,29 @@ class Coval(Metric):
         NP_only: bool = False,
         min_span: bool = False,
         remove_nested: bool = False,
-    ) -> Corpus:
+    ) -> CoreferenceCorpus:
         """The mentions of each sentence."""
-        found = (
-            sentence(key, response, row, self.compat, NP_only or min_span, min_span)
+        sentences = (
+            read_sentence(key, response, row, self.compat, NP_only or min_span, min_span)
             for row, (response, key) in enumerate(zip(predictions, references, strict=True))
         )
-        return Corpus(tuple(one for one in found if one), keep_singletons, remove_nested, NP_only)
+        return CoreferenceCorpus(
+            tuple(parsed_sentence for parsed_sentence in sentences if parsed_sentence),
+            keep_singletons,
+            remove_nested,
+            NP_only,
+        )
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """Recall, precision and F1 of each measure from its summed numerators and denominators."""
-        found: dict[str, Floats] = {}
+        scores: dict[str, Floats] = {}
         for place, name in enumerate(MEASURES):
             part = total[..., 4 * place : 4 * place + 4]
             recall, precision = ratio(part[..., 0], part[..., 1]), ratio(part[..., 2], part[..., 3])
             f1 = ratio(2 * recall * precision, recall + precision)
-            found |= {f"{name}/recall": recall, f"{name}/precision": precision, f"{name}/f1": f1}
-        score = (found["muc/f1"] + found["bcub/f1"] + found["ceafe/f1"]) / 3 * 100
-        return {**found, "conll_score": score}
+            scores |= {f"{name}/recall": recall, f"{name}/precision": precision, f"{name}/f1": f1}
+        score = (scores["muc/f1"] + scores["bcub/f1"] + scores["ceafe/f1"]) / 3 * 100
+        return {**scores, "conll_score": score}
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """See `Module`. Raises ValueError where no sentence has a word."""

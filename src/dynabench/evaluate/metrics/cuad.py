@@ -7,7 +7,14 @@ import numpy as np
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Rows
-from dynabench.evaluate.texts.answers import Asked, Predicted, PredictedLists, RightAnswers, matched, normalised
+from dynabench.evaluate.texts.answers import (
+    PredictedAnswer,
+    PredictedLists,
+    QuestionReference,
+    RightAnswers,
+    match_predictions,
+    normalize_answer,
+)
 
 OVERLAP = 0.5  # Jaccard similarity from which a predicted clause counts as found
 LOOSE = str.maketrans({**dict.fromkeys(".,;:", ""), "/": " "})
@@ -18,15 +25,24 @@ class Cuad(Metric):
 
     columns = {"predictions": PredictedLists(), "references": RightAnswers()}
 
-    def update(self, predictions: list[Predicted], references: list[Asked]) -> Rows:
+    def update(self, predictions: list[PredictedAnswer], references: list[QuestionReference]) -> Rows:
         """Exact match, F1, precision and recall of each question; recall is NaN where nothing is to be found."""
         rows = []
-        for row, (said, asked) in enumerate(zip(matched(predictions, references), references, strict=True)):
-            if not all(asked.texts):
+        for row, (predicted, question) in enumerate(
+            zip(match_predictions(predictions, references), references, strict=True)
+        ):
+            if not all(question.texts):
                 raise ValueError(f"references: row {row} has an empty clause; leave the list empty where there is none")
-            same = {normalised(text) for text in said.texts} & {normalised(text) for text in asked.texts}
-            exact = bool(same) or not (said.texts or asked.texts)
-            rows.append((exact, *_found(said.texts, asked.texts, "Parties" in (said.id or asked.id or ""))))
+            same = {normalize_answer(text) for text in predicted.texts} & {
+                normalize_answer(text) for text in question.texts
+            }
+            exact = bool(same) or not (predicted.texts or question.texts)
+            rows.append(
+                (
+                    exact,
+                    *_clause_scores(predicted.texts, question.texts, "Parties" in (predicted.id or question.id or "")),
+                )
+            )
         return Rows(tuple(np.array(rows, float).reshape(-1, 4).T))
 
     def formula(self, total: tuple[Floats, ...]) -> dict[str, Any]:
@@ -46,19 +62,19 @@ class Cuad(Metric):
         return {"exact_match": 100 * state.columns[0], "f1": 100 * state.columns[1]}
 
 
-def _found(said: tuple[str, ...], true: tuple[str, ...], within: bool) -> tuple[float, float, float]:
+def _clause_scores(predicted: tuple[str, ...], true: tuple[str, ...], within: bool) -> tuple[float, float, float]:
     """F1, precision and recall of one question's clauses."""
-    words = [_words(text) for text in said]
-    hits = np.zeros((len(true), len(said)), bool)
+    words = [_words(text) for text in predicted]
+    hits = np.zeros((len(true), len(predicted)), bool)
     for row, clause in enumerate(true):
         its = _words(clause)
-        for column, text in enumerate(said):
+        for column, text in enumerate(predicted):
             near = len(its & words[column]) >= OVERLAP * len(its | words[column])
             hits[row, column] = near or (within and clause in text)
     right, wrong, missed = hits.any(1).sum(), (~hits.any(0)).sum(), (~hits.any(1)).sum()
     if not true:
-        return float(not said), float(not said), np.nan
-    precision = right / (right + wrong) if said else 0.0
+        return float(not predicted), float(not predicted), np.nan
+    precision = right / (right + wrong) if predicted else 0.0
     return 2 * right / (2 * right + wrong + missed), precision, right / len(true)
 
 

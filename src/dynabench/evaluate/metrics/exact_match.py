@@ -28,15 +28,15 @@ class ExactMatch(Metric):
         ignore_punctuation: bool = False,
         ignore_numbers: bool = False,
     ) -> Sums:
-        """Whether each row matches."""
+        """Return for each row whether prediction and reference match."""
         equal = same(predictions, references)
-        taken = string.punctuation * ignore_punctuation + string.digits * ignore_numbers
-        if not (regexes_to_ignore or ignore_case or taken):
+        ignored = string.punctuation * ignore_punctuation + string.digits * ignore_numbers
+        if not (regexes_to_ignore or ignore_case or ignored):
             return Sums(equal)
-        bare = _stripper(regexes_to_ignore or (), ignore_case, taken)
+        strip_ignored = _stripper(regexes_to_ignore or (), ignore_case, ignored)
         for row in np.flatnonzero(~equal):
-            left = bare(predictions[row])
-            equal[row] = left != "" and left == bare(references[row])
+            stripped = strip_ignored(predictions[row])
+            equal[row] = stripped != "" and stripped == strip_ignored(references[row])
         return Sums(equal)
 
     def formula(self, total: Floats) -> dict[str, Floats]:
@@ -44,21 +44,21 @@ class ExactMatch(Metric):
         return {"exact_match": ratio(total[..., 0], total[..., 1])}
 
 
-def _stripper(expressions: Sequence[str], ignore_case: bool, taken: str) -> Callable[[str], str]:
+def _stripper(expressions: Sequence[str], ignore_case: bool, ignored: str) -> Callable[[str], str]:
     if isinstance(expressions, str):
         raise ValueError("regexes_to_ignore: give a list of regular expressions, not one text")
-    patterns = [_compiled(one) for one in expressions]
-    table = str.maketrans("", "", taken)
+    patterns = [_compile(expression) for expression in expressions]
+    table = str.maketrans("", "", ignored)
 
-    def bare(text: str) -> str:
+    def strip_ignored(text: str) -> str:
         for pattern in patterns:
             text = pattern.sub("", text)
         return (text.lower() if ignore_case else text).translate(table)
 
-    return bare
+    return strip_ignored
 
 
-def _compiled(expression: str) -> re.Pattern[str]:
+def _compile(expression: str) -> re.Pattern[str]:
     try:
         return re.compile(expression)
     except (re.error, TypeError) as problem:

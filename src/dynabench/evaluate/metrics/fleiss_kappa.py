@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.classes.ratings import Answer, Counted, Ratings, Tables
+from dynabench.evaluate.classes.ratings import Answer, RatingCounts, Ratings, RatingTables
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
@@ -15,8 +15,8 @@ class FleissKappa(Metric):
 
     columns = {"ratings": Ratings()}
 
-    def update(self, ratings: list[list[Answer]]) -> Tables:
-        """How often each class was given to each item."""
+    def update(self, ratings: list[list[Answer]]) -> RatingTables:
+        """Return counts of each class for each item."""
         sizes = [len(row) for row in ratings]
         for row, size in enumerate(sizes):
             if size != sizes[0]:
@@ -26,9 +26,9 @@ class FleissKappa(Metric):
                 )
         if sizes and sizes[0] < 2:
             raise ValueError("ratings: agreement needs two ratings or more of each item")
-        return Tables.of(ratings)
+        return RatingTables.of(ratings)
 
-    def formula(self, total: Counted) -> dict[str, Floats]:
+    def formula(self, total: RatingCounts) -> dict[str, Floats]:
         """Observed beyond expected agreement, shape (...); NaN where chance cannot disagree."""
         raters = total.counts.sum(1)
         pairs = ratio((total.counts * (total.counts - 1)).sum(1), raters * (raters - 1))
@@ -38,11 +38,11 @@ class FleissKappa(Metric):
         expected = np.where(several, (shares**2).sum(-1), 1)
         return {"fleiss_kappa": ratio(observed - expected, 1 - expected, np.nan)}
 
-    def result(self, state: Tables, **options: Any) -> dict[str, Any]:
-        """Raises ValueError where kappa is undefined."""
+    def result(self, state: RatingTables, **options: Any) -> dict[str, Any]:
+        """Return kappa. Raises ValueError where it is undefined."""
         if len(set(state.counts.sum(1).tolist())) > 1:
             raise ValueError("the batches have different numbers of ratings for an item; kappa needs as many for each")
-        found = super().result(state, **options)
-        if found["fleiss_kappa"] is None:
+        scores = super().result(state, **options)
+        if scores["fleiss_kappa"] is None:
             raise ValueError("kappa is undefined: all ratings are of one class")
-        return found
+        return scores

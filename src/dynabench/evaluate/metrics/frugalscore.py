@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from dynabench.evaluate.networks.checkpoints import wanted
-from dynabench.evaluate.networks.regressors import LearntOfPairs, scores
+from dynabench.evaluate.networks.checkpoints import require_model
+from dynabench.evaluate.networks.regressors import LearnedPairMetric, model_scores
 from dynabench.evaluate.states import Sums
 
 
-class FrugalScore(LearntOfPairs):
-    """Scores of a small model that learnt to say what an expensive metric says."""
+class FrugalScore(LearnedPairMetric):
+    """Scores of a small model that was trained to reproduce an expensive metric."""
 
     def update(
         self,
@@ -21,6 +21,6 @@ class FrugalScore(LearntOfPairs):
         device: str | None = None,
     ) -> Sums:
         """The score of each row."""
-        chosen = wanted(model, self.name, "moussaKam/frugalscore_tiny_bert-base_bert-score")
+        chosen = require_model(model, self.name, "moussaKam/frugalscore_tiny_bert-base_bert-score")
         rows = list(zip(predictions, references, strict=True))
-        return Sums(scores(chosen, rows, batch_size, device, max_length))
+        return Sums(model_scores(chosen, rows, batch_size, device, max_length))

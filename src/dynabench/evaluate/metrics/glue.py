@@ -13,36 +13,48 @@ from dynabench.evaluate.columns import Column, Floats, Labels, Numbers, Records
 from dynabench.evaluate.metrics.matthews_correlation import matthews
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.numbers.moments import correlation
-from dynabench.evaluate.numbers.ranks import Correlated, rank_correlation
+from dynabench.evaluate.numbers.ranks import CorrelatedPairs, rank_correlation
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Sums
-from dynabench.evaluate.states.summed import Summed
-from dynabench.evaluate.texts.reading import Questions, best_match, question_of, rows_of
+from dynabench.evaluate.states.summed import SummedState
+from dynabench.evaluate.texts.reading_tasks import MultircQuestions, best_match, match_record_rows, multirc_question
 
-ACCURATE = ("sst2", "mnli", "mnli_mismatched", "mnli_matched", "qnli", "rte", "wnli", "hans")
+ACCURACY_CONFIGS = ("sst2", "mnli", "mnli_mismatched", "mnli_matched", "qnli", "rte", "wnli", "hans")
 BLOCK = 1 << 22  # similarities that are held at once
 NEAREST = 10
-INDIC_ACCURATE = ("wnli", "copa", "sna", "csqa", "wstp", "inltkh", "bbca", "iitp-mr", "iitp-pr", "actsa-sc", "md")
+INDIC_ACCURACY_CONFIGS = (
+    "wnli",
+    "copa",
+    "sna",
+    "csqa",
+    "wstp",
+    "inltkh",
+    "bbca",
+    "iitp-mr",
+    "iitp-pr",
+    "actsa-sc",
+    "md",
+)
 
 
 class Glue(Metric, name="glue"):
     """The metrics of the nine tasks of GLUE, and of its diagnostics."""
 
     columns = {"predictions": Labels(), "references": Labels()}
-    configs = (*ACCURATE, "cola", "stsb", "mrpc", "qqp")
+    configs = (*ACCURACY_CONFIGS, "cola", "stsb", "mrpc", "qqp")
 
     @property
     def features(self) -> dict[str, Column]:
         """Labels, or numbers for stsb."""
         return dict.fromkeys(self.columns, Numbers()) if self.config_name == "stsb" else super().features
 
-    def update(self, predictions: Any, references: Any) -> Sums | Cells | Correlated:
+    def update(self, predictions: Any, references: Any) -> Sums | Cells | CorrelatedPairs:
         """Hits; cells of a confusion matrix; or the numbers themselves."""
         if self.config_name == "stsb":
-            return Correlated(np.stack([predictions, references], 1))
+            return CorrelatedPairs(np.stack([predictions, references], 1))
         if self.config_name in ("cola", "mrpc", "qqp"):
             return Cells.of(references, predictions)
-        return benchmarks.hits(predictions, references)
+        return benchmarks.correct_rows(predictions, references)
 
     def formula(self, total: Any) -> Mapping[str, Any]:
         """The config's metrics."""
@@ -55,7 +67,7 @@ class Glue(Metric, name="glue"):
         return {"accuracy": benchmarks.accuracy(total)}
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
-        """Raises ValueError where a correlation is undefined."""
+        """Return the metrics. Raises ValueError where a correlation is undefined."""
         scores = super().result(state, **options)
         if None in scores.values():
             raise ValueError("a correlation needs two examples that differ: one side is constant")
@@ -77,18 +89,18 @@ class SuperGlue(Metric, name="super_glue"):
             return {"predictions": Records(("idx", "prediction")), "references": Labels()}
         return super().features
 
-    def update(self, predictions: Any, references: Any) -> Sums | Cells | Questions:
+    def update(self, predictions: Any, references: Any) -> Sums | Cells | MultircQuestions:
         """Hits, cells of a confusion matrix, (exact match, F1) of each answer, or answers by question."""
         if self.config_name == "multirc":
-            said = Labels().clean([row["prediction"] for row in predictions], "predictions")
-            keys = [question_of(row["idx"], place) for place, row in enumerate(predictions)]
-            return Questions.of(keys, references, said)
+            predicted = Labels().clean([row["prediction"] for row in predictions], "predictions")
+            keys = [multirc_question(row["idx"], place) for place, row in enumerate(predictions)]
+            return MultircQuestions.of(keys, references, predicted)
         if self.config_name == "record":
-            pairs = rows_of(predictions, references)
+            pairs = match_record_rows(predictions, references)
             return Sums(np.array([best_match(text, answers) for text, answers in pairs], float).reshape(-1, 2))
         if self.config_name in ("cb", "axb"):
             return Cells.of(references, predictions)
-        return benchmarks.hits(predictions, references)
+        return benchmarks.correct_rows(predictions, references)
 
     def formula(self, total: Any) -> Mapping[str, Any]:
         """The config's metrics."""
@@ -105,15 +117,15 @@ class SuperGlue(Metric, name="super_glue"):
 
 
 @dataclass(frozen=True)
-class Retrieval(Summed):
+class TranslationRetrieval(SummedState):
     """Vectors of sentences and of their translations, each of shape (n, d); n queries into n candidates."""
 
     queries: Floats
     candidates: Floats
 
-    def __add__(self, other: "Retrieval") -> "Retrieval":
+    def __add__(self, other: "TranslationRetrieval") -> "TranslationRetrieval":
         pairs = zip((self.queries, self.candidates), (other.queries, other.candidates), strict=True)
-        return Retrieval(*(np.concatenate(pair) for pair in pairs))
+        return TranslationRetrieval(*(np.concatenate(pair) for pair in pairs))
 
     @cached_property
     def sums(self) -> Sums:
@@ -126,7 +138,7 @@ class IndicGlue(Metric, name="indic_glue"):
     """The metrics of IndicGLUE, tasks in eleven Indian languages."""
 
     columns = {"predictions": Labels(), "references": Labels()}
-    configs = (*INDIC_ACCURATE, "wiki-ner", "cvit-mkb-clsr")
+    configs = (*INDIC_ACCURACY_CONFIGS, "wiki-ner", "cvit-mkb-clsr")
 
     @property
     def features(self) -> dict[str, Column]:
@@ -135,17 +147,17 @@ class IndicGlue(Metric, name="indic_glue"):
             return dict.fromkeys(self.columns, Numbers(wide=True))
         return super().features
 
-    def update(self, predictions: Any, references: Any) -> Sums | Cells | Retrieval:
+    def update(self, predictions: Any, references: Any) -> Sums | Cells | TranslationRetrieval:
         """Hits; cells of a confusion matrix; or the vectors themselves."""
         if self.config_name == "cvit-mkb-clsr":
             if predictions.ndim != 2 or predictions.shape != references.shape:
                 raise ValueError(
                     f"give vectors of one length on both sides, not {predictions.shape} and {references.shape}"
                 )
-            return Retrieval(predictions, references)
+            return TranslationRetrieval(predictions, references)
         if self.config_name == "wiki-ner":
             return Cells.of(references, predictions)
-        return benchmarks.hits(predictions, references)
+        return benchmarks.correct_rows(predictions, references)
 
     def formula(self, total: Any) -> Mapping[str, Any]:
         """The config's metrics."""
@@ -184,7 +196,7 @@ class Xnli(Metric, name="xnli"):
 
     def update(self, predictions: Any, references: Any) -> Sums:
         """1 for each row that is right, else 0."""
-        return benchmarks.hits(predictions, references)
+        return benchmarks.correct_rows(predictions, references)
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """The share of right rows."""

@@ -10,8 +10,15 @@ from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.gram_counts import best, encoded, flattened, in_blocks, overlaps, possible
-from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenized
+from dynabench.evaluate.texts.ngram_counts import (
+    best_places,
+    encode_tokens,
+    flatten_references,
+    map_in_blocks,
+    ngram_overlaps,
+    possible_ngrams,
+)
+from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenize_all
 
 
 class GoogleBleu(Metric):
@@ -31,7 +38,9 @@ class GoogleBleu(Metric):
         """Shared n-grams and the more of both sides' n-grams, shape (n, 2)."""
         if not 1 <= min_len <= max_len:
             raise ValueError(f"min_len={min_len} and max_len={max_len} leave no n-grams to compare")
-        return Sums(in_blocks(partial(_rows, of=tokenizer, low=min_len, high=max_len), predictions, references))
+        return Sums(
+            map_in_blocks(partial(_rows, tokenizer=tokenizer, low=min_len, high=max_len), predictions, references)
+        )
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """The ratio of sums of shape (..., 3)."""
@@ -39,14 +48,14 @@ class GoogleBleu(Metric):
 
 
 def _rows(
-    predictions: Sequence[str], references: Sequence[Sequence[str]], *, of: str | Tokenizer, low: int, high: int
+    predictions: Sequence[str], references: Sequence[Sequence[str]], *, tokenizer: str | Tokenizer, low: int, high: int
 ) -> Ints:
     n = len(predictions)
-    texts, owners = flattened(references)
-    tokens = tokenized([*predictions, *texts], of)
+    texts, owners = flatten_references(references)
+    tokens = tokenize_all([*predictions, *texts], tokenizer)
     pairs = np.arange(len(texts))
-    said, right = encoded(([tokens[place] for place in owners.tolist()], pairs), (tokens[n:], pairs))
-    shared = overlaps(said, right, len(texts), high)[:, low - 1 :].sum(1)
-    most = np.maximum(*(possible(one.lengths, high)[:, low - 1 :].sum(1) for one in (said, right)))
-    found: Ints = np.stack([shared, most], 1)[best(ratio(shared, most, -1.0), owners, n)]
-    return found
+    predicted, right = encode_tokens(([tokens[place] for place in owners.tolist()], pairs), (tokens[n:], pairs))
+    shared = ngram_overlaps(predicted, right, len(texts), high)[:, low - 1 :].sum(1)
+    most = np.maximum(*(possible_ngrams(side.lengths, high)[:, low - 1 :].sum(1) for side in (predicted, right)))
+    rows: Ints = np.stack([shared, most], 1)[best_places(ratio(shared, most, -1.0), owners, n)]
+    return rows

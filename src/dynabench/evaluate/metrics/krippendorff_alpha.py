@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.classes.ratings import Answer, Counted, Ratings, Tables
+from dynabench.evaluate.classes.ratings import Answer, RatingCounts, Ratings, RatingTables
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
@@ -19,12 +19,12 @@ class KrippendorffAlpha(Metric):
 
     columns = {"ratings": Ratings(missing=True)}
 
-    def update(self, ratings: list[list[Answer]]) -> Tables:
-        """How often each answer was given to each item."""
-        return Tables.of(ratings)
+    def update(self, ratings: list[list[Answer]]) -> RatingTables:
+        """Return counts of each answer for each item."""
+        return RatingTables.of(ratings)
 
     def formula(
-        self, total: Counted, *, level: str = "nominal", labels: Sequence[Answer] | None = None
+        self, total: RatingCounts, *, level: str = "nominal", labels: Sequence[Answer] | None = None
     ) -> dict[str, Floats]:
         """1 - observed / expected disagreement, shape (...); NaN where nothing can disagree."""
         if level not in LEVELS:
@@ -33,30 +33,30 @@ class KrippendorffAlpha(Metric):
         size = counts.sum(1)
         paired = size > 1  # an item with one answer says nothing of agreement
         counts, size, weights = counts[paired], size[paired], total.weights[..., paired]
-        each = weights @ counts
-        n = each.sum(-1)
+        answer_weights = weights @ counts
+        n = answer_weights.sum(-1)
         if level in ("ordinal", "interval"):
-            values = _midranks(each) if level == "ordinal" else answers - answers.mean()
-            within, over = _within(counts, values), _over(each, values)
+            values = _midranks(answer_weights) if level == "ordinal" else answers - answers.mean()
+            within, over = _within(counts, values), _over_all(answer_weights, values)
         else:
-            apart = _apart(level, answers, counts.shape[1])
-            within = ((counts @ apart) * counts).sum(1)
-            over = ((each @ apart) * each).sum(-1)
+            distances = _distances(level, answers, counts.shape[1])
+            within = ((counts @ distances) * counts).sum(1)
+            over = ((answer_weights @ distances) * answer_weights).sum(-1)
         observed = (weights * ratio(within, size - 1)).sum(-1)
-        varied = (each > 0).sum(-1) > 1
+        varied = (answer_weights > 0).sum(-1) > 1
         return {"krippendorff_alpha": 1 - ratio(observed * (n - 1), np.where(varied, over, 0), np.nan)}
 
-    def result(self, state: Tables, **options: Any) -> dict[str, Any]:
-        """Raises ValueError where alpha is undefined."""
+    def result(self, state: RatingTables, **options: Any) -> dict[str, Any]:
+        """Return alpha. Raises ValueError where it is undefined."""
         if not (state.counts.sum(1) > 1).any():
             raise ValueError("alpha is undefined: no item has two answers")
-        found = super().result(state, **options)
-        if found["krippendorff_alpha"] is None:
+        scores = super().result(state, **options)
+        if scores["krippendorff_alpha"] is None:
             raise ValueError("alpha is undefined: all answers are equal")
-        return found
+        return scores
 
 
-def _ordered(total: Counted, level: str, labels: Sequence[Answer] | None) -> tuple[NDArray[Any], Floats]:
+def _ordered(total: RatingCounts, level: str, labels: Sequence[Answer] | None) -> tuple[NDArray[Any], Floats]:
     """Counts with answers in the order of the scale, and the answers as numbers, where they are."""
     texts = any(isinstance(answer, str) for answer in total.answers)
     if texts and level in ("interval", "ratio"):
@@ -76,16 +76,16 @@ def _ordered(total: Counted, level: str, labels: Sequence[Answer] | None) -> tup
     return total.counts[:, order], answers
 
 
-def _apart(level: str, answers: Floats, size: int) -> Floats:
+def _distances(level: str, answers: Floats, size: int) -> Floats:
     """Squared distances of answers, shape (K, K)."""
     if level == "nominal":
         return 1 - np.eye(size)
     return ratio(answers[:, None] - answers, answers[:, None] + answers) ** 2
 
 
-def _midranks(each: Floats) -> Floats:
+def _midranks(answer_weights: Floats) -> Floats:
     """The mean rank of each answer among all: the distance of two is that of ordinal data. Shape (..., K)."""
-    result: Floats = np.cumsum(each, axis=-1) - each / 2 - each.sum(-1, keepdims=True) / 2
+    result: Floats = np.cumsum(answer_weights, axis=-1) - answer_weights / 2 - answer_weights.sum(-1, keepdims=True) / 2
     return result
 
 
@@ -95,7 +95,9 @@ def _within(counts: NDArray[Any], values: Floats) -> Floats:
     return result
 
 
-def _over(each: Floats, values: Floats) -> Floats:
-    """The sum over pairs of all answers of (x - y)^2, (...), for answers that come `each` (..., K) times."""
-    result: Floats = 2 * (each.sum(-1) * (each * values**2).sum(-1) - (each * values).sum(-1) ** 2)
+def _over_all(answer_weights: Floats, values: Floats) -> Floats:
+    """The sum over pairs of all answers of (x - y)^2, (...), for answers with these weights (..., K)."""
+    result: Floats = 2 * (
+        answer_weights.sum(-1) * (answer_weights * values**2).sum(-1) - (answer_weights * values).sum(-1) ** 2
+    )
     return result

@@ -6,12 +6,12 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.plain import plain
+from dynabench.evaluate.plain_values import to_plain
 from dynabench.evaluate.states import Rows
 
 
 class Mahalanobis(Metric):
-    """How far points lie from a distribution, measured in its own spread."""
+    """Distance of points from a distribution, in units of its spread."""
 
     columns = {"X": Numbers(wide=True)}
     arrays = True
@@ -26,10 +26,10 @@ class Mahalanobis(Metric):
         self, state: Any, *, reference_distribution: Any = None, squared: bool = True, **options: Any
     ) -> dict[str, Any]:
         """A list with a distance for each point. Raises ValueError for reference rows that do not fit."""
-        found: dict[str, Any] = plain(
+        distances: dict[str, Any] = to_plain(
             self.per_example(state, reference_distribution=reference_distribution, squared=squared)
         )
-        return found
+        return distances
 
     def per_example(
         self, state: Any, *, reference_distribution: Any = None, squared: bool = True, **options: Any

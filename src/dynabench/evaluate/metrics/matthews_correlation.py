@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.classes.averages import state_of
+from dynabench.evaluate.classes.averages import classification_state
 from dynabench.evaluate.columns import Floats, LabelsOrSets, Weights
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion, Sums
 
 
-def matthews(right: NDArray[Any], true: NDArray[Any], said: NDArray[Any]) -> Floats:
+def matthews(right: NDArray[Any], true: NDArray[Any], predicted: NDArray[Any]) -> Floats:
     """The coefficient R_K from the number of right rows, (...), and sums of rows and columns of matrices, (..., K).
 
     0 where either side is of one class. Gorodkin, Comparing two K-category assignments by a K-category correlation
@@ -20,11 +20,16 @@ def matthews(right: NDArray[Any], true: NDArray[Any], said: NDArray[Any]) -> Flo
     """
     n = true.sum(-1, dtype=float)
     if true.dtype.kind == "f":  # weights may be so large that their squares are no floats
-        right, true, said, n = ratio(right, n), ratio(true, n[..., None]), ratio(said, n[..., None]), ratio(n, n)
-    right, true, said = right.astype(float), true.astype(float), said.astype(float)
-    spread = np.clip(n**2 - (said**2).sum(-1), 0, None) * np.clip(n**2 - (true**2).sum(-1), 0, None)
-    flat = ((true > 0).sum(-1) < 2) | ((said > 0).sum(-1) < 2)  # rounding may leave more than 0
-    return ratio(right * n - (true * said).sum(-1), np.where(flat, 0, np.sqrt(spread)))
+        right, true, predicted, n = (
+            ratio(right, n),
+            ratio(true, n[..., None]),
+            ratio(predicted, n[..., None]),
+            ratio(n, n),
+        )
+    right, true, predicted = right.astype(float), true.astype(float), predicted.astype(float)
+    spread = np.clip(n**2 - (predicted**2).sum(-1), 0, None) * np.clip(n**2 - (true**2).sum(-1), 0, None)
+    flat = ((true > 0).sum(-1) < 2) | ((predicted > 0).sum(-1) < 2)  # rounding may leave more than 0
+    return ratio(right * n - (true * predicted).sum(-1), np.where(flat, 0, np.sqrt(spread)))
 
 
 class MatthewsCorrelation(Metric):
@@ -35,8 +40,11 @@ class MatthewsCorrelation(Metric):
     configs = ("default", "multilabel")
 
     def update(self, predictions: Any, references: Any, sample_weight: Floats | None = None) -> Cells | Sums:
-        """Cells of a confusion matrix; for rows of 0 and 1 hits, true and said of each class, then the weight."""
-        state = state_of(predictions, references, sample_weight)
+        """Return cells of a confusion matrix.
+
+        For rows of 0 and 1 the state holds hits, true and predicted rows of each class, then the weight.
+        """
+        state = classification_state(predictions, references, sample_weight)
         if isinstance(state, Cells):
             return state
         weight = np.ones(len(state)) if sample_weight is None else sample_weight
@@ -48,8 +56,8 @@ class MatthewsCorrelation(Metric):
             raise ValueError(f"average is None or 'macro', not {average!r}")
         if isinstance(total, Confusion):
             return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.said)}
-        hits, true, said = np.moveaxis(total[..., :-2].reshape(*total.shape[:-1], 3, -1), -2, 0)
+        hits, true, predicted = np.moveaxis(total[..., :-2].reshape(*total.shape[:-1], 3, -1), -2, 0)
         n = total[..., -2:-1]
-        right = n - true - said + 2 * hits
-        each = matthews(right, np.stack([n - true, true], -1), np.stack([n - said, said], -1))
-        return {"matthews_correlation": each.mean(-1) if average else each}
+        right = n - true - predicted + 2 * hits
+        by_class = matthews(right, np.stack([n - true, true], -1), np.stack([n - predicted, predicted], -1))
+        return {"matthews_correlation": by_class.mean(-1) if average else by_class}

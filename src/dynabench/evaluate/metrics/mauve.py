@@ -11,8 +11,15 @@ import numpy as np
 from dynabench.evaluate.columns import Floats, Numbers, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks import checkpoints
-from dynabench.evaluate.numbers.divergences import area, clustered, frontier, frontier_integral, histograms, reduced
-from dynabench.evaluate.plain import plain
+from dynabench.evaluate.numbers.divergences import (
+    area_under_frontier,
+    cluster_points,
+    frontier,
+    frontier_integral,
+    histograms,
+    reduce_dimensions,
+)
+from dynabench.evaluate.plain_values import to_plain
 
 Featurize = Callable[[list[str]], Any]
 SIDES = (("predictions", "p_features"), ("references", "q_features"))
@@ -20,7 +27,7 @@ BATCH = 8  # texts that a model reads at once
 
 
 @dataclass(frozen=True)
-class Clouds:
+class FeatureSets:
     """Features of generated and of human texts, shapes (n, d) and (m, d)."""
 
     first: Floats
@@ -29,8 +36,8 @@ class Clouds:
     def __len__(self) -> int:
         return len(self.first)
 
-    def __add__(self, other: "Clouds") -> "Clouds":
-        return Clouds(np.concatenate([self.first, other.first]), np.concatenate([self.second, other.second]))
+    def __add__(self, other: "FeatureSets") -> "FeatureSets":
+        return FeatureSets(np.concatenate([self.first, other.first]), np.concatenate([self.second, other.second]))
 
     def total(self) -> tuple[Floats, Floats]:
         """Both clouds."""
@@ -38,7 +45,7 @@ class Clouds:
 
 
 class Mauve(Metric):
-    """How near the distribution of generated texts is to that of human ones."""
+    """Similarity of the distribution of generated texts to that of human texts."""
 
     columns = {"predictions": Texts(), "references": Texts()}
     optional = {"p_features": Numbers(wide=True), "q_features": Numbers(wide=True)}
@@ -46,7 +53,10 @@ class Mauve(Metric):
     apart = frozenset({"predictions", "references", "p_features", "q_features"})
 
     def clean(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Features where they are given, else texts. Raises ValueError for a side without either, or of no rows."""
+        """Return features where the caller passes them, else texts.
+
+        Raises ValueError for a side without either or any row.
+        """
         kinds, clean = {**self.columns, **self.optional}, {}
         for texts, features in SIDES:
             name = features if features in columns else texts
@@ -68,15 +78,15 @@ class Mauve(Metric):
         featurize_model_name: str | None = None,
         max_text_length: int = 1024,
         device_id: int = -1,
-    ) -> Clouds:
-        """Features of both sides. Raises ValueError where they cannot be had, or are of different sizes."""
+    ) -> FeatureSets:
+        """Return features of both sides. Raises ValueError where there are none, or where their sizes differ."""
         if featurize is None and featurize_model_name is not None:
             featurize = _model(featurize_model_name, max_text_length, device_id)
         first = _rows(predictions, p_features, "p_features", featurize)
         second = _rows(references, q_features, "q_features", featurize)
         if first.shape[1] != second.shape[1]:
             raise ValueError(f"p_features have {first.shape[1]} numbers in a row, q_features {second.shape[1]}")
-        return Clouds(first, second)
+        return FeatureSets(first, second)
 
     def result(
         self,
@@ -93,7 +103,7 @@ class Mauve(Metric):
         verbose: bool = False,
         **options: Any,
     ) -> dict[str, Any]:
-        """See the card. Raises ValueError for options without sense."""
+        """See the card. Raises ValueError for options out of range."""
         first, second = state.total()
         buckets = max(2, round(min(len(first), len(second)) / 10)) if num_buckets == "auto" else num_buckets
         if not isinstance(buckets, int | np.integer) or buckets < 1 or kmeans_num_redo < 1 or kmeans_max_iter < 1:
@@ -104,19 +114,21 @@ class Mauve(Metric):
                 "more, mauve_scaling_factor above 0"
             )
         rng = np.random.default_rng(seed)
-        points = reduced(np.concatenate([first, second]), kmeans_explained_var, pca_max_data, rng)
-        p, q = histograms(first, second, clustered(points, buckets, kmeans_num_redo, kmeans_max_iter, rng), buckets)
+        points = reduce_dimensions(np.concatenate([first, second]), kmeans_explained_var, pca_max_data, rng)
+        p, q = histograms(
+            first, second, cluster_points(points, buckets, kmeans_num_redo, kmeans_max_iter, rng), buckets
+        )
         curve = frontier(p, q, np.linspace(1e-6, 1 - 1e-6, divergence_curve_discretization_size), mauve_scaling_factor)
-        found: dict[str, Any] = plain(
+        scores: dict[str, Any] = to_plain(
             {
-                "mauve": area(curve),
+                "mauve": area_under_frontier(curve),
                 "frontier_integral": frontier_integral(p, q),
                 "divergence_curve": curve,
                 "p_hist": p,
                 "q_hist": q,
             }
         )
-        return found
+        return scores
 
     def compatible(self, result: dict[str, Any]) -> SimpleNamespace:
         """The same as attributes, lists as arrays: `compute(...).divergence_curve[:, 1]`."""
@@ -142,11 +154,11 @@ def _model(folder: str, longest: int, device: int) -> Featurize:
     """The state of the last token of each text. Raises ValueError where there is no folder."""
     if not Path(folder).is_dir():
         raise ValueError(f"featurize_model_name={folder!r} is no folder with a model; nothing is downloaded")
-    place = checkpoints.Place(folder, local=True)
-    tokenizer, model = checkpoints.read(place, "AutoTokenizer"), checkpoints.read_model(place, "AutoModel")
+    place = checkpoints.ModelLocation(folder, local=True)
+    tokenizer, model = checkpoints.read_pretrained(place, "AutoTokenizer"), checkpoints.read_model(place, "AutoModel")
     import torch
 
-    where = checkpoints.chosen_device(f"cuda:{device}" if device >= 0 else "cpu")
+    where = checkpoints.resolve_device(f"cuda:{device}" if device >= 0 else "cpu")
     model.to(where).eval()
     tokenizer.padding_side = "right"
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token

@@ -5,31 +5,31 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.columns import Floats, Numbers
-from dynabench.evaluate.numbers.mean_errors import MeanError, Multioutput, combined, means
+from dynabench.evaluate.numbers.mean_errors import MeanError, Multioutput, combine_outputs, mean_errors
 from dynabench.evaluate.ratios import ratio
 
 TINY = np.finfo(float).eps  # what Hugging Face `evaluate` (and scikit-learn) divide by in place of 0
 
 
-def square(predictions: Floats, references: Floats) -> Floats:
-    """The squared distance of each prediction from its reference."""
+def squared_errors(predictions: Floats, references: Floats) -> Floats:
+    """Return the squared distance of each prediction from its reference."""
     return np.square(predictions - references)
 
 
 class Mse(MeanError, name="mse"):
     """The mean of squared errors, or its root."""
 
-    error = staticmethod(square)
+    error = staticmethod(squared_errors)
 
     def formula(
         self, total: Floats, *, multioutput: Multioutput = "uniform_average", squared: bool = True
     ) -> dict[str, Floats]:
         """The mean of each output or its root, combined."""
-        errors = means(total)
-        return {"mse": combined(errors if squared else np.sqrt(errors), multioutput)}
+        errors = mean_errors(total)
+        return {"mse": combine_outputs(errors if squared else np.sqrt(errors), multioutput)}
 
 
-def absolute(predictions: Floats, references: Floats) -> Floats:
+def absolute_errors(predictions: Floats, references: Floats) -> Floats:
     """The distance of each prediction from its reference."""
     return np.abs(predictions - references)
 
@@ -37,14 +37,17 @@ def absolute(predictions: Floats, references: Floats) -> Floats:
 class Mae(MeanError, name="mae"):
     """The mean distance between prediction and reference."""
 
-    error = staticmethod(absolute)
+    error = staticmethod(absolute_errors)
 
 
 class Mape(MeanError, name="mape"):
     """The mean distance between prediction and reference, as a share of the reference."""
 
     def error(self, predictions: Floats, references: Floats) -> Floats:
-        """Distances as a share of the reference. Raises ValueError for a reference of 0 that is missed."""
+        """Return distances as a share of the reference.
+
+        Raises ValueError for a wrong prediction of a reference of 0.
+        """
         off, size = np.abs(predictions - references), np.abs(references)
         if self.compat:
             return off / np.maximum(size, TINY)
@@ -57,7 +60,7 @@ class Mape(MeanError, name="mape"):
         return ratio(off, size)
 
 
-def symmetric(predictions: Floats, references: Floats) -> Floats:
+def symmetric_errors(predictions: Floats, references: Floats) -> Floats:
     """Twice the distance over the sum of both sizes; 0 where both are 0."""
     return ratio(2 * np.abs(predictions - references), np.abs(references) + np.abs(predictions))
 
@@ -65,13 +68,13 @@ def symmetric(predictions: Floats, references: Floats) -> Floats:
 class Smape(MeanError, name="smape"):
     """The mean distance between prediction and reference, as a share of the mean of both."""
 
-    error = staticmethod(symmetric)
+    error = staticmethod(symmetric_errors)
 
 
 class Mase(MeanError, name="mase"):
     """The mean absolute error, compared with that of repeating the last season of the training series."""
 
-    error = staticmethod(absolute)
+    error = staticmethod(absolute_errors)
 
     def formula(
         self,
@@ -82,8 +85,8 @@ class Mase(MeanError, name="mase"):
         multioutput: Multioutput = "uniform_average",
     ) -> dict[str, Floats]:
         """The mean error over the naive forecast's, both combined over outputs."""
-        error = combined(means(total), multioutput)
-        naive = combined(_naive(training, periodicity, total.shape[-1] - 2), multioutput)
+        error = combine_outputs(mean_errors(total), multioutput)
+        naive = combine_outputs(_naive(training, periodicity, total.shape[-1] - 2), multioutput)
         if self.compat:
             return {"mase": error / np.maximum(naive, TINY)}
         if ((naive == 0) & (error > 0)).any():

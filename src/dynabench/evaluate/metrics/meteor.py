@@ -6,9 +6,9 @@ from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import meteors
-from dynabench.evaluate.texts.gram_counts import flattened
-from dynabench.evaluate.texts.meteors import Synonyms, stemmer
-from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenized
+from dynabench.evaluate.texts.meteors import Synonyms, porter_stemmer
+from dynabench.evaluate.texts.ngram_counts import flatten_references
+from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenize_all
 
 
 class Meteor(Metric):
@@ -31,15 +31,16 @@ class Meteor(Metric):
         for name, weight in (("alpha", alpha), ("gamma", gamma)):
             if not 0 <= weight <= 1:
                 raise ValueError(f"{name} lies between 0 and 1, not at {weight}")
-        same, stem = _synonyms(synonyms), stemmer()
-        texts, owners = flattened(references)
-        split = meteors.splitter() if tokenizer is None else tokenizer
-        said, right = (
-            [[word.lower() for word in words] for words in tokenized(column, split)] for column in (predictions, texts)
+        same, stem = _synonyms(synonyms), porter_stemmer()
+        texts, owners = flatten_references(references)
+        split = meteors.treebank_splitter() if tokenizer is None else tokenizer
+        predicted, right = (
+            [[word.lower() for word in words] for words in tokenize_all(column, split)]
+            for column in (predictions, texts)
         )
-        best = np.zeros(len(said))
+        best = np.zeros(len(predicted))
         for row, words in zip(owners.tolist(), right, strict=True):
-            best[row] = max(best[row], meteors.meteor(said[row], words, stem, same, alpha, beta, gamma))
+            best[row] = max(best[row], meteors.meteor_score(predicted[row], words, stem, same, alpha, beta, gamma))
         return Sums(best)
 
     def formula(self, total: Floats) -> dict[str, Floats]:
@@ -47,9 +48,9 @@ class Meteor(Metric):
         return {"meteor": total[..., 0] / total[..., -1]}
 
 
-def _synonyms(given: Synonyms | str | None) -> Synonyms | None:
-    if given == "wordnet":
-        return meteors.wordnet()
-    if isinstance(given, str):
-        raise ValueError(f"no synonyms {given!r}; give wordnet, a function from a word to its synonyms, or None")
-    return given
+def _synonyms(synonyms: Synonyms | str | None) -> Synonyms | None:
+    if synonyms == "wordnet":
+        return meteors.wordnet_synonyms()
+    if isinstance(synonyms, str):
+        raise ValueError(f"no synonyms {synonyms!r}; give wordnet, a function from a word to its synonyms, or None")
+    return synonyms

@@ -5,10 +5,10 @@ from typing import Any
 
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.texts.gram_counts import flattened
-from dynabench.evaluate.texts.information import Corpus, Weighed, nist, nist_alone
-from dynabench.evaluate.texts.tokenizers import nist as words
-from dynabench.evaluate.texts.tokenizers import tokenized
+from dynabench.evaluate.texts.ngram_counts import flatten_references
+from dynabench.evaluate.texts.nist_information import NistCorpus, WeightedCorpus, nist_row_scores, nist_score
+from dynabench.evaluate.texts.tokenizers import nist_tokens as words
+from dynabench.evaluate.texts.tokenizers import tokenize_all
 
 
 class NistMt(Metric):
@@ -24,18 +24,18 @@ class NistMt(Metric):
         n: int = 5,
         lowercase: bool = False,
         western_lang: bool = True,
-    ) -> Corpus:
+    ) -> NistCorpus:
         """The tokens of all rows."""
         if n < 1:
             raise ValueError(f"n-grams have at least one token: n cannot be {n}")
         split = partial(words, lowercase=lowercase, western_lang=western_lang)
-        texts, owners = flattened(references)
-        return Corpus.of(tokenized(predictions, split), tokenized(texts, split), owners, n)
+        texts, owners = flatten_references(references)
+        return NistCorpus.of(tokenize_all(predictions, split), tokenize_all(texts, split), owners, n)
 
-    def formula(self, total: Weighed) -> dict[str, Floats]:
-        """See `information.nist`."""
-        return {"nist_mt": nist(total)}
+    def formula(self, total: WeightedCorpus) -> dict[str, Floats]:
+        """See `nist_score`."""
+        return {"nist_mt": nist_score(total)}
 
-    def per_example(self, state: Corpus, **options: Any) -> dict[str, Floats]:
+    def per_example(self, state: NistCorpus, **options: Any) -> dict[str, Floats]:
         """Each row by the information of the whole corpus, shape (n,)."""
-        return {"nist_mt": nist_alone(state.total())}
+        return {"nist_mt": nist_row_scores(state.total())}

@@ -5,23 +5,23 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.columns import Column, Floats, Numbers, listed
+from dynabench.evaluate.columns import Column, Floats, Numbers, as_list
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.programs.passing import KS, checked, estimates, named
+from dynabench.evaluate.programs.passing import KS, check_ks, means_by_name, pass_at_k_table
 from dynabench.evaluate.states import Sums
 
 Outcome = tuple[int, int | None]  # how many passed, of how many
 
 
-class Outcomes(Column):
-    """How many attempts at each problem passed, or the list of whether each did."""
+class AttemptOutcomes(Column):
+    """The number of attempts at each problem that passed, or a list with True or False for each attempt."""
 
     dtype = "int or list of bool"
     text = "number of attempts that passed, or a list that says of each attempt whether it passed"
 
     def clean(self, values: Any, name: str) -> list[Outcome]:
-        """Anything but whole numbers from 0 and lists of true and false is refused."""
-        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(listed(values, name))]
+        """Return the outcomes. Raises ValueError for anything but whole numbers from 0 and lists of true and false."""
+        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
 
     def _row(self, item: Any, where: str) -> Outcome:
         if isinstance(item, list | tuple | np.ndarray):
@@ -40,30 +40,30 @@ class Outcomes(Column):
 
 
 class PassAtK(Metric):
-    """How likely one of k attempts at a problem passes."""
+    """Probability that one of k attempts at a problem passes."""
 
-    columns = {"correct": Outcomes()}
+    columns = {"correct": AttemptOutcomes()}
     optional = {"total": Numbers()}
 
     def update(self, correct: list[Outcome], total: Floats | None = None, *, k: int | Sequence[int] = KS) -> Sums:
         """The estimate of each problem for each k."""
-        pairs = [_counted(one, row, total) for row, one in enumerate(correct)]
+        pairs = [_attempts(outcome, row, total) for row, outcome in enumerate(correct)]
         passed, tried = np.array(pairs, np.int64).reshape(-1, 2).T
-        return Sums(estimates(tried, passed, checked(k)))
+        return Sums(pass_at_k_table(tried, passed, check_ks(k)))
 
     def formula(self, total: Floats, *, k: int | Sequence[int] = KS) -> dict[str, Floats]:
         """Means over problems."""
-        return named(total[..., :-1] / np.maximum(total[..., -1:], 1), checked(k))
+        return means_by_name(total[..., :-1] / np.maximum(total[..., -1:], 1), check_ks(k))
 
 
-def _counted(outcome: Outcome, row: int, total: Floats | None) -> tuple[int, int]:
+def _attempts(outcome: Outcome, row: int, total: Floats | None) -> tuple[int, int]:
     passed, tried = outcome
     if tried is None and total is None:
         raise ValueError(f"correct: row {row} is a number; say in total how many attempts were made, or give a list")
-    said = None if total is None else float(total[row])
-    if tried is not None and said not in (None, tried):
-        raise ValueError(f"total: row {row} says {said:g}, but correct lists {tried} attempts")
-    made = said if tried is None else tried
-    if made is None or made % 1 or not max(passed, 1) <= made < 2**53:
-        raise ValueError(f"row {row} says that {passed} of {made:g} passed; give whole numbers, from 1 attempt")
-    return passed, int(made)
+    stated = None if total is None else float(total[row])
+    if tried is not None and stated not in (None, tried):
+        raise ValueError(f"total: row {row} says {stated:g}, but correct lists {tried} attempts")
+    attempts = stated if tried is None else tried
+    if attempts is None or attempts % 1 or not max(passed, 1) <= attempts < 2**53:
+        raise ValueError(f"row {row} says that {passed} of {attempts:g} passed; give whole numbers, from 1 attempt")
+    return passed, int(attempts)

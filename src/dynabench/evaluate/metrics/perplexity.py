@@ -9,7 +9,7 @@ from dynabench.evaluate.states import Sums
 
 
 class Perplexity(perplexities.PerplexityOfTexts, Metric):
-    """How well a language model predicts texts."""
+    """Perplexity of texts for a language model."""
 
     columns = {"predictions": Texts()}
 
@@ -25,5 +25,5 @@ class Perplexity(perplexities.PerplexityOfTexts, Metric):
         max_length: int | None = None,
     ) -> Sums:
         """Negative log-likelihood, tokens and perplexity of each text."""
-        chosen = perplexities.chosen_of(model_id, model, self.name)
-        return perplexities.perplexities_of(chosen, predictions, batch_size, add_start_token, device, max_length)
+        model_name = perplexities.choose_model(model_id, model, self.name)
+        return perplexities.text_perplexities(model_name, predictions, batch_size, add_start_token, device, max_length)

@@ -6,7 +6,7 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.numbers.moments import Moments, varying
+from dynabench.evaluate.numbers.moments import Moments, centred_squares
 from dynabench.evaluate.ratios import ratio
 
 
@@ -16,7 +16,7 @@ class RSquared(Metric):
     columns = {"predictions": Numbers(), "references": Numbers()}
 
     def update(self, predictions: Floats, references: Floats) -> Moments:
-        """References, of which the spread counts, and errors, of which the size does; on one scale."""
+        """Return references (of which the spread counts) and errors (of which the size counts), on one scale."""
         with np.errstate(over="ignore"):
             errors = predictions - references
         if not np.isfinite(errors).all():
@@ -25,7 +25,9 @@ class RSquared(Metric):
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """1 - squared errors / squared spread; NaN (left out of intervals) where a resample is constant."""
-        return {"r_squared": 1 - ratio(total[..., 3], varying(total[..., 2], total[..., 0], total[..., 5]), np.nan)}
+        return {
+            "r_squared": 1 - ratio(total[..., 3], centred_squares(total[..., 2], total[..., 0], total[..., 5]), np.nan)
+        }
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """See `Module`. Raises ValueError for references without spread."""

@@ -13,18 +13,18 @@ from dynabench.evaluate.numbers.curves import (
     drawdown,
     expected_tail,
     high_energy,
-    joined,
-    nearest,
-    reach,
+    make_curves,
+    nearest_values,
+    rise,
     slopes,
-    smoothed,
-    windows,
+    smooth_curves,
+    window_measures,
 )
-from dynabench.evaluate.plain import plain
-from dynabench.evaluate.states.listed import Listed
+from dynabench.evaluate.plain_values import to_plain
+from dynabench.evaluate.states.list_state import ListState
 
 POINTS = tuple(range(50_000, 2_000_000, 100_000))
-ONLINE = (
+ONLINE_KEYS = (
     "HighFreqEnergyWithinRuns",
     "IqrWithinRuns",
     "IqrAcrossRuns",
@@ -46,15 +46,15 @@ ONLINE = (
 
 
 class RlReliability(Metric):
-    """How much the rewards of training runs, or of rollouts of trained policies, vary and fall."""
+    """Variation and drops of the rewards of training runs, or of rollouts of trained policies."""
 
     columns = {"timesteps": Series(), "rewards": Series()}
     configs = ("online", "offline")
     arrays = True
 
-    def update(self, timesteps: list[Floats], rewards: list[Floats]) -> Listed[Floats]:
+    def update(self, timesteps: list[Floats], rewards: list[Floats]) -> ListState[Floats]:
         """The curves."""
-        return Listed(joined(timesteps, rewards))
+        return ListState(make_curves(timesteps, rewards))
 
     def result(
         self,
@@ -72,24 +72,26 @@ class RlReliability(Metric):
         if not 0 < alpha < 1:
             raise ValueError(f"alpha={alpha} is no share between 0 and 1; 0.05 takes the worst 5 %")
         if self.config_name == "offline":
-            found: dict[str, Any] = plain(_offline(state.rows, baseline, alpha))
-            return found
+            offline_scores: dict[str, Any] = to_plain(_offline(state.rows, baseline, alpha))
+            return offline_scores
         points = Numbers().clean(POINTS if eval_points is None else eval_points, "eval_points")
-        curves, scales = state.rows, _scales([reach(curve) for curve in state.rows], baseline, "does not rise")
-        across = nearest(tuple(smoothed(curves, freq_thresh, self.compat)), points, window_size)
-        scaled = nearest(tuple(smoothed(_divided(curves, scales), freq_thresh, self.compat)), points, window_size)
+        curves, scales = state.rows, _scales([rise(curve) for curve in state.rows], baseline, "does not rise")
+        across = nearest_values(tuple(smooth_curves(curves, freq_thresh, self.compat)), points, window_size)
+        scaled = nearest_values(
+            tuple(smooth_curves(_divided(curves, scales), freq_thresh, self.compat)), points, window_size
+        )
         measured: dict[str, Any] = {
             "HighFreqEnergyWithinRuns": [high_energy(curve, freq_thresh) for curve in curves],
             "MaxDrawdown": [drawdown(curve).max() for curve in curves],
-            "MedianPerfDuringTraining": windows(curves, points, window_size, np.median),
+            "MedianPerfDuringTraining": window_measures(curves, points, window_size, np.median),
         }
         steep = [slopes(curve) for curve in curves]
         for name, spread in SPREADS.items():
-            within = windows(steep, points, window_size_trimmed, spread)
+            within = window_measures(steep, points, window_size_trimmed, spread)
             measured[f"{name}WithinRuns"] = within / scales[:, None]
             measured[f"{name}AcrossRuns"] = spread(across) / np.median(scales)
         measured |= _tails(_divided(curves, scales), scaled, alpha)
-        ordered: dict[str, Any] = plain({name: measured[name] for name in ONLINE})
+        ordered: dict[str, Any] = to_plain({name: measured[name] for name in ONLINE_KEYS})
         return ordered
 
 
@@ -124,7 +126,7 @@ def _offline(curves: tuple[Floats, ...], baseline: Any, alpha: float) -> dict[st
 
 
 def _scales(own: Any, baseline: Any, problem: str) -> Floats:
-    """What each run is divided by, shape (runs,): its own measure, one number, or 1."""
+    """The divisor of each run, shape (runs,): its own measure, one number, or 1."""
     if baseline is None:
         return np.ones(len(own))
     if isinstance(baseline, str) and baseline != "default":
@@ -132,8 +134,8 @@ def _scales(own: Any, baseline: Any, problem: str) -> Floats:
     scales = np.array(own, float) if baseline == "default" else np.full(len(own), float(baseline))
     if (scales == 0).any():
         run = int((scales == 0).argmax())
-        what = f"run {run} {problem}, so nothing can be divided by that" if baseline == "default" else "baseline is 0"
-        raise ValueError(f"{what}; give baseline=None or another number")
+        reason = f"run {run} {problem}, so nothing can be divided by that" if baseline == "default" else "baseline is 0"
+        raise ValueError(f"{reason}; give baseline=None or another number")
     return scales
 
 

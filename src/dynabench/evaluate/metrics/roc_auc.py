@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.classes.roc import area
+from dynabench.evaluate.classes.roc import roc_area
 from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers, Weights
-from dynabench.evaluate.labels import Label, coded
+from dynabench.evaluate.labels import Label, encode_labels
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.states.weighted import Sample, Weighted
+from dynabench.evaluate.states.weighted import WeightedRows, WeightedSample
 
 AVERAGES = ("macro", "micro", "weighted", "samples", None)
 
 
 class RocAuc(Metric):
-    """How well scores rank examples of a class above the others."""
+    """Probability that scores rank an example of a class above an example of another class."""
 
     columns = {"references": LabelsOrSets(), "prediction_scores": Numbers(wide=True, infinite=True)}
     optional = {"sample_weight": Weights()}
@@ -39,7 +39,7 @@ class RocAuc(Metric):
         sample_weight: Floats | None = None,
         *,
         average: str | None = "macro",
-    ) -> Weighted | Sums:
+    ) -> WeightedRows | Sums:
         """Codes (or rows) of the references beside the scores; for average="samples" the area of each row."""
         if sample_weight is not None and (sample_weight < 0).any():
             raise ValueError(f"sample_weight: row {int((sample_weight < 0).argmax())} is negative")
@@ -51,20 +51,20 @@ class RocAuc(Metric):
                 )
             if average == "samples":
                 return _by_row(references, prediction_scores, sample_weight)
-            return Weighted(np.column_stack([references, prediction_scores]), sample_weight)
-        labels, (codes,) = coded(references)
-        return Weighted(np.column_stack([codes, prediction_scores]), sample_weight, labels)
+            return WeightedRows(np.column_stack([references, prediction_scores]), sample_weight)
+        labels, (codes,) = encode_labels(references)
+        return WeightedRows(np.column_stack([codes, prediction_scores]), sample_weight, labels)
 
     def formula(
         self,
-        total: Sample | Floats,
+        total: WeightedSample | Floats,
         *,
         average: str | None = "macro",
         max_fpr: float | None = None,
         multi_class: str = "raise",
         labels: Sequence[Label] | None = None,
     ) -> dict[str, Any]:
-        """The area, or those of all classes; NaN where a class or its opposite is lacking."""
+        """Return the area, or those of all classes; NaN for a class without examples, or with no others."""
         if average not in AVERAGES:
             raise ValueError(f"no average {average!r}; there are macro, micro, weighted, samples and None")
         if max_fpr is not None and not 0 < max_fpr <= 1:
@@ -76,53 +76,56 @@ class RocAuc(Metric):
         limit, width = max_fpr or 1, total.rows.shape[1]
         if total.labels is None:
             right, scores = total.rows[:, : width // 2] == 1, total.rows[:, width // 2 :]
-            return {"roc_auc": _each(right, scores, total.weights, average, limit)}
+            return {"roc_auc": _one_against_rest(right, scores, total.weights, average, limit)}
         if width == 2:
-            return {"roc_auc": area(total.rows[:, 1], _positive(total), total.weights, limit)}
+            return {"roc_auc": roc_area(total.rows[:, 1], _positive(total), total.weights, limit)}
         codes, scores = _codes(total, labels, multi_class, max_fpr), total.rows[:, 1:]
         if multi_class == "ovo":
-            return {"roc_auc": _pairs(codes, scores, total.weights, average)}
+            return {"roc_auc": _pairwise(codes, scores, total.weights, average)}
         right = codes[:, None] == np.arange(scores.shape[1])
-        return {"roc_auc": _each(right, scores, total.weights, average, limit)}
+        return {"roc_auc": _one_against_rest(right, scores, total.weights, average, limit)}
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
-        """Raises ValueError where the area is undefined."""
-        found = super().result(state, **options)
-        if found["roc_auc"] is None:
+        """Return the area. Raises ValueError where it is undefined."""
+        areas = super().result(state, **options)
+        if areas["roc_auc"] is None:
             raise ValueError("ROC AUC is undefined: a class has no examples, or no example against it")
-        return found
+        return areas
 
 
-def _each(right: Any, scores: Floats, weights: Any, average: str | None, max_fpr: float) -> Any:
-    """Of each class against the rest, (..., K), or their average; `right` and `scores` have shape (U, K)."""
+def _one_against_rest(right: Any, scores: Floats, weights: Any, average: str | None, max_fpr: float) -> Any:
+    """Areas of each class against the rest, (..., K), or their average; `right` and `scores` have shape (U, K)."""
     if average == "micro":
         spread = np.repeat(weights, right.shape[1], axis=-1)
-        return area(scores.ravel(), right.ravel(), spread, max_fpr)
-    each = np.stack([area(scores[:, k], right[:, k], weights, max_fpr) for k in range(right.shape[1])], -1)
+        return roc_area(scores.ravel(), right.ravel(), spread, max_fpr)
+    areas = np.stack([roc_area(scores[:, k], right[:, k], weights, max_fpr) for k in range(right.shape[1])], -1)
     if average is None:
-        return each
+        return areas
     if average == "macro":
-        return each.mean(-1)
+        return areas.mean(-1)
     share = weights @ right.astype(float)
-    return ratio((each * share).sum(-1), share.sum(-1), np.nan)
+    return ratio((areas * share).sum(-1), share.sum(-1), np.nan)
 
 
-def _pairs(codes: Any, scores: Floats, weights: Any, average: str | None) -> Any:
-    """Hand and Till's mean over pairs of classes, equation 7; weighted by how frequent each pair is, if asked for."""
+def _pairwise(codes: Any, scores: Floats, weights: Any, average: str | None) -> Any:
+    """Hand and Till's mean over pairs of classes, equation 7; "weighted" weighs pairs by their frequency."""
     if average not in ("macro", "weighted"):
         raise ValueError(f"multi_class='ovo' takes the averages macro and weighted, not {average!r}")
-    found, shares = [], []
+    pair_areas, shares = [], []
     for first, second in combinations(range(scores.shape[1]), 2):
         of_pair = (codes == first) | (codes == second)
-        here = weights[..., of_pair]
-        ways = [area(scores[of_pair, one], codes[of_pair] == one, here, 1) for one in (first, second)]
-        found.append((ways[0] + ways[1]) / 2)
-        shares.append(here.sum(-1))
-    each, share = np.stack(found, -1), np.stack(shares, -1)
-    return each.mean(-1) if average == "macro" else ratio((each * share).sum(-1), share.sum(-1), np.nan)
+        pair_weights = weights[..., of_pair]
+        ways = [
+            roc_area(scores[of_pair, class_code], codes[of_pair] == class_code, pair_weights, 1)
+            for class_code in (first, second)
+        ]
+        pair_areas.append((ways[0] + ways[1]) / 2)
+        shares.append(pair_weights.sum(-1))
+    areas, share = np.stack(pair_areas, -1), np.stack(shares, -1)
+    return areas.mean(-1) if average == "macro" else ratio((areas * share).sum(-1), share.sum(-1), np.nan)
 
 
-def _codes(total: Sample, labels: Sequence[Label] | None, multi_class: str, max_fpr: float | None) -> Any:
+def _codes(total: WeightedSample, labels: Sequence[Label] | None, multi_class: str, max_fpr: float | None) -> Any:
     """The column of each example's right class. Raises ValueError where classes, columns and options do not fit."""
     assert total.labels is not None
     if multi_class not in ("ovr", "ovo"):
@@ -135,23 +138,23 @@ def _codes(total: Sample, labels: Sequence[Label] | None, multi_class: str, max_
         raise ValueError(
             f"prediction_scores: row {list(total.rows[row, 1:])} sums to {sums[row]:.6g}; give probabilities"
         )
-    known = total.labels if labels is None else tuple(labels)
-    if len(known) != total.rows.shape[1] - 1:
+    classes = total.labels if labels is None else tuple(labels)
+    if len(classes) != total.rows.shape[1] - 1:
         raise ValueError(
-            f"there are {len(known)} classes but {total.rows.shape[1] - 1} scores for each example; "
+            f"there are {len(classes)} classes but {total.rows.shape[1] - 1} scores for each example; "
             "give labels=, the sorted class of each column"
         )
     if labels is not None and list(labels) != sorted(set(labels)):
         raise ValueError("labels are to be sorted and different, as the columns of prediction_scores")
-    strange = [label for label in total.labels if label not in known]
+    strange = [label for label in total.labels if label not in classes]
     if strange:
-        raise ValueError(f"references hold the class {strange[0]!r}, which is none of labels={list(known)}")
-    table = np.array([known.index(label) for label in total.labels])
+        raise ValueError(f"references hold the class {strange[0]!r}, which is none of labels={list(classes)}")
+    table = np.array([classes.index(label) for label in total.labels])
     return table[total.rows[:, 0].astype(np.int64)]
 
 
-def _positive(total: Sample) -> Any:
-    """Which examples are of the greater of two classes."""
+def _positive(total: WeightedSample) -> Any:
+    """True for examples of the greater of two classes."""
     labels = total.labels or ()
     if len(labels) == 1:
         raise ValueError(f"ROC AUC is undefined: class {labels[0]!r} has no example against it")
@@ -170,6 +173,6 @@ def _by_row(references: Any, scores: Floats, weights: Floats | None) -> Sums:
             f"references: row {int(bad.argmax())} is all 0 or all 1, which has no area; drop it for average='samples'"
         )
     ones = np.ones(references.shape[1])
-    areas = np.array([area(score, row == 1, ones, 1) for score, row in zip(scores, references, strict=True)])
+    areas = np.array([roc_area(score, row == 1, ones, 1) for score, row in zip(scores, references, strict=True)])
     weight = np.ones(len(areas)) if weights is None else weights
     return Sums(np.stack([areas * weight, weight], 1))

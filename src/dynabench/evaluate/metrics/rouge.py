@@ -12,12 +12,12 @@ import numpy as np
 from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.lacking import Lacking
+from dynabench.evaluate.missing_library import MissingLibrary
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.plain import plain
+from dynabench.evaluate.plain_values import to_plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.ngrams import Coder, Codes, Tokenizer, common_length, common_places, shared
+from dynabench.evaluate.texts.ngrams import Codes, TokenCoder, Tokenizer, common_length, common_places, shared_ngrams
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 WORD = re.compile("[a-z0-9]+")
@@ -40,10 +40,14 @@ class Rouge(Metric):
         tokenizer: Tokenizer | None = None,
     ) -> Sums:
         """F1 of each type for each row, (n, types)."""
-        pairs = [(said, one) for said, many in zip(predictions, references, strict=True) for one in many]
-        sizes = np.array([len(many) for many in references], np.int64)
+        pairs = [
+            (predicted, reference)
+            for predicted, row_references in zip(predictions, references, strict=True)
+            for reference in row_references
+        ]
+        sizes = np.array([len(row_references) for row_references in references], np.int64)
         starts = np.cumsum(sizes) - sizes
-        coder = Coder(tokenizer or words(use_stemmer))
+        coder = TokenCoder(tokenizer or rouge_tokenizer(use_stemmer))
         scores = [np.maximum.reduceat(_scores(name, pairs, coder), starts) for name in _types(rouge_types)]
         return Sums(np.stack(scores, 1))
 
@@ -59,16 +63,19 @@ class Rouge(Metric):
         if use_aggregator:
             return super().result(state, rouge_types=rouge_types)
         names = _types(rouge_types)
-        found: dict[str, Any] = plain({name: state.rows[:, place] for place, name in enumerate(names)})
-        return found
+        by_type: dict[str, Any] = to_plain({name: state.rows[:, place] for place, name in enumerate(names)})
+        return by_type
 
 
-def words(stem: bool = False) -> Tokenizer:
-    """The tokenizer of ROUGE: runs of ASCII letters and digits in lower case, longer ones stemmed if so wished."""
+def rouge_tokenizer(stem: bool = False) -> Tokenizer:
+    """Return the tokenizer of ROUGE: runs of ASCII letters and digits in lower case.
+
+    With `stem` longer ones are stemmed.
+    """
     if not stem:
         return lambda text: WORD.findall(text.lower())
-    stemmed = _stemmer()
-    return lambda text: [stemmed(word) if len(word) > 3 else word for word in WORD.findall(text.lower())]
+    stem_word = _stemmer()
+    return lambda text: [stem_word(word) if len(word) > 3 else word for word in WORD.findall(text.lower())]
 
 
 @cache
@@ -76,7 +83,7 @@ def _stemmer() -> Callable[[str], str]:
     try:
         porter = import_module("nltk.stem.porter")
     except ImportError:
-        raise Lacking(f"use_stemmer needs nltk: {install_command(LIBRARY, 'metrics')}") from None
+        raise MissingLibrary(f"use_stemmer needs nltk: {install_command(LIBRARY, 'metrics')}") from None
     return cache(porter.PorterStemmer().stem)
 
 
@@ -92,38 +99,40 @@ def _types(names: Sequence[str] | None) -> tuple[str, ...]:
     return chosen
 
 
-def _scores(name: str, pairs: Pairs, coder: Coder) -> Floats:
+def _scores(name: str, pairs: Pairs, coder: TokenCoder) -> Floats:
     """F1 of each pair."""
     if name == "rougeLsum":
-        hits, said, true = np.array([_by_lines(one, other, coder) for one, other in pairs], np.int64).T
+        hits, predicted, true = np.array(
+            [_by_lines(prediction, other, coder) for prediction, other in pairs], np.int64
+        ).T
     else:
-        first, second = [coder(said) for said, _ in pairs], [coder(true) for _, true in pairs]
+        first, second = [coder(predicted) for predicted, _ in pairs], [coder(true) for _, true in pairs]
         if name == "rougeL":
             hits = np.array([common_length(*pair) for pair in zip(first, second, strict=True)], np.int64)
-            said, true = _lengths(first), _lengths(second)
+            predicted, true = _lengths(first), _lengths(second)
         else:
-            hits, said, true = shared(first, second, int(name[-1]))
-    return ratio(2 * hits, said + true)
+            hits, predicted, true = shared_ngrams(first, second, int(name[-1]))
+    return ratio(2 * hits, predicted + true)
 
 
 def _lengths(texts: list[Codes]) -> Ints:
     return np.array([len(text) for text in texts], np.int64)
 
 
-def _by_lines(prediction: str, reference: str, coder: Coder) -> tuple[int, int, int]:
+def _by_lines(prediction: str, reference: str, coder: TokenCoder) -> tuple[int, int, int]:
     """Tokens in the union of common sequences of each reference line with all predicted ones (Lin, section 3.2).
 
     No token counts more often than either text has it, as in ROUGE 1.5.5. Returned with both texts' numbers of tokens.
     """
-    said = [coder(line) for line in prediction.split("\n")]
+    predicted = [coder(line) for line in prediction.split("\n")]
     true = [coder(line) for line in reference.split("\n")]
-    sizes = sum(map(len, said)), sum(map(len, true))
-    if len(said) == len(true) == 1:
-        return common_length(said[0], true[0]), *sizes
-    spare = Counter(token for line in said for token in line) & Counter(token for line in true for token in line)
+    sizes = sum(map(len, predicted)), sum(map(len, true))
+    if len(predicted) == len(true) == 1:
+        return common_length(predicted[0], true[0]), *sizes
+    spare = Counter(token for line in predicted for token in line) & Counter(token for line in true for token in line)
     hits = 0
     for line in true:
-        for place in sorted(set().union(*(common_places(line, other) for other in said))):
+        for place in sorted(set().union(*(common_places(line, other) for other in predicted))):
             if spare[line[place]]:
                 spare[line[place]] -= 1
                 hits += 1

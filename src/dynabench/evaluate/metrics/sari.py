@@ -7,14 +7,14 @@ from dynabench.evaluate.texts import simplification
 
 
 class Sari(Metric):
-    """How well a simplified text keeps, deletes and adds what its references do."""
+    """Words that a simplified text keeps, deletes and adds as its references do."""
 
     columns = {"sources": Texts(), "predictions": Texts(), "references": References()}
 
     def update(self, sources: list[str], predictions: list[str], references: list[list[str]]) -> Sums:
         """SARI of each row: see `simplification`."""
-        return Sums(simplification.sari(sources, predictions, references))
+        return Sums(simplification.sari_scores(sources, predictions, references))
 
     def formula(self, total: Floats) -> dict[str, Floats]:
-        """Their mean."""
+        """Return the mean of the rows."""
         return {"sari": 100 * total[..., 0] / total[..., -1]}

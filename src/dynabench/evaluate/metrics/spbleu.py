@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from dynabench.evaluate.lacking import Lacking
+from dynabench.evaluate.missing_library import MissingLibrary
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.tokenizers import Tokenizer
@@ -19,12 +19,12 @@ MISSING = (
 )
 
 
-def found_model() -> str | None:
-    """The model that this machine offers: the one that is set, else that of FLORES-200 in sacrebleu's folder."""
-    if named := os.environ.get(SETTING):
-        return named
-    kept = Path(os.environ.get("SACREBLEU") or "~/.sacrebleu").expanduser() / "models" / FLORES
-    return str(kept) if kept.is_file() else None
+def default_model_path() -> str | None:
+    """Return the path of the machine's model: the one that is set, else that of FLORES-200 in sacrebleu's folder."""
+    if configured := os.environ.get(SETTING):
+        return configured
+    cached = Path(os.environ.get("SACREBLEU") or "~/.sacrebleu").expanduser() / "models" / FLORES
+    return str(cached) if cached.is_file() else None
 
 
 class Spbleu(bleus.CorpusBleu):
@@ -32,8 +32,8 @@ class Spbleu(bleus.CorpusBleu):
 
     @classmethod
     def lacks(cls) -> str:
-        """Nothing where this machine offers a model."""
-        return "" if found_model() else super().lacks()
+        """Return the missing resource; "" where this machine has a model."""
+        return "" if default_model_path() else super().lacks()
 
     def update(
         self,
@@ -44,7 +44,7 @@ class Spbleu(bleus.CorpusBleu):
         lowercase: bool = False,
     ) -> Sums:
         """Lengths, hits and n-grams of each row: see `bleus`. Raises ValueError without a model that can be read."""
-        model = model if model is not None else found_model()
+        model = model if model is not None else default_model_path()
         if model is None:
             raise ValueError(MISSING)
         pieces = model if callable(model) else _pieces(os.fspath(model))
@@ -56,7 +56,7 @@ def _pieces(path: str) -> Callable[[str], list[str]]:
     try:
         import sentencepiece
     except ImportError:
-        raise Lacking("a SentencePiece model needs its library: pip install sentencepiece") from None
+        raise MissingLibrary("a SentencePiece model needs its library: pip install sentencepiece") from None
     if not Path(path).is_file():
         raise ValueError(f"no SentencePiece model is at {path}; {MISSING}")
     processor = sentencepiece.SentencePieceProcessor()

@@ -9,12 +9,12 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.answers import (
-    Asked,
-    Predicted,
+    PredictedAnswer,
     PredictedAnswers,
+    QuestionReference,
     RightAnswers,
-    matched,
-    normalised,
+    match_predictions,
+    normalize_answer,
     word_f1,
 )
 
@@ -24,13 +24,15 @@ class Squad(Metric):
 
     columns = {"predictions": PredictedAnswers(), "references": RightAnswers()}
 
-    def update(self, predictions: list[Predicted], references: list[Asked]) -> Sums:
+    def update(self, predictions: list[PredictedAnswer], references: list[QuestionReference]) -> Sums:
         """Exact match and F1 of each question, from 0 to 1."""
         rows = []
-        for row, (said, asked) in enumerate(zip(matched(predictions, references), references, strict=True)):
-            if not asked.texts:
+        for row, (predicted, question) in enumerate(
+            zip(match_predictions(predictions, references), references, strict=True)
+        ):
+            if not question.texts:
                 raise ValueError(f"references: row {row} has no right answer; squad_v2 scores such questions")
-            answer, right = normalised(said.text), {normalised(text) for text in asked.texts}
+            answer, right = normalize_answer(predicted.text), {normalize_answer(text) for text in question.texts}
             rows.append((answer in right, max(word_f1(answer, text) for text in right)))
         return Sums(np.array(rows, float).reshape(-1, 2))
 

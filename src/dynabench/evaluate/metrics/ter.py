@@ -8,13 +8,13 @@ from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.gram_counts import flattened
-from dynabench.evaluate.texts.shifts import edits
-from dynabench.evaluate.texts.tokenizers import tercom, tokenized
+from dynabench.evaluate.texts.ngram_counts import flatten_references
+from dynabench.evaluate.texts.ter_edits import count_edits
+from dynabench.evaluate.texts.tokenizers import tercom_tokenizer, tokenize_all
 
 
 class Ter(Metric):
-    """How many edits turn the predictions into their references, moving a block of words being one."""
+    """Edits that turn predictions into their references, for each word; moving a block of words is one edit."""
 
     columns = {"predictions": Texts(), "references": References()}
 
@@ -29,10 +29,10 @@ class Ter(Metric):
         case_sensitive: bool = False,
     ) -> Sums:
         """Edits to the nearest reference and mean length of the references, shape (n, 2)."""
-        texts, owners = flattened(references)
-        split = tercom(normalized, ignore_punct, support_zh_ja_chars, case_sensitive)
-        said, right = tokenized(predictions, split), tokenized(texts, split)
-        return Sums(_rows(said, right, owners.tolist()))
+        texts, owners = flatten_references(references)
+        split = tercom_tokenizer(normalized, ignore_punct, support_zh_ja_chars, case_sensitive)
+        predicted, right = tokenize_all(predictions, split), tokenize_all(texts, split)
+        return Sums(_rows(predicted, right, owners.tolist()))
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """The rate of sums of shape (..., 3)."""
@@ -41,11 +41,11 @@ class Ter(Metric):
         return {"score": 100 * rate, "num_edits": number.astype(np.int64), "ref_length": length}
 
 
-def _rows(said: Sequence[Sequence[str]], right: Sequence[Sequence[str]], owners: Sequence[int]) -> Floats:
-    fewest = np.full(len(said), np.inf)
-    lengths, sizes = np.zeros(len(said)), np.zeros(len(said))
+def _rows(predicted: Sequence[Sequence[str]], right: Sequence[Sequence[str]], owners: Sequence[int]) -> Floats:
+    fewest = np.full(len(predicted), np.inf)
+    lengths, sizes = np.zeros(len(predicted)), np.zeros(len(predicted))
     for row, words in zip(owners, right, strict=True):
-        fewest[row] = min(fewest[row], edits(said[row], words))
+        fewest[row] = min(fewest[row], count_edits(predicted[row], words))
         lengths[row] += len(words)
         sizes[row] += 1
     return np.stack([fewest, lengths / sizes], 1)

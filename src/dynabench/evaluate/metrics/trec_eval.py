@@ -7,53 +7,60 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Records
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.numbers.rankings import COUNTS, MEANS, Queries, judgements, measured, rankings
+from dynabench.evaluate.numbers.rankings import (
+    COUNTS,
+    MEANS,
+    QueryMeasures,
+    query_judgements,
+    query_measures,
+    query_rankings,
+)
 
 
 class TrecEval(Metric):
-    """How well rankings put relevant documents before others."""
+    """Measures of how rankings put relevant documents before others."""
 
     columns = {
         "predictions": Records(keys=("query", "docid", "score")),
         "references": Records(keys=("query", "docid", "rel")),
     }
 
-    def update(self, predictions: list[Any], references: list[Any], *, complete: bool = False) -> Queries:
+    def update(self, predictions: list[Any], references: list[Any], *, complete: bool = False) -> QueryMeasures:
         """Measures of each query."""
         names: list[str] = []
         runs: list[str] = []
         rows = []
         for row, (run, qrel) in enumerate(zip(predictions, references, strict=True)):
-            system, ranked = rankings(run, row)
-            judged = judgements(qrel, row)
+            system, ranked = query_rankings(run, row)
+            judged = query_judgements(qrel, row)
             chosen = list(judged) if complete else [query for query in ranked if query in judged]
-            rows += [measured(ranked.get(query, []), judged[query]) for query in chosen]
+            rows += [query_measures(ranked.get(query, []), judged[query]) for query in chosen]
             names += chosen
             runs.append(system)
         table = np.array(rows, float).reshape(len(rows), len(COUNTS) + len(MEANS) + 1)
-        return Queries(table, tuple(names), tuple(dict.fromkeys(filter(None, runs))))
+        return QueryMeasures(table, tuple(names), tuple(dict.fromkeys(filter(None, runs))))
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """Sums of counts and means of measures over queries."""
         n = total[..., -1]
-        found = {key: total[..., place] for place, key in enumerate(COUNTS)} | {"num_q": n}
+        scores = {key: total[..., place] for place, key in enumerate(COUNTS)} | {"num_q": n}
         for place, key in enumerate(MEANS, len(COUNTS)):
-            found[key] = total[..., place] / n
+            scores[key] = total[..., place] / n
             if key == "map":
-                found["gm_map"] = np.exp(total[..., -2] / n)
-        return found
+                scores["gm_map"] = np.exp(total[..., -2] / n)
+        return scores
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """See `Module`. Raises ValueError where no query is judged, or one comes in several runs."""
         if not len(state):
             raise ValueError("no query of the run is judged; do both name queries in the same way?")
-        twice = [name for name, times in Counter(state.names).items() if times > 1]
-        if twice:
-            raise ValueError(f"query {twice[0]} comes in more than one run; evaluate one run at a time")
-        found = super().result(state, **options)
-        return {"runid": "+".join(state.runs), **found, **{key: int(found[key]) for key in (*COUNTS, "num_q")}}
+        duplicates = [name for name, times in Counter(state.names).items() if times > 1]
+        if duplicates:
+            raise ValueError(f"query {duplicates[0]} comes in more than one run; evaluate one run at a time")
+        scores = super().result(state, **options)
+        return {"runid": "+".join(state.runs), **scores, **{key: int(scores[key]) for key in (*COUNTS, "num_q")}}
 
     def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
         """All measures of each query, and its name under "query"."""
-        found = self.formula(state.alone())
-        return {"query": list(state.names)} | {key: found[key] for key in (*COUNTS, *MEANS)}
+        scores = self.formula(state.alone())
+        return {"query": list(state.names)} | {key: scores[key] for key in (*COUNTS, *MEANS)}

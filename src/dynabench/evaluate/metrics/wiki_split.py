@@ -22,14 +22,16 @@ class WikiSplit(Metric):
 
     def update(self, sources: list[str], predictions: list[str], references: list[list[str]]) -> Sums:
         """SARI, exact match and BLEU's counts of each row, shape (n, 12)."""
-        exact = [_plain(said) in map(_plain, right) for said, right in zip(predictions, references, strict=True)]
-        scores = np.stack([simplification.sari(sources, predictions, references), np.array(exact, float)], 1)
+        exact = [
+            _plain(predicted) in map(_plain, right) for predicted, right in zip(predictions, references, strict=True)
+        ]
+        scores = np.stack([simplification.sari_scores(sources, predictions, references), np.array(exact, float)], 1)
         return Sums(np.concatenate([scores, bleus.sacrebleu_state(predictions, references, "13a").rows], 1))
 
     def formula(self, total: Floats) -> dict[str, Any]:
         """Two means, and BLEU of sums of shape (..., 13)."""
         sari, exact = (100 * total[..., place] / total[..., -1] for place in (0, 1))
-        return {"sari": sari, "sacrebleu": bleus.sacrebleu(total[..., 2:])["score"], "exact": exact}
+        return {"sari": sari, "sacrebleu": bleus.sacrebleu_scores(total[..., 2:])["score"], "exact": exact}
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Models that modules run: from a local folder, from the Hugging Face hub when it is asked for, or given as objects."""
+"""Models that modules run: from a local folder, from the Hugging Face hub by name, or passed as objects."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,111 +7,122 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dynabench.distributions import LIBRARY, install_command
-from dynabench.evaluate.lacking import Lacking
+from dynabench.evaluate.missing_library import MissingLibrary
 from dynabench.evaluate.module import Module
 
-UNREAD = ("pooler", "position_ids")  # weights of a bare encoder that may be missing: nothing reads what they compute
+OPTIONAL_WEIGHTS = (
+    "pooler",
+    "position_ids",
+)  # weights of a bare encoder that may be missing: nothing reads what they compute
 
 
-class Loaded(NamedTuple):
+class LoadedModel(NamedTuple):
     """A model in evaluation mode and its tokenizer."""
 
     model: Any
     tokenizer: Any
 
 
-def loaded(given: Any, kind: str, device: str | None = None) -> Loaded:
-    """The model and tokenizer behind `given`: a local folder, a hub id, or the pair (model, tokenizer) itself.
+def load_model(source: Any, kind: str, device: str | None = None) -> LoadedModel:
+    """Return the model and tokenizer of a local folder, a hub id, or a pair (model, tokenizer), in evaluation mode.
 
-    What is loaded computes in single precision, whatever its file holds, so that results do not depend on how rows
-    are batched; give the pair for another precision. The last two stay loaded until their files change.
+    Loaded models compute in single precision, whatever their files hold, so that results do not depend on how rows
+    are batched; pass a pair for another precision. The last two stay in memory until their files change.
 
     Args:
-        given: a path, a hub id such as "gpt2", or two objects of transformers; the latter stay on their device.
+        source: a path, a hub id such as "gpt2", or two objects of transformers; the latter stay on their device.
         kind: the class of transformers that loads it, such as "AutoModelForCausalLM".
         device: "cpu", "cuda", "cuda:1", "gpu"...; by default an accelerator where there is one.
 
     Raises:
-        ValueError: nothing there, no network, or a checkpoint without the weights that `kind` needs.
+        ValueError: no such model, no network, or a checkpoint without the weights that `kind` needs.
     """
-    if isinstance(given, tuple | list) and len(given) == 2:
-        return Loaded(given[0].eval(), given[1])
-    if not isinstance(given, str | Path) or not str(given):
+    if isinstance(source, tuple | list) and len(source) == 2:
+        return LoadedModel(source[0].eval(), source[1])
+    if not isinstance(source, str | Path) or not str(source):
         raise ValueError(
-            f"a model is the path of a local folder, a hub id or the pair (model, tokenizer), not {given!r:.80}"
+            f"a model is the path of a local folder, a hub id or the pair (model, tokenizer), not {source!r:.80}"
         )
-    local = Path(given).expanduser()
-    changed = max((file.stat().st_mtime_ns for file in local.iterdir()), default=0) if local.is_dir() else 0
-    return _loaded(str(given), kind, chosen_device(device), changed)
+    local = Path(source).expanduser()
+    modified_ns = max((file.stat().st_mtime_ns for file in local.iterdir()), default=0) if local.is_dir() else 0
+    return _load_cached(str(source), kind, resolve_device(device), modified_ns)
 
 
-def chosen_device(device: str | None) -> str:
-    """`device` as torch calls it; an accelerator where there is one by default. Raises ValueError if it is not here."""
+def resolve_device(device: str | None) -> str:
+    """Return the device by torch's name; by default an accelerator where there is one.
+
+    Raises ValueError if it is absent.
+    """
     import torch
 
-    here = torch.cuda.is_available()
-    name = {"gpu": "cuda", None: "cuda" if here else "cpu"}.get(device, device) or "cpu"
-    if name.startswith("cuda") and not here:
+    available = torch.cuda.is_available()
+    name = {"gpu": "cuda", None: "cuda" if available else "cpu"}.get(device, device) or "cpu"
+    if name.startswith("cuda") and not available:
         raise ValueError(f"device={device!r}: there is no accelerator here; use device='cpu'")
     return name
 
 
 @lru_cache(maxsize=2)
-def _loaded(name: str, kind: str, device: str, changed: int) -> Loaded:
+def _load_cached(name: str, kind: str, device: str, changed: int) -> LoadedModel:
     """`changed` (when a file of the folder was last written) makes a checkpoint that was trained on another one."""
     import torch
 
-    place = place_of(name)
-    tokenizer = read(place, "AutoTokenizer")
-    return Loaded(read_model(place, kind, dtype=torch.float32).eval().to(device), tokenizer)
+    place = locate_model(name)
+    tokenizer = read_pretrained(place, "AutoTokenizer")
+    return LoadedModel(read_model(place, kind, dtype=torch.float32).eval().to(device), tokenizer)
 
 
-class Place(NamedTuple):
-    """Where a model lies: the path of a local folder, for which the hub is never asked, or a hub id."""
+class ModelLocation(NamedTuple):
+    """The location of a model: the path of a local folder, for which the hub is never asked, or a hub id."""
 
     name: str
     local: bool
 
 
-def place_of(name: str) -> Place:
-    """The local folder or hub id of this name. Raises ValueError where nothing is there, or no network to fetch it."""
+def locate_model(name: str) -> ModelLocation:
+    """Return the local folder or hub id of this name.
+
+    Raises ValueError where there is none, or no network to fetch it.
+    """
     local = Path(name).expanduser()
     if local.exists():
-        return Place(str(local), True)
+        return ModelLocation(str(local), True)
     if local.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
         raise ValueError(f"no model lies at {name}; give the path of a folder with config.json and the weights")
     try:
         transformers().AutoConfig.from_pretrained(name, local_files_only=True)
     except (OSError, ValueError):
-        _reach(name)
-    return Place(name, False)
+        _check_hub(name)
+    return ModelLocation(name, False)
 
 
 def transformers() -> Any:
-    """The library. Raises ValueError where it is not installed."""
+    """Return the library. Raises MissingLibrary where it is not installed."""
     try:
         import torch  # noqa: F401
         import transformers
     except ImportError:
-        raise Lacking(f"models are loaded with transformers and torch: {install_command(LIBRARY, 'models')}") from None
+        raise MissingLibrary(
+            f"models are loaded with transformers and torch: {install_command(LIBRARY, 'models')}"
+        ) from None
     return transformers
 
 
-def read(place: Place, kind: str, **options: Any) -> Any:
-    """What the class `kind` of transformers reads there: a tokenizer, a model. Raises ValueError where it cannot."""
+def read_pretrained(place: ModelLocation, kind: str, **options: Any) -> Any:
+    """Load an object of the transformers class `kind` (a tokenizer, a model). Raises ValueError where that fails."""
     library = transformers()
     try:
         with _quiet():
             return getattr(library, kind).from_pretrained(place.name, local_files_only=place.local, **options)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        told = str(error).strip().splitlines() or [type(error).__name__]
-        raise ValueError(f"{place.name} cannot be loaded by {kind}: {told[0]}") from error
+        error_lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise ValueError(f"{place.name} cannot be loaded by {kind}: {error_lines[0]}") from error
 
 
-def read_model(place: Place, kind: str, **options: Any) -> Any:
-    """The model there. Raises ValueError where weights are missing, too, which transformers would make up."""
-    model, report = read(place, kind, output_loading_info=True, **options)
-    unread = UNREAD if kind == "AutoModel" else ()
+def read_model(place: ModelLocation, kind: str, **options: Any) -> Any:
+    """Load a model. Raises ValueError also where weights are missing, which transformers would make up."""
+    model, report = read_pretrained(place, kind, output_loading_info=True, **options)
+    unread = OPTIONAL_WEIGHTS if kind == "AutoModel" else ()
     missing = sorted(key for key in report["missing_keys"] if not any(part in key for part in unread))
     if missing:
         raise ValueError(
@@ -122,7 +133,7 @@ def read_model(place: Place, kind: str, **options: Any) -> Any:
     return model
 
 
-def _reach(name: str) -> None:
+def _check_hub(name: str) -> None:
     """Ask the hub for the model once: loading would try again and again for a minute without a network."""
     from huggingface_hub import HfApi
 
@@ -150,39 +161,40 @@ def _quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def named(given: Any) -> str:
-    """A short name for a model that was given as path, hub id, callable or objects."""
-    if isinstance(given, str | Path):
-        return str(given)
-    if isinstance(given, tuple | list) and given:
-        return str(getattr(getattr(given[0], "config", None), "name_or_path", "") or type(given[0]).__name__)
-    return str(getattr(given, "__qualname__", type(given).__name__))
+def model_label(source: Any) -> str:
+    """Return a short name for a model that was passed as path, hub id, callable or objects."""
+    if isinstance(source, str | Path):
+        return str(source)
+    if isinstance(source, tuple | list) and source:
+        return str(getattr(getattr(source[0], "config", None), "name_or_path", "") or type(source[0]).__name__)
+    return str(getattr(source, "__qualname__", type(source).__name__))
 
 
-def callable_of(given: Any) -> Callable[[Any], Any] | None:
-    """`given` as a function of a list of rows, if it is a callable or a mapping; None for others.
+def as_function(source: Any) -> Callable[[Any], Any] | None:
+    """Return a callable or a mapping as a function of a list of rows; None for other objects.
 
     A mapping holds results by text; for rows of several texts it holds mappings by the second text, and so on.
-
     Raises ValueError for a bare torch model, which is callable but takes no texts.
     """
-    if hasattr(given, "forward") and hasattr(given, "parameters"):
+    if hasattr(source, "forward") and hasattr(source, "parameters"):
         raise ValueError("a model needs its tokenizer: give the pair (model, tokenizer)")
-    if hasattr(given, "keys") and hasattr(given, "__getitem__"):
-        return lambda rows: [_looked_up(given, row) for row in rows]
-    return given if callable(given) else None
+    if hasattr(source, "keys") and hasattr(source, "__getitem__"):
+        return lambda rows: [_look_up(source, row) for row in rows]
+    return source if callable(source) else None
 
 
-def asked(function: Callable[[Any], Any], rows: list[Any], what: str) -> list[Any]:
-    """What `function` says of `rows`, one answer each. Raises ValueError where it gives another number of them."""
+def ask_function(function: Callable[[Any], Any], rows: list[Any], answer_kind: str) -> list[Any]:
+    """Call `function` on `rows` and return one answer each. Raises ValueError for another number of answers."""
     answers = function(rows)
-    found = answers.tolist() if hasattr(answers, "tolist") else list(answers)
-    if len(found) != len(rows):
-        raise ValueError(f"the model gave {len(found)} answers for {len(rows)} texts; it has to give {what} for each")
-    return found
+    answer_list = answers.tolist() if hasattr(answers, "tolist") else list(answers)
+    if len(answer_list) != len(rows):
+        raise ValueError(
+            f"the model gave {len(answer_list)} answers for {len(rows)} texts; it has to give {answer_kind} for each"
+        )
+    return answer_list
 
 
-class OfCheckpoint(Module):
+class CheckpointModule(Module):
     """A module whose config is its model, as in `load("toxicity", "folder or hub id")`."""
 
     def __init__(self, config_name: str | None = None, *, compat: bool = False, **options: Any) -> None:
@@ -193,8 +205,11 @@ class OfCheckpoint(Module):
         self.config_name = config_name or "default"
 
 
-def wanted(model: Any, name: str, original: str) -> Any:
-    """`model`. Raises ValueError, with what there is to give, where it is None; `original` is what evaluate loads."""
+def require_model(model: Any, name: str, original: str) -> Any:
+    """Return `model`.
+
+    Raises ValueError, naming the choices, where it is None; `original` is the default of evaluate.
+    """
     if model is None:
         raise ValueError(
             f"{name} needs a model, and none is shipped or loaded unasked: give model=, a local folder, a hub id (the "
@@ -203,11 +218,11 @@ def wanted(model: Any, name: str, original: str) -> Any:
     return model
 
 
-def _looked_up(table: Any, row: Any) -> Any:
+def _look_up(table: Any, row: Any) -> Any:
     """The entry of a text, or of several texts one inside the other."""
-    found = table
+    entry = table
     for text in row if isinstance(row, tuple) else (row,):
-        if text not in found:
+        if text not in entry:
             raise ValueError(f"the mapping that was given as a model does not know {row!r:.80}")
-        found = found[text]
-    return found
+        entry = entry[text]
+    return entry

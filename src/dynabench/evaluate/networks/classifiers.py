@@ -1,4 +1,4 @@
-"""Texts to probabilities of classes, by the names that the classifier gives them."""
+"""Probabilities of classes for texts, by the names that the classifier has for the classes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,62 +6,62 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.networks.batches import batches
-from dynabench.evaluate.networks.checkpoints import Loaded, asked, callable_of, loaded
+from dynabench.evaluate.networks.batches import token_batches
+from dynabench.evaluate.networks.checkpoints import LoadedModel, as_function, ask_function, load_model
 
 
-def probabilities(
+def class_probabilities(
     model: Any, texts: Sequence[str], batch_size: int = 32, device: str | None = None, max_length: int | None = None
 ) -> tuple[tuple[str, ...], Floats]:
-    """Names of the classes, sorted, and the probability of each for each text, shape (n, K).
+    """Return names of the classes, sorted, and the probability of each for each text, shape (n, K).
 
     Args:
         model: a local folder, a hub id or a pair (model, tokenizer) of a sequence classifier of transformers; or a
             function of a list of texts (or a mapping of text) to one answer each: a mapping of class to probability,
-            or a list of {"label": ..., "score": ...} as pipelines of transformers give it.
-        texts: n texts; a classifier of transformers sees their first tokens, as many as it reads.
+            or a list of {"label": ..., "score": ...} as pipelines of transformers return it.
+        texts: n texts; a classifier of transformers reads their first tokens, up to its limit.
         batch_size: texts that run together.
-        device: see `checkpoints.loaded`.
-        max_length: tokens after which a text is cut; by default what the classifier reads.
+        device: see `checkpoints.load_model`.
+        max_length: tokens after which a text is cut; by default the limit of the classifier.
 
     Raises:
         ValueError: no such model, or answers that are no probabilities by class.
     """
-    function = callable_of(model)
+    function = as_function(model)
     if function is None:
-        names, found = _by_transformers(
-            loaded(model, "AutoModelForSequenceClassification", device), texts, batch_size, max_length
+        names, table = _by_transformers(
+            load_model(model, "AutoModelForSequenceClassification", device), texts, batch_size, max_length
         )
     else:
-        names, found = _by_function(asked(function, list(texts), "probabilities by class"))
+        names, table = _by_function(ask_function(function, list(texts), "probabilities by class"))
     order = np.argsort(names)
-    return tuple(names[place] for place in order), found[:, order]
+    return tuple(names[place] for place in order), table[:, order]
 
 
-def logits(
-    model: Loaded, columns: Sequence[Sequence[str]], batch_size: int = 32, max_length: int | None = None
+def sequence_logits(
+    model: LoadedModel, columns: Sequence[Sequence[str]], batch_size: int = 32, max_length: int | None = None
 ) -> Floats:
-    """What a sequence classifier says of each text, or pair of texts, shape (n, K).
+    """Return the logits of a sequence classifier for each text, or pair of texts, shape (n, K).
 
     `columns` are one or two columns of n texts. They run sorted by length, padded on the tokenizer's side; beyond
-    `max_length` tokens (by default what the model reads) they are cut.
+    `max_length` tokens (by default the model's limit) they are cut.
     """
     import torch
 
-    found: list[Any] = [None] * len(columns[0])
-    for rows, batch in batches(model, columns, batch_size, max_length):
+    logit_rows: list[Any] = [None] * len(columns[0])
+    for rows, batch in token_batches(model, columns, batch_size, max_length):
         with torch.inference_mode():
             scores = model.model(**batch).logits.double().cpu().numpy()
         for row, score in zip(rows, scores, strict=True):
-            found[row] = score
-    return np.stack(found)
+            logit_rows[row] = score
+    return np.stack(logit_rows)
 
 
 def _by_transformers(
-    model: Loaded, texts: Sequence[str], batch_size: int, max_length: int | None
+    model: LoadedModel, texts: Sequence[str], batch_size: int, max_length: int | None
 ) -> tuple[list[str], Floats]:
     """Softmax over one of several classes; a sigmoid of each where several may hold at once, or there is only one."""
-    scores = logits(model, [texts], batch_size, max_length)
+    scores = sequence_logits(model, [texts], batch_size, max_length)
     config = model.model.config
     names = [str(config.id2label[place]) for place in range(scores.shape[1])]
     if config.problem_type == "multi_label_classification" or scores.shape[1] == 1:
@@ -73,18 +73,18 @@ def _by_transformers(
 def _by_function(answers: list[Any]) -> tuple[list[str], Floats]:
     rows = [_by_name(row, answer) for row, answer in enumerate(answers)]
     names = sorted(set().union(*rows))
-    found = np.array([[row.get(name, 0.0) for name in names] for row in rows], float)
-    if not (np.isfinite(found) & (found >= 0) & (found <= 1 + 1e-6)).all():
-        row = int(np.argwhere(~(np.isfinite(found) & (found >= 0) & (found <= 1 + 1e-6)))[0][0])
+    table = np.array([[row.get(name, 0.0) for name in names] for row in rows], float)
+    if not (np.isfinite(table) & (table >= 0) & (table <= 1 + 1e-6)).all():
+        row = int(np.argwhere(~(np.isfinite(table) & (table >= 0) & (table <= 1 + 1e-6)))[0][0])
         raise ValueError(f"the model gave {rows[row]} for row {row}; probabilities lie between 0 and 1")
-    return names, found
+    return names, table
 
 
 def _by_name(row: int, answer: Any) -> dict[str, float]:
     if isinstance(answer, Mapping):
         answer = [answer] if {"label", "score"} <= answer.keys() else [*_pairs(answer)]
-    if isinstance(answer, list | tuple) and all(isinstance(one, Mapping) and "label" in one for one in answer):
-        return {str(one["label"]): float(one["score"]) for one in answer}
+    if isinstance(answer, list | tuple) and all(isinstance(entry, Mapping) and "label" in entry for entry in answer):
+        return {str(entry["label"]): float(entry["score"]) for entry in answer}
     raise ValueError(
         f"the model gave {answer!r:.80} for row {row}; it has to give a mapping of class to probability for each text"
     )

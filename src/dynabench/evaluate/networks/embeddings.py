@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.networks.batches import reads
-from dynabench.evaluate.networks.checkpoints import Loaded, asked
+from dynabench.evaluate.networks.batches import token_limit
+from dynabench.evaluate.networks.checkpoints import LoadedModel, ask_function
 
 
-class Embedded(NamedTuple):
+class EmbeddedText(NamedTuple):
     """A text's T tokens, their vectors of length 1, shape (T, D), and which of them are no special tokens, (T,)."""
 
     tokens: tuple[Hashable, ...]
@@ -19,22 +19,22 @@ class Embedded(NamedTuple):
     own: NDArray[np.bool_]
 
 
-def by_transformers(model: Loaded, texts: Sequence[str], layer: int, batch_size: int) -> list[Embedded]:
-    """Embeddings after `layer` of the model's encoder (0 are the inputs'); each text is read once.
+def embed_by_transformers(model: LoadedModel, texts: Sequence[str], layer: int, batch_size: int) -> list[EmbeddedText]:
+    """Return embeddings after `layer` of the model's encoder (0: the input embeddings); each text runs once.
 
-    Texts are cut where the model reads no further. Raises ValueError for a layer that the model does not have.
+    Texts are cut at the model's limit. Raises ValueError for a layer that the model does not have.
     """
     import torch
 
-    has = int(model.model.config.num_hidden_layers)
-    if not 0 <= layer <= has:
-        raise ValueError(f"num_layers={layer}: the model has {has} layers")
+    layer_count = int(model.model.config.num_hidden_layers)
+    if not 0 <= layer <= layer_count:
+        raise ValueError(f"num_layers={layer}: the model has {layer_count} layers")
     different = sorted(set(texts), key=lambda text: (-len(text), text))
-    found: dict[str, Embedded] = {}
+    by_text: dict[str, EmbeddedText] = {}
     encoder = model.model.get_encoder() if model.model.config.is_encoder_decoder else model.model
     for start in range(0, len(different), batch_size):
         part = different[start : start + batch_size]
-        batch = _encoded(model, part)
+        batch = _encode(model, part)
         special = batch.pop("special_tokens_mask").bool().numpy()
         mask = batch["attention_mask"].bool().numpy()
         with torch.inference_mode():
@@ -42,19 +42,21 @@ def by_transformers(model: Loaded, texts: Sequence[str], layer: int, batch_size:
         vectors = read.hidden_states[layer].double().cpu().numpy()
         ids = batch["input_ids"].cpu().numpy()
         for row, text in enumerate(part):
-            kept = mask[row]
-            found[text] = Embedded(tuple(ids[row][kept].tolist()), _unit(vectors[row][kept]), ~special[row][kept])
-    return [found[text] for text in texts]
+            unpadded = mask[row]
+            by_text[text] = EmbeddedText(
+                tuple(ids[row][unpadded].tolist()), _unit(vectors[row][unpadded]), ~special[row][unpadded]
+            )
+    return [by_text[text] for text in texts]
 
 
-def by_function(function: Any, texts: Sequence[str]) -> list[Embedded]:
-    """Embeddings from a function of texts to {"tokens": ..., "vectors": ...} each; all tokens are the text's own.
+def embed_by_function(function: Any, texts: Sequence[str]) -> list[EmbeddedText]:
+    """Return embeddings from a function of texts to {"tokens": ..., "vectors": ...}; no token is special.
 
-    Raises ValueError where it gives anything else, or not one vector of one length for each token.
+    Raises ValueError for another answer, or not one vector of one length for each token.
     """
     different = list(dict.fromkeys(texts))
-    found = {}
-    for text, answer in zip(different, asked(function, different, "tokens and vectors"), strict=True):
+    by_text = {}
+    for text, answer in zip(different, ask_function(function, different, "tokens and vectors"), strict=True):
         if not isinstance(answer, Mapping) or {"tokens", "vectors"} - answer.keys():
             raise ValueError(f'the model gave {answer!r:.80} for {text!r:.40}; it has to give {{"tokens", "vectors"}}')
         tokens = tuple(answer["tokens"])
@@ -63,13 +65,13 @@ def by_function(function: Any, texts: Sequence[str]) -> list[Embedded]:
             vectors = vectors.reshape(0, 1)
         if vectors.ndim != 2 or len(vectors) != len(tokens) or not np.isfinite(vectors).all():
             raise ValueError(f"the model has to give one vector of numbers for each of the tokens of {text!r:.40}")
-        found[text] = Embedded(tokens, _unit(vectors), np.ones(len(tokens), bool))
-    return [found[text] for text in texts]
+        by_text[text] = EmbeddedText(tokens, _unit(vectors), np.ones(len(tokens), bool))
+    return [by_text[text] for text in texts]
 
 
-def _encoded(model: Loaded, texts: Sequence[str]) -> Any:
+def _encode(model: LoadedModel, texts: Sequence[str]) -> Any:
     tokenizer = model.tokenizer
-    longest = reads(model)
+    longest = token_limit(model)
     if tokenizer.pad_token is None:
         raise ValueError("the tokenizer has no padding token; set one (tokenizer.pad_token) and give the pair")
     return tokenizer(

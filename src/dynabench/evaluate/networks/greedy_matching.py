@@ -1,4 +1,4 @@
-"""Each token against the most similar one of the other text: what BERTScore keeps of a pair of texts, and its scores.
+"""Greedy matching of tokens with the most similar ones of another text: pairs of texts as BERTScore scores them.
 
 Zhang, Kishore, Wu, Weinberger and Artzi, BERTScore: Evaluating Text Generation with BERT, ICLR 2020, section 3.
 """
@@ -13,70 +13,73 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.networks.embeddings import Embedded
+from dynabench.evaluate.networks.embeddings import EmbeddedText
 from dynabench.evaluate.states import Sums
 
-Weights = Mapping[Hashable, float]
+TokenWeights = Mapping[Hashable, float]
 
 
-class Side(NamedTuple):
+class MatchedSide(NamedTuple):
     """Tokens of one text of a pair, without special ones, and the similarity of each to its match, (T,)."""
 
     tokens: tuple[Hashable, ...]
     best: Floats
 
 
-class Pair(NamedTuple):
+class MatchedPair(NamedTuple):
     """A candidate and a reference."""
 
-    candidate: Side
-    reference: Side
+    candidate: MatchedSide
+    reference: MatchedSide
 
 
-def matched(candidate: Embedded, reference: Embedded) -> Pair:
+def match_tokens(candidate: EmbeddedText, reference: EmbeddedText) -> MatchedPair:
     """Match each token with the most similar one of the other text; special tokens can be matches, but need none."""
     if not (candidate.own.any() and reference.own.any()):
         none = np.zeros(0)
-        return Pair(Side((), none), Side(_own(reference), none))
+        return MatchedPair(MatchedSide((), none), MatchedSide(_own(reference), none))
     alike = candidate.vectors @ reference.vectors.T
-    return Pair(Side(_own(candidate), alike.max(1)[candidate.own]), Side(_own(reference), alike.max(0)[reference.own]))
+    return MatchedPair(
+        MatchedSide(_own(candidate), alike.max(1)[candidate.own]),
+        MatchedSide(_own(reference), alike.max(0)[reference.own]),
+    )
 
 
 @dataclass(frozen=True)
-class Matches:
-    """Pairs of each row, one for each of its references; with how they are weighed and rescaled, a state.
+class TokenMatches:
+    """Matched pairs of each row, one for each of its references; with weights and baseline, a state.
 
     `idf` is True for weights from all references (so they change as batches merge), or the weights themselves;
     `baseline` are the values of precision, recall and F1 that become 0.
     """
 
-    rows: tuple[tuple[Pair, ...], ...]
-    idf: bool | Weights = False
+    rows: tuple[tuple[MatchedPair, ...], ...]
+    idf: bool | TokenWeights = False
     baseline: tuple[float, ...] | None = None
     hashcode: str = ""
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __add__(self, other: "Matches") -> "Matches":
+    def __add__(self, other: "TokenMatches") -> "TokenMatches":
         if self.hashcode != other.hashcode or self.baseline != other.baseline or self.idf != other.idf:
             raise ValueError("only batches of the same model, layer, weights and baseline merge")
-        return Matches(self.rows + other.rows, self.idf, self.baseline, self.hashcode)
+        return TokenMatches(self.rows + other.rows, self.idf, self.baseline, self.hashcode)
 
     @cached_property
     def scores(self) -> Sums:
         """Precision, recall and F1 of each row, shape (n, 3): the best of its references, each by itself."""
         weights = self._weights()
-        found = np.array([np.max([_score(pair, weights) for pair in pairs], 0) for pairs in self.rows])
+        score_rows = np.array([np.max([_score(pair, weights) for pair in pairs], 0) for pairs in self.rows])
         if self.baseline is not None:
             base = np.array(self.baseline)
-            found = (found - base) / (1 - base)
-        return Sums(found)
+            score_rows = (score_rows - base) / (1 - base)
+        return Sums(score_rows)
 
     def total(self) -> Floats:
         """See `State`: sums of the three, and the number of rows."""
-        found: Floats = self.scores.total()
-        return found
+        sums: Floats = self.scores.total()
+        return sums
 
     def resamples(self, rng: np.random.Generator, times: int) -> Iterator[Floats]:
         """See `State`; weights stay those of all references."""
@@ -88,10 +91,10 @@ class Matches:
 
     def at(self, rows: Ints) -> Floats:
         """See `State`."""
-        found: Floats = self.scores.at(rows)
-        return found
+        totals: Floats = self.scores.at(rows)
+        return totals
 
-    def _weights(self) -> Weights | None:
+    def _weights(self) -> TokenWeights | None:
         """Inverse document frequencies with one added, of tokens of all references (Zhang et al., equation 1)."""
         if not isinstance(self.idf, bool):
             return self.idf
@@ -107,15 +110,15 @@ class Matches:
 class _Frequencies(dict[Hashable, float]):
     """Weights, with that of an unseen token."""
 
-    def __init__(self, known: dict[Hashable, float], texts: int) -> None:
-        super().__init__(known)
+    def __init__(self, weights: dict[Hashable, float], texts: int) -> None:
+        super().__init__(weights)
         self.unseen = float(np.log(texts + 1))
 
     def __missing__(self, token: Hashable) -> float:
         return self.unseen
 
 
-def _score(pair: Pair, weights: Weights | None) -> tuple[float, float, float]:
+def _score(pair: MatchedPair, weights: TokenWeights | None) -> tuple[float, float, float]:
     if not len(pair.candidate.best):
         return 0.0, 0.0, 0.0
     precision, recall = _mean(pair.candidate, weights), _mean(pair.reference, weights)
@@ -123,7 +126,7 @@ def _score(pair: Pair, weights: Weights | None) -> tuple[float, float, float]:
     return precision, recall, 2 * precision * recall / total if total else 0.0
 
 
-def _mean(side: Side, weights: Weights | None) -> float:
+def _mean(side: MatchedSide, weights: TokenWeights | None) -> float:
     if weights is None:
         return float(side.best.mean())
     try:
@@ -134,5 +137,5 @@ def _mean(side: Side, weights: Weights | None) -> float:
     return float((side.best * weight).sum() / weight.sum()) if weight.sum() else float(side.best.mean())
 
 
-def _own(text: Embedded) -> tuple[Hashable, ...]:
+def _own(text: EmbeddedText) -> tuple[Hashable, ...]:
     return tuple(token for token, own in zip(text.tokens, text.own, strict=True) if own)

@@ -1,4 +1,4 @@
-"""What the metric and the measurement "perplexity" share, and bits per byte with them."""
+"""Shared parts of the metric and the measurement "perplexity", and of bits per byte."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Module
-from dynabench.evaluate.networks.checkpoints import asked, callable_of, loaded
+from dynabench.evaluate.networks.checkpoints import as_function, ask_function, load_model
 from dynabench.evaluate.networks.language_models import Likelihoods, text_likelihoods, utf8_bytes, window_likelihoods
 from dynabench.evaluate.states import Sums
 
 
-def chosen_of(model_id: Any, model: Any, name: str) -> Any:
-    """The one of the two options that was given. Raises ValueError for none or both."""
+def choose_model(model_id: Any, model: Any, name: str) -> Any:
+    """Return `model` or `model_id`, whichever was passed. Raises ValueError for none or both."""
     if (model_id is None) == (model is None):
         raise ValueError(
             f"{name} needs one model: give model_id=, the folder or hub id of a causal language model, or model=, "
@@ -21,16 +21,16 @@ def chosen_of(model_id: Any, model: Any, name: str) -> Any:
     return model if model_id is None else model_id
 
 
-def told(model: Any, texts: list[str]) -> Likelihoods | None:
-    """Likelihoods from the function or mapping `model`; None where it is neither.
+def likelihoods_by_function(model: Any, texts: list[str]) -> Likelihoods | None:
+    """Return likelihoods from the function or mapping `model`; None where it is neither.
 
-    Raises ValueError for what is no list of log-probabilities.
+    Raises ValueError for answers that are no lists of log-probabilities.
     """
-    function = callable_of(model)
+    function = as_function(model)
     if function is None:
         return None
     sums, tokens = np.zeros(len(texts)), np.zeros(len(texts), np.int64)
-    for row, answer in enumerate(asked(function, texts, "log-probabilities of tokens")):
+    for row, answer in enumerate(ask_function(function, texts, "log-probabilities of tokens")):
         try:
             scores = np.asarray(answer, float)
         except (TypeError, ValueError):
@@ -44,26 +44,28 @@ def told(model: Any, texts: list[str]) -> Likelihoods | None:
     return Likelihoods(sums, tokens, utf8_bytes(texts))
 
 
-def perplexities_of(
+def text_perplexities(
     model: Any, texts: list[str], batch_size: int, add_start_token: bool, device: str | None, max_length: int | None
 ) -> Sums:
     """Rows of negative log-likelihood, tokens and perplexity, shape (n, 3)."""
-    found = told(model, texts)
-    if found is None:
-        chosen = loaded(model, "AutoModelForCausalLM", device)
-        found = text_likelihoods(*chosen, texts, batch_size, add_start_token, max_length)
-    if (found.tokens == 0).any():
-        raise ValueError(f"row {int((found.tokens == 0).argmax())} has no tokens, so it has no perplexity; drop it")
+    likelihoods = likelihoods_by_function(model, texts)
+    if likelihoods is None:
+        loaded_model = load_model(model, "AutoModelForCausalLM", device)
+        likelihoods = text_likelihoods(*loaded_model, texts, batch_size, add_start_token, max_length)
+    if (likelihoods.tokens == 0).any():
+        raise ValueError(
+            f"row {int((likelihoods.tokens == 0).argmax())} has no tokens, so it has no perplexity; drop it"
+        )
     with np.errstate(over="ignore"):
-        each = np.exp(-found.log_probabilities / found.tokens)
-    if not np.isfinite(each).all():
-        row = int((~np.isfinite(each)).argmax())
+        perplexities = np.exp(-likelihoods.log_probabilities / likelihoods.tokens)
+    if not np.isfinite(perplexities).all():
+        row = int((~np.isfinite(perplexities)).argmax())
         raise ValueError(f"row {row} is impossible for the model: its perplexity is infinite")
-    return Sums(np.stack([-found.log_probabilities, found.tokens, each], 1))
+    return Sums(np.stack([-likelihoods.log_probabilities, likelihoods.tokens, perplexities], 1))
 
 
 class PerplexityOfTexts(Module):
-    """The core of both modules: their states have rows of negative log-likelihood, tokens and perplexity."""
+    """Base of both modules: their states have rows of negative log-likelihood, tokens and perplexity."""
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """The mean of the texts' perplexities, and the perplexity of all tokens together."""
@@ -85,13 +87,13 @@ class PerplexityOfTexts(Module):
         return {key: result[key] for key in ("perplexities", "mean_perplexity")}
 
 
-def bits_of(model: Any, texts: list[str], batch_size: int, device: str | None, max_length: int | None) -> Sums:
+def text_bits(model: Any, texts: list[str], batch_size: int, device: str | None, max_length: int | None) -> Sums:
     """Rows of bits, bytes and tokens, shape (n, 3)."""
-    found = told(model, texts)
-    if found is None:
-        chosen = loaded(model, "AutoModelForCausalLM", device)
-        found = window_likelihoods(*chosen, texts, batch_size, max_length)
-    if not np.isfinite(found.log_probabilities).all():
-        row = int((~np.isfinite(found.log_probabilities)).argmax())
+    likelihoods = likelihoods_by_function(model, texts)
+    if likelihoods is None:
+        loaded_model = load_model(model, "AutoModelForCausalLM", device)
+        likelihoods = window_likelihoods(*loaded_model, texts, batch_size, max_length)
+    if not np.isfinite(likelihoods.log_probabilities).all():
+        row = int((~np.isfinite(likelihoods.log_probabilities)).argmax())
         raise ValueError(f"row {row} is impossible for the model: it takes infinitely many bits")
-    return Sums(np.stack([-found.log_probabilities / np.log(2), found.bytes, found.tokens], 1))
+    return Sums(np.stack([-likelihoods.log_probabilities / np.log(2), likelihoods.bytes, likelihoods.tokens], 1))

@@ -1,4 +1,4 @@
-"""Metrics that are learnt: a model reads the texts of a row and says one number."""
+"""Learned metrics: a model reads the texts of a row and returns one number."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -7,19 +7,19 @@ import numpy as np
 
 from dynabench.evaluate.columns import Column, Floats, Texts
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.networks.checkpoints import OfCheckpoint, asked, callable_of, loaded
-from dynabench.evaluate.networks.classifiers import logits
+from dynabench.evaluate.networks.checkpoints import CheckpointModule, as_function, ask_function, load_model
+from dynabench.evaluate.networks.classifiers import sequence_logits
 from dynabench.evaluate.states import Sums
 
 
-def scores(
+def model_scores(
     model: Any,
     rows: Sequence[tuple[str, ...]],
     batch_size: int = 32,
     device: str | None = None,
     max_length: int | None = None,
 ) -> Floats:
-    """The number that `model` says of each row of two or three texts, shape (n,).
+    """Return the score that `model` gives each row of two or three texts, shape (n,).
 
     Args:
         model: a function of the list of rows to one number each; or a local folder, a hub id or a pair (model,
@@ -27,27 +27,27 @@ def scores(
             its first segment and the others, joined by the tokenizer's separator, as its second.
         rows: n rows, as tuples of texts.
         batch_size: rows that run together.
-        device: see `checkpoints.loaded`.
+        device: see `checkpoints.load_model`.
         max_length: tokens after which the texts of a row are cut, the longest first.
 
     Raises:
         ValueError: no such model, more than one output, or answers that are no numbers.
     """
-    function = callable_of(model)
+    function = as_function(model)
     if function is not None:
-        return _numbers(asked(function, list(rows), "one number"))
-    chosen = loaded(model, "AutoModelForSequenceClassification", device)
-    if chosen.model.config.num_labels != 1:
+        return _numbers(ask_function(function, list(rows), "one number"))
+    loaded_model = load_model(model, "AutoModelForSequenceClassification", device)
+    if loaded_model.model.config.num_labels != 1:
         raise ValueError(
-            f"the model has {chosen.model.config.num_labels} outputs; a learnt metric is a regression with one "
+            f"the model has {loaded_model.model.config.num_labels} outputs; a learnt metric is a regression with one "
             "(num_labels=1): choose such a checkpoint, or give a function"
         )
-    between = chosen.tokenizer.sep_token or chosen.tokenizer.eos_token or " "
+    between = loaded_model.tokenizer.sep_token or loaded_model.tokenizer.eos_token or " "
     columns = [[row[0] for row in rows], [between.join(row[1:]) for row in rows]]
-    return _numbers(logits(chosen, columns, batch_size, max_length)[:, 0].tolist())
+    return _numbers(sequence_logits(loaded_model, columns, batch_size, max_length)[:, 0].tolist())
 
 
-class Learnt(OfCheckpoint, Metric):
+class LearnedMetric(CheckpointModule, Metric):
     """A metric whose model scores each row; its state has those scores."""
 
     def formula(self, total: Floats) -> dict[str, Floats]:
@@ -63,7 +63,7 @@ class Learnt(OfCheckpoint, Metric):
         return {"scores": state.rows[:, 0]}
 
 
-class LearntOfPairs(Learnt):
+class LearnedPairMetric(LearnedMetric):
     """A learnt metric of texts and references that in the original gives no mean."""
 
     columns: ClassVar[Mapping[str, Column]] = {"predictions": Texts(), "references": Texts()}
@@ -75,12 +75,12 @@ class LearntOfPairs(Learnt):
 
 def _numbers(answers: list[Any]) -> Floats:
     try:
-        found = np.asarray(answers, float)
+        score_array = np.asarray(answers, float)
     except (TypeError, ValueError):
-        found = np.zeros((0, 0))
-    if found.ndim != 1:
+        score_array = np.zeros((0, 0))
+    if score_array.ndim != 1:
         raise ValueError(f"the model gave {answers[0]!r:.80} for row 0; it has to give one number for each row")
-    if not np.isfinite(found).all():
-        row = int((~np.isfinite(found)).argmax())
-        raise ValueError(f"the model gave {found[row]} for row {row}, which is no number to average")
-    return found
+    if not np.isfinite(score_array).all():
+        row = int((~np.isfinite(score_array)).argmax())
+        raise ValueError(f"the model gave {score_array[row]} for row {row}, which is no number to average")
+    return score_array

@@ -13,11 +13,11 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats
 
-WORTH_SHARING = 16  # tokens of a context: below, running it again costs less than a second pass
+MIN_SHARED_CONTEXT = 16  # tokens of a context: below, running it again costs less than a second pass
 
 
-class Row(NamedTuple):
-    """Token ids that are given (at least one) and token ids that are scored (at least one)."""
+class ScoredTokens(NamedTuple):
+    """Context token ids (at least one) and target token ids that are scored (at least one)."""
 
     context: tuple[int, ...]
     target: tuple[int, ...]
@@ -28,44 +28,47 @@ class Row(NamedTuple):
         return len(self.context) + len(self.target)
 
 
-def positions(model: Any) -> int | None:
-    """How many tokens the model reads; None where its architecture sets no limit."""
+def max_positions(model: Any) -> int | None:
+    """Return the number of tokens that the model reads; None where its architecture sets no limit."""
     return getattr(model.config, "max_position_embeddings", None)
 
 
-def summed(model: Any, rows: Sequence[Row], batch_size: int = 16) -> Floats:
-    """The sum of the targets' log-probabilities of each row, shape (n,). Raises ValueError for a row too long."""
+def sum_log_probabilities(model: Any, rows: Sequence[ScoredTokens], batch_size: int = 16) -> Floats:
+    """Return the sum of the targets' log-probabilities of each row, shape (n,).
+
+    Raises ValueError for a row too long.
+    """
     import torch
 
     if batch_size < 1:
         raise ValueError(f"batch_size={batch_size}: give 1 or more")
-    limit = positions(model)
+    limit = max_positions(model)
     for number, row in enumerate(rows):
         if limit and row.size > limit:
             raise ValueError(
                 f"row {number} has {row.size} tokens, the model reads {limit}; shorten it or set max_length"
             )
-    found = np.zeros(len(rows))
+    sums = np.zeros(len(rows))
     with torch.inference_mode():
-        left = _shared(model, rows, batch_size, found)
-        order = sorted(left, key=lambda number: -rows[number].size)
+        remaining = _score_shared_contexts(model, rows, batch_size, sums)
+        order = sorted(remaining, key=lambda number: -rows[number].size)
         for start in range(0, len(order), batch_size):
             part = order[start : start + batch_size]
-            found[part] = _plain(model, [rows[number] for number in part])
-    return found
+            sums[part] = _score_padded(model, [rows[number] for number in part])
+    return sums
 
 
-def _plain(model: Any, rows: Sequence[Row]) -> Floats:
+def _score_padded(model: Any, rows: Sequence[ScoredTokens]) -> Floats:
     """One pass over padded rows. Only logits of positions from the shortest context on are computed."""
-    ids, mask = _padded([row.context + row.target for row in rows], model.device)
+    ids, mask = _pad([row.context + row.target for row in rows], model.device)
     first = min(len(row.context) for row in rows) - 1
     keep = {"logits_to_keep": ids.shape[1] - first} if _takes(model, "logits_to_keep") else {}
     logits = model(input_ids=ids, attention_mask=mask, use_cache=False, **keep).logits
     starts = [len(row.context) - 1 - (ids.shape[1] - logits.shape[1]) for row in rows]
-    return _gathered(logits, starts, [row.target for row in rows])
+    return _gather_scores(logits, starts, [row.target for row in rows])
 
 
-def _shared(model: Any, rows: Sequence[Row], batch_size: int, found: Floats) -> list[int]:
+def _score_shared_contexts(model: Any, rows: Sequence[ScoredTokens], batch_size: int, sums: Floats) -> list[int]:
     """Score rows that share a long context with its keys and values computed once; numbers of the rows that are left.
 
     Contexts of one batch have the same length: so nothing is padded before a target, and positions are right in
@@ -74,7 +77,7 @@ def _shared(model: Any, rows: Sequence[Row], batch_size: int, found: Floats) -> 
     groups: dict[tuple[int, ...], list[int]] = {}
     for number, row in enumerate(rows):
         groups.setdefault(row.context, []).append(number)
-    worth = {c: g for c, g in groups.items() if len(g) > 1 and len(c) >= WORTH_SHARING}
+    worth = {c: g for c, g in groups.items() if len(g) > 1 and len(c) >= MIN_SHARED_CONTEXT}
     if not worth or not _takes(model, "past_key_values"):
         return list(range(len(rows)))
     done: set[int] = set()
@@ -85,7 +88,7 @@ def _shared(model: Any, rows: Sequence[Row], batch_size: int, found: Floats) -> 
         )
         if scores is None:
             break
-        found[numbers] = scores
+        sums[numbers] = scores
         done.update(numbers)
     return [number for number in range(len(rows)) if number not in done]
 
@@ -119,22 +122,22 @@ def _with_cache(
         return None
     owners = [number for number, group in enumerate(targets) for _ in group]
     rows = [target for group in targets for target in group]
-    found = _gathered(read.logits[owners, -1:], [0] * len(rows), [row[:1] for row in rows])
+    scores = _gather_scores(read.logits[owners, -1:], [0] * len(rows), [row[:1] for row in rows])
     longer = [number for number, row in enumerate(rows) if len(row) > 1]
     for start in range(0, len(longer), batch_size):
         part = longer[start : start + batch_size]
-        more, mask = _padded([rows[number][:-1] for number in part], model.device)
+        more, mask = _pad([rows[number][:-1] for number in part], model.device)
         seen = torch.ones(len(part), ids.shape[1], dtype=mask.dtype, device=mask.device)
         own = copy.deepcopy(past)
         own.batch_select_indices(torch.tensor([owners[number] for number in part], device=model.device))
         logits = model(
             input_ids=more, attention_mask=torch.cat([seen, mask], 1), past_key_values=own, use_cache=True
         ).logits
-        found[part] += _gathered(logits, [0] * len(part), [rows[number][1:] for number in part])
-    return found
+        scores[part] += _gather_scores(logits, [0] * len(part), [rows[number][1:] for number in part])
+    return scores
 
 
-def _gathered(logits: Any, starts: Sequence[int], targets: Sequence[tuple[int, ...]]) -> Floats:
+def _gather_scores(logits: Any, starts: Sequence[int], targets: Sequence[tuple[int, ...]]) -> Floats:
     """The sum of log-probabilities of each target, whose first token is predicted at position `start`; shape (n,)."""
     import torch
 
@@ -149,7 +152,7 @@ def _gathered(logits: Any, starts: Sequence[int], targets: Sequence[tuple[int, .
     return sums
 
 
-def _padded(rows: Sequence[tuple[int, ...]], device: Any) -> tuple[Any, Any]:
+def _pad(rows: Sequence[tuple[int, ...]], device: Any) -> tuple[Any, Any]:
     """Ids and mask, each (n, longest), padded on the right with 0, which nothing sees."""
     import torch
 

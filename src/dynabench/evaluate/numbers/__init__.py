@@ -1,1 +1,1 @@
-"""What metrics of numbers, ranks and curves share."""
+"""Shared parts of the metrics of numbers, ranks and curves."""

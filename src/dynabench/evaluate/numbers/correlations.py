@@ -1,4 +1,4 @@
-"""Correlations of two columns of numbers: what pearsonr and spearmanr share."""
+"""Correlations of two columns of numbers: shared parts of pearsonr and spearmanr."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -16,12 +16,12 @@ class Correlation(Metric):
     def result(self, state: Any, *, return_pvalue: bool = False, **options: Any) -> dict[str, Any]:
         """See `Module`. Raises ValueError for fewer than two rows and for a constant column."""
         key, chance = (output.name for output in self.card.outputs)
-        refuse_constant(state.pairs, key)
-        found = super().result(state, **options)
-        return {**found, chance: self.pvalue(found[key], len(state))} if return_pvalue else found
+        require_spread(state.pairs, key)
+        scores = super().result(state, **options)
+        return {**scores, chance: self.pvalue(scores[key], len(state))} if return_pvalue else scores
 
 
-def refuse_constant(pairs: Floats, name: str) -> None:
+def require_spread(pairs: Floats, name: str) -> None:
     """Raise ValueError where one of the columns (predictions, references), shape (n, 2), has no spread."""
     if len(pairs) < 2:
         raise ValueError(f"{name} needs at least two examples, there is one")

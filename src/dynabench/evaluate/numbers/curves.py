@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.columns import Column, Floats, Numbers, listed
+from dynabench.evaluate.columns import Column, Floats, Numbers, as_list
 from dynabench.evaluate.ratios import ratio
 
 Spread = Callable[[Floats], Any]
@@ -25,15 +25,15 @@ class Series(Column):
 
     def clean(self, values: Any, name: str) -> list[Floats]:
         """See `Numbers`. Raises ValueError where a run has fewer than two numbers."""
-        series = [Numbers().clean(item, f"{name}: run {run}") for run, item in enumerate(listed(values, name))]
+        series = [Numbers().clean(item, f"{name}: run {run}") for run, item in enumerate(as_list(values, name))]
         for run, numbers in enumerate(series):
             if len(numbers) < 2:
                 raise ValueError(f"{name}: run {run} has {len(numbers)} values; a curve needs two or more")
         return series
 
 
-def joined(timesteps: Sequence[Floats], rewards: Sequence[Floats]) -> tuple[Floats, ...]:
-    """Curves. Raises ValueError where a run has more of one than of the other, or its time steps do not rise."""
+def make_curves(timesteps: Sequence[Floats], rewards: Sequence[Floats]) -> tuple[Floats, ...]:
+    """Return curves. Raises ValueError for a run with unequal lengths, or whose time steps do not rise."""
     for run, (steps, values) in enumerate(zip(timesteps, rewards, strict=True)):
         if len(steps) != len(values):
             raise ValueError(f"run {run} has {len(steps):,} timesteps and {len(values):,} rewards; give one for each")
@@ -48,17 +48,17 @@ def interquartile(values: Floats) -> Any:
     return np.subtract(*np.percentile(values, [75, 25], axis=0))
 
 
-def deviation(values: Floats) -> Any:
+def median_deviation(values: Floats) -> Any:
     """The median absolute deviation from the median of each column, shape (...)."""
     return np.median(np.abs(values - np.median(values, axis=0)), axis=0)
 
 
-def standard(values: Floats) -> Any:
+def standard_deviation(values: Floats) -> Any:
     """The standard deviation of each column, shape (...); NaN for a single row."""
     return values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1:], np.nan)
 
 
-SPREADS: dict[str, Spread] = {"Iqr": interquartile, "Mad": deviation, "Stddev": standard}
+SPREADS: dict[str, Spread] = {"Iqr": interquartile, "Mad": median_deviation, "Stddev": standard_deviation}
 
 
 def expected_tail(values: Floats, alpha: float, upper: bool = False) -> float:
@@ -69,13 +69,13 @@ def expected_tail(values: Floats, alpha: float, upper: bool = False) -> float:
     return float(values[values <= bound + 1e-12 * np.abs(bound)].mean())
 
 
-def reach(curve: Floats) -> float:
-    """How far a curve rises: its 95th percentile less its start."""
+def rise(curve: Floats) -> float:
+    """Return the rise of a curve: its 95th percentile less its start."""
     return float(np.percentile(curve[1], 95) - curve[1, 0])
 
 
 def drawdown(curve: Floats) -> Floats:
-    """How far each reward lies below the highest before it, shape (T,)."""
+    """Return the distance of each reward below the highest before it, shape (T,)."""
     rewards = curve[1]
     return np.asarray(np.maximum.accumulate(rewards) - rewards)
 
@@ -94,12 +94,12 @@ def high_energy(curve: Floats, threshold: float) -> float:
     return float(ratio(energy[frequency > threshold].sum(), energy[frequency > 0].sum()))
 
 
-def windows(curves: Sequence[Floats], points: Floats, size: float, measure: Spread) -> Floats:
+def window_measures(curves: Sequence[Floats], points: Floats, size: float, measure: Spread) -> Floats:
     """`measure` of the values in the `size` steps up to each point, shape (runs, points).
 
     Raises ValueError for a window without values.
     """
-    found = np.empty((len(curves), len(points)))
+    window_values = np.empty((len(curves), len(points)))
     for run, (steps, values) in enumerate(curves):
         first = np.searchsorted(steps, points - size + 1, "left")
         last = np.searchsorted(steps, points, "right")
@@ -109,16 +109,16 @@ def windows(curves: Sequence[Floats], points: Floats, size: float, measure: Spre
                 f"run {run} has no timestep in the {size:,g} steps up to {point:,g}; choose other eval_points, or "
                 "larger window_size and window_size_trimmed"
             )
-        found[run] = [measure(values[start:stop]) for start, stop in zip(first, last, strict=True)]
-    return found
+        window_values[run] = [measure(values[start:stop]) for start, stop in zip(first, last, strict=True)]
+    return window_values
 
 
-def nearest(curves: Sequence[Floats], points: Floats, size: float) -> Floats:
+def nearest_values(curves: Sequence[Floats], points: Floats, size: float) -> Floats:
     """The value at the step nearest to each point, shape (runs, points).
 
     Raises ValueError where it is half of `size` away, or more.
     """
-    found = np.empty((len(curves), len(points)))
+    nearest_rows = np.empty((len(curves), len(points)))
     for run, (steps, values) in enumerate(curves):
         place = np.abs(steps[:, None] - points).argmin(0)
         far = np.abs(steps[place] - points) >= size / 2
@@ -127,12 +127,12 @@ def nearest(curves: Sequence[Floats], points: Floats, size: float) -> Floats:
                 f"run {run} has no timestep less than {size / 2:,g} from {points[int(far.argmax())]:,g}; choose other "
                 "eval_points or a larger window_size"
             )
-        found[run] = values[place]
-    return found
+        nearest_rows[run] = values[place]
+    return nearest_rows
 
 
-def smoothed(curves: Sequence[Floats], threshold: float, rough: bool = False) -> Iterator[Floats]:
-    """Curves without what is faster than `threshold` (1 is half the rate of steps); 0 leaves them as they are.
+def smooth_curves(curves: Sequence[Floats], threshold: float, rough: bool = False) -> Iterator[Floats]:
+    """Yield curves without frequencies above `threshold` (1 is half the rate of steps); 0 leaves them unchanged.
 
     In second-order sections: in one fraction (`rough`, as the authors have it) a filter of this order loses digits,
     at 0.01 some 2 % of a constant. Raises ValueError for a threshold outside [0, 1).

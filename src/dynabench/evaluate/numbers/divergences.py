@@ -1,7 +1,7 @@
-"""How far two clouds of points lie from each other: their histograms over common clusters, and divergences of these.
+"""Distance of two sets of points: their histograms over common clusters, and divergences of these.
 
-Sources: Pillutla and others, MAUVE: measuring the gap between neural text and human text using divergence frontiers,
-NeurIPS 2021; Liu, Pillutla and others, Divergence frontiers for generative models, NeurIPS 2021.
+Sources: Pillutla and others, MAUVE: measuring the gap between neural text and human text using divergence
+frontiers, NeurIPS 2021; Liu, Pillutla and others, Divergence frontiers for generative models, NeurIPS 2021.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ ROWS = 4096  # of which distances to all centres are held at once
 
 
 def histograms(first: Floats, second: Floats, clusters: Ints, buckets: int) -> tuple[Floats, Floats]:
-    """The share of the rows of each cloud in each cluster; `clusters` are those of `first`, then of `second`."""
+    """Return the share of the rows of each set in each cluster; `clusters` are those of `first`, then of `second`."""
     parts = np.split(clusters, [len(first)])
     counts = [np.bincount(part, minlength=buckets) for part in parts]
     return counts[0] / len(first), counts[1] / len(second)
@@ -28,7 +28,7 @@ def frontier(p: Floats, q: Floats, weights: Floats, scale: float) -> Floats:
     return np.concatenate([[[1.0, 0.0]], inner, [[0.0, 1.0]]])
 
 
-def area(curve: Floats) -> float:
+def area_under_frontier(curve: Floats) -> float:
     """The area below a curve from (1, 0) to (0, 1), by trapezoids; the same along either axis."""
     x, y = curve.T
     return float(((x[:-1] - x[1:]) * (y[:-1] + y[1:])).sum() / 2)
@@ -43,7 +43,7 @@ def frontier_integral(p: Floats, q: Floats) -> float:
     return float(((p + q) / 2 - mean).sum())
 
 
-def reduced(points: Floats, explained: float, most: int, rng: np.random.Generator) -> Floats:
+def reduce_dimensions(points: Floats, explained: float, most: int, rng: np.random.Generator) -> Floats:
     """Points of length 1 in as many principal components as explain this share of their variance, shape (n, d').
 
     Components are of `most` points, drawn without replacement; of all where that is negative or not fewer than all.
@@ -58,7 +58,7 @@ def reduced(points: Floats, explained: float, most: int, rng: np.random.Generato
     return result
 
 
-def clustered(points: Floats, buckets: int, redo: int, most: int, rng: np.random.Generator) -> Ints:
+def cluster_points(points: Floats, buckets: int, redo: int, most: int, rng: np.random.Generator) -> Ints:
     """The cluster of each point by k-means, shape (n,): the best of `redo` trials of up to `most` rounds each.
 
     Lloyd's rounds from centres drawn by k-means++ (Arthur and Vassilvitskii, 2007). Clusters are numbered by their
@@ -108,9 +108,9 @@ def _nearest(points: Floats, centres: Floats) -> tuple[Ints, Floats]:
     for start in range(0, len(points), ROWS):
         part = points[start : start + ROWS]
         away = length - 2 * part @ centres.T
-        found = away.argmin(1)
-        clusters[start : start + ROWS] = found
-        squares[start : start + ROWS] = away[np.arange(len(part)), found] + (part**2).sum(1)
+        closest = away.argmin(1)
+        clusters[start : start + ROWS] = closest
+        squares[start : start + ROWS] = away[np.arange(len(part)), closest] + (part**2).sum(1)
     return clusters, np.maximum(squares, 0)
 
 

@@ -1,4 +1,4 @@
-"""Mean errors of predicted numbers: what mae, mse, mape, smape and mase share."""
+"""Mean errors of predicted numbers: shared parts of mae, mse, mape, smape and mase."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -16,7 +16,7 @@ Error = Callable[[Floats, Floats], Floats]
 
 
 class MeanError(Metric):
-    """A weighted mean, by output, of what `error` says of predictions and references; a ratio of sums."""
+    """A weighted mean of errors, by output; a ratio of sums."""
 
     columns: ClassVar[Mapping[str, Column]] = {"predictions": Numbers(wide=True), "references": Numbers(wide=True)}
     optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
@@ -25,21 +25,21 @@ class MeanError(Metric):
     error: Error
 
     def update(self, predictions: Floats, references: Floats, sample_weight: Floats | None = None) -> Sums:
-        """Errors of each row and output. Raises ValueError where there is none to sum, see `summed`."""
-        return summed(self.error, predictions, references, sample_weight)
+        """Return errors of each row and output. Raises ValueError as `error_sums` does."""
+        return error_sums(self.error, predictions, references, sample_weight)
 
     def formula(self, total: Floats, *, multioutput: Multioutput = "uniform_average") -> dict[str, Floats]:
         """The mean of each output, combined."""
-        return {self.card.outputs[0].name: combined(means(total), multioutput)}
+        return {self.card.outputs[0].name: combine_outputs(mean_errors(total), multioutput)}
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
-        """See `Module`. Raises ValueError where all examples weigh nothing."""
+        """See `Module`. Raises ValueError where all examples weigh 0."""
         if not state.rows[:, -1].any():
             raise ValueError("sample_weight: all examples weigh 0; give at least one a positive weight")
         return super().result(state, **options)
 
 
-def summed(error: Error, predictions: Floats, references: Floats, weights: Floats | None) -> Sums:
+def error_sums(error: Error, predictions: Floats, references: Floats, weights: Floats | None) -> Sums:
     """Rows of K errors times their weight and, last, the weight: shape (n, K + 1).
 
     Raises ValueError for columns of different shapes, negative weights and errors that overflow.
@@ -60,13 +60,16 @@ def summed(error: Error, predictions: Floats, references: Floats, weights: Float
     return Sums(np.concatenate([rows * weight, weight], axis=1))
 
 
-def means(total: Floats) -> Floats:
-    """The mean error of each output, shape (..., K), from totals of `summed`; NaN where nothing weighs anything."""
+def mean_errors(total: Floats) -> Floats:
+    """Return the mean error of each output, shape (..., K), from totals of `error_sums`.
+
+    NaN where all weights are 0.
+    """
     return ratio(total[..., :-2], total[..., -2:-1], np.nan)
 
 
-def combined(each: Floats, multioutput: Multioutput) -> Floats:
-    """One number for all outputs, shape (...), or with "raw_values" `each` as it is, shape (..., K).
+def combine_outputs(errors: Floats, multioutput: Multioutput) -> Floats:
+    """Return one number for all outputs, shape (...), or with "raw_values" the errors as they are, shape (..., K).
 
     Raises ValueError for an unknown word and for weights that do not fit the outputs.
     """
@@ -75,9 +78,9 @@ def combined(each: Floats, multioutput: Multioutput) -> Floats:
             raise ValueError(
                 f"no multioutput {multioutput!r}; there are uniform_average, raw_values or a list of weights"
             )
-        return each if multioutput == "raw_values" else np.asarray(each.mean(-1))
+        return errors if multioutput == "raw_values" else np.asarray(errors.mean(-1))
     weights = np.asarray(multioutput, float)
-    if weights.shape != each.shape[-1:] or not np.isfinite(weights).all() or weights.sum() == 0:
-        raise ValueError(f"multioutput needs a weight for each of {each.shape[-1]} outputs, with a sum other than 0")
-    result: Floats = each @ weights / weights.sum()
+    if weights.shape != errors.shape[-1:] or not np.isfinite(weights).all() or weights.sum() == 0:
+        raise ValueError(f"multioutput needs a weight for each of {errors.shape[-1]} outputs, with a sum other than 0")
+    result: Floats = errors @ weights / weights.sum()
     return result

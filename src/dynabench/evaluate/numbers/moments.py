@@ -9,13 +9,13 @@ import numpy as np
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.states.summed import Summed
+from dynabench.evaluate.states.summed import SummedState
 
 ROUNDING = 1e-13  # a variance below this share of the mean square is what rounding leaves of a constant
 
 
 @dataclass(frozen=True)
-class Moments(Summed):
+class Moments(SummedState):
     """Pairs (u, v), shape (n, 2). Totals of shape (..., 6): sums of u, v, u*u, v*v, u*v, and the number of pairs.
 
     Before they are summed, both columns are moved to mean 0 and scaled to at most 1 (of all rows that are here, so
@@ -48,17 +48,17 @@ def correlation(total: Floats) -> Floats:
     u, v, uu, vv, uv, n = np.moveaxis(total, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         across = uv - u * v / n
-    first, second = varying(uu, u, n), varying(vv, v, n)
-    return quotient(across, first, second)
+    first, second = centred_squares(uu, u, n), centred_squares(vv, v, n)
+    return correlation_of_sums(across, first, second)
 
 
-def quotient(across: Floats, first: Floats, second: Floats) -> Floats:
+def correlation_of_sums(across: Floats, first: Floats, second: Floats) -> Floats:
     """The correlation from sums of products and of squares about the mean; NaN where one of the latter is 0."""
     result: Floats = np.clip(ratio(across, np.sqrt(first * second), np.nan), -1, 1)
     return result
 
 
-def varying(square: Floats, plain: Floats, n: Floats) -> Floats:
+def centred_squares(square: Floats, plain: Floats, n: Floats) -> Floats:
     """The sum of squares about the mean, from sums of squares and of values; 0 for a constant."""
     rest = square - ratio(plain * plain, n)
     return np.where(rest > ROUNDING * square, rest, 0.0)

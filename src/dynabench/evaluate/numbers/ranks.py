@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.numbers.moments import Moments, quotient
-from dynabench.evaluate.states import Additive, blocks
+from dynabench.evaluate.numbers.moments import Moments, correlation_of_sums
+from dynabench.evaluate.states import Additive, block_sizes
 
 
 @dataclass(frozen=True)
-class Ranked(Additive):
+class RankedPairs(Additive):
     """Pairs of numbers, shape (n, 2). Totals have shape (..., 3): the sums of u*v, u*u and v*v over rows, where u and
     v are the mid-ranks in both columns less the mean rank. They are halves, so nothing is rounded."""
 
@@ -58,14 +58,14 @@ class Ranked(Additive):
             -own * own + _signed(counts * own, place) + (len(self) - np.bincount(place, counts)[place]) / 4
             for own, place in ((u, places[0]), (v, places[1]))
         ]
-        yield Ranked.weighed(self, counts) + np.stack([across, *squares], -1), counts
+        yield RankedPairs.weighed(self, counts) + np.stack([across, *squares], -1), counts
 
     def _concordance(self) -> Iterator[Floats]:
         """For each pair k the sum over rows of the product of both signs of their distance from k, in blocks."""
         _, counts, first, second = self._atoms
         first, second = first.astype(np.int32), second.astype(np.int32)
         start = 0
-        for size in blocks(len(counts), len(counts)):
+        for size in block_sizes(len(counts), len(counts)):
             cut = slice(start, start + size)
             signs = np.sign(first[cut, None] - first) * np.sign(second[cut, None] - second)
             yield signs @ counts.astype(float)
@@ -73,8 +73,11 @@ class Ranked(Additive):
 
 
 @dataclass(frozen=True)
-class Correlated(Ranked):
-    """Pairs of numbers for both correlations: totals have shape (..., 3 + 6), those of `Ranked` and of `Moments`."""
+class CorrelatedPairs(RankedPairs):
+    """Pairs of numbers for both correlations.
+
+    Totals have shape (..., 3 + 6), those of `RankedPairs` and of `Moments`.
+    """
 
     @cached_property
     def _moments(self) -> tuple[Floats, Floats]:
@@ -87,15 +90,15 @@ class Correlated(Ranked):
         return np.concatenate([super().weighed(counts), counts @ self._moments[1]], -1)
 
     def left_out(self) -> Iterator[tuple[Floats, Ints]]:
-        """See `Ranked`."""
+        """See `RankedPairs`."""
         total, alone = self._moments
         for ranks, counts in super().left_out():
             yield np.concatenate([ranks, total - alone], -1), counts
 
 
 def rank_correlation(sums: Floats) -> Floats:
-    """Spearman's correlation from totals of `Ranked`, shape (...); NaN where a column is constant."""
-    return quotient(*np.moveaxis(sums, -1, 0))
+    """Return Spearman's correlation from totals of `RankedPairs`, shape (...); NaN where a column is constant."""
+    return correlation_of_sums(*np.moveaxis(sums, -1, 0))
 
 
 def _centred(counts: NDArray[Any], places: Ints) -> Floats:

@@ -1,7 +1,7 @@
 """Runs one program within limits. `sandbox.py` starts this file in a process of its own; nothing imports it.
 
-The program comes through standard input, the limits as the first argument. What happened goes to standard output,
-followed by a word that the program is not told, so that ending early, or printing, cannot pass for success.
+The program comes through standard input, the limits as the first argument. The outcome goes to standard output,
+after a secret word that the program does not know, so that ending early, or printing, cannot pass for success.
 """
 
 import contextlib
@@ -21,13 +21,13 @@ NOBODY = 65534
 
 
 def leave_network(library: ctypes.CDLL) -> None:
-    """Moves into an empty network where the kernel lets us; bubblewrap has done so where it is in use."""
+    """Move into an empty network where the kernel allows it; bubblewrap has done so where it is in use."""
     if sys.platform == "linux":
         library.unshare(NEW_NETWORK if os.getuid() == 0 else NEW_NETWORK | NEW_USER)
 
 
 def leave_root(library: ctypes.CDLL) -> None:
-    """Becomes nobody: limits on processes do not hold for root, and its files are not the program's."""
+    """Become the user nobody: limits on processes do not hold for root, and its files are not the program's."""
     if os.getuid() == 0:
         # Python may lie where nobody else may look; what is open already stays within reach through /proc/self/fd.
         held = {path: os.open(path, os.O_RDONLY | os.O_DIRECTORY) for path in sys.path if Path(path).is_dir()}
@@ -42,7 +42,7 @@ def leave_root(library: ctypes.CDLL) -> None:
 
 
 def move_imports(places: dict[str, str]) -> None:
-    """Imports from the new places what was to come from the old ones, in packages that are imported already too."""
+    """Import from the new places instead of the old ones, also in packages that are imported already."""
     sys.path[:] = places.values()
     sys.path_importer_cache.clear()
     for module in list(sys.modules.values()):
@@ -51,8 +51,8 @@ def move_imports(places: dict[str, str]) -> None:
                 module.__path__ = [path.replace(f"{old}/", f"{new}/", 1) for path in module.__path__]
 
 
-def limit(limits: dict[str, Any]) -> None:
-    """Processor time, memory, size and number of files; no further process and no thread."""
+def set_limits(limits: dict[str, Any]) -> None:
+    """Limit processor time, memory, size and number of files; allow no further process and no thread."""
     seconds = int(limits["seconds"]) + 1
     for kind, most, last in (
         (resource.RLIMIT_CPU, seconds, seconds + 1),
@@ -68,7 +68,7 @@ def limit(limits: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """See the module."""
+    """Run the program of standard input and write its outcome."""
     limits = json.loads(sys.argv.pop())
     word, _, program = sys.stdin.read().partition("\n")
     report = os.dup(1)
@@ -77,7 +77,7 @@ def main() -> None:
     library = ctypes.CDLL(None)
     leave_network(library)
     leave_root(library)
-    limit(limits)
+    set_limits(limits)
     module = sys.modules["program"] = types.ModuleType("program")
     try:
         exec(compile(program, "program.py", "exec"), vars(module))  # noqa: S102 - what this file is for

@@ -1,4 +1,4 @@
-"""pass@k: how likely one of k programs passes, of n that were tried and c that passed.
+"""pass@k: the probability that one of k programs passes, from n programs that ran and c that passed.
 
 Source: Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374 (2021), equation 1.
 """
@@ -23,15 +23,15 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> Floats:
     return result
 
 
-def estimates(n: ArrayLike, c: ArrayLike, ks: Sequence[int]) -> Floats:
+def pass_at_k_table(n: ArrayLike, c: ArrayLike, ks: Sequence[int]) -> Floats:
     """`pass_at_k` of each problem for each k, shape (problems, len(ks))."""
     return np.stack([pass_at_k(n, c, k) for k in ks], -1)
 
 
-def named(means: Floats, ks: Sequence[int]) -> dict[str, Floats]:
-    """Means over problems, shape (..., len(ks)), by name, without those for which some problem had too few programs.
+def means_by_name(means: Floats, ks: Sequence[int]) -> dict[str, Floats]:
+    """Return means over problems, shape (..., len(ks)), by name, without each k that exceeds a problem's programs.
 
-    Raises ValueError where that leaves none.
+    Raises ValueError where no k is left.
     """
     whole = {f"pass@{k}": means[..., place] for place, k in enumerate(ks) if not np.isnan(means[..., place]).all()}
     if not whole:
@@ -39,9 +39,9 @@ def named(means: Floats, ks: Sequence[int]) -> dict[str, Floats]:
     return whole
 
 
-def checked(k: int | Sequence[int]) -> tuple[int, ...]:
-    """`k` as whole numbers from 1. Raises ValueError for anything else."""
+def check_ks(k: int | Sequence[int]) -> tuple[int, ...]:
+    """Return `k` as whole numbers from 1. Raises ValueError for anything else."""
     ks = tuple(k) if isinstance(k, Sequence | np.ndarray) else (k,)
-    if not ks or not all(isinstance(one, int | np.integer) and one >= 1 for one in ks):
+    if not ks or not all(isinstance(item, int | np.integer) and item >= 1 for item in ks):
         raise ValueError(f"k is {k!r}; give whole numbers from 1, such as [1, 10]")
-    return tuple(int(one) for one in ks)
+    return tuple(int(item) for item in ks)

@@ -1,10 +1,10 @@
-"""Runs Python programs that nobody has read, each in a process of its own, within limits.
+"""Runs untrusted Python programs, each in a process of its own, within limits.
 
-Where bubblewrap works the process sees no network, no other process and of the file system only Python and a folder
-of its own. Elsewhere it leaves the network if the kernel allows it, but reads what its user may read, and writes and
-ends what that user may; started by root that user is nobody. It can start no process and no thread, and its time,
-memory and files are limited. This stops accidents and most mischief; against an attacker who knows holes of the kernel
-only a machine that can be thrown away helps.
+Where bubblewrap works the process sees no network, no other process and of the file system only Python and a
+folder of its own. Elsewhere it leaves the network if the kernel allows it, but reads what its user may read,
+and writes and ends what that user may; started by root that user is nobody. It can start no process and no
+thread, and its time, memory and files are limited. This stops accidents and most mischief; against an
+attacker who knows holes of the kernel only a machine that can be thrown away helps.
 """
 
 import json
@@ -28,13 +28,13 @@ from dynabench.evaluate.programs import bubblewrap
 from dynabench.evaluate.programs.bubblewrap import NOBODY
 
 GRACE = 5.0  # seconds that starting Python may take on a busy machine, and that a program may resist its alarm
-STOPPED = (signal.SIGALRM, signal.SIGXCPU)
-SILENT = "failed: it ended before its end was reached"
+TIME_SIGNALS = (signal.SIGALRM, signal.SIGXCPU)
+ENDED_EARLY = "failed: it ended before its end was reached"
 WEAK_SECONDS = 60.0  # for which an answer without bubblewrap is kept
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProgramLimits:
     """Of one program: seconds of time, bytes of memory, bytes of each file."""
 
     seconds: float = 3.0
@@ -50,22 +50,22 @@ class _Confinement:
     until: float
 
 
-_passed: list[_Confinement] = []
+_trusted: list[_Confinement] = []
 _TRYING = threading.Lock()
 
 
-def outcomes(programs: Sequence[str], limits: Limits, workers: int = 4) -> list[str]:
-    """Of each program "passed", "timed out" or "failed: " and why; `workers` run at once.
+def run_programs(programs: Sequence[str], limits: ProgramLimits, workers: int = 4) -> list[str]:
+    """Run all programs, `workers` at once, and return for each "passed", "timed out" or "failed: " and the reason.
 
     Raises ValueError where programs cannot be confined here.
     """
-    command = confinement()
+    command = confinement_command()
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda program: run(program, limits, command), programs))
+        return list(pool.map(lambda program: run_program(program, limits, command), programs))
 
 
-def confinement() -> tuple[str, ...]:
-    """Return what to put before Python's command: bubblewrap's, or nothing where it is missing or may not work.
+def confinement_command() -> tuple[str, ...]:
+    """Return the prefix of Python's command: bubblewrap's, or nothing where it is missing or does not work.
 
     The answer without bubblewrap is kept for a minute only, as the trial may have failed on a busy machine.
     Raises ValueError where not even a harmless program passes.
@@ -73,25 +73,25 @@ def confinement() -> tuple[str, ...]:
     if os.name != "posix":
         raise ValueError("programs can be confined on Linux and macOS only; run this there or in a container")
     with _TRYING:
-        if not _passed or time.monotonic() >= _passed[-1].until:
-            _passed[:] = [_try_confinements()]
-        return _passed[0].command
+        if not _trusted or time.monotonic() >= _trusted[-1].until:
+            _trusted[:] = [_try_confinements()]
+        return _trusted[0].command
 
 
 def _try_confinements() -> _Confinement:
     """Return the first confinement in which a harmless program passes; raises ValueError where there is none."""
     for command in (_bubblewrap(), ()):
-        if command is not None and run("import json, math", Limits(30), command) == "passed":
+        if command is not None and run_program("import json, math", ProgramLimits(30), command) == "passed":
             return _Confinement(command, math.inf if command else time.monotonic() + WEAK_SECONDS)
-    raise ValueError(f"a harmless program did not pass: {run('import json, math', Limits(30), ())}")
+    raise ValueError(f"a harmless program did not pass: {run_program('import json, math', ProgramLimits(30), ())}")
 
 
-def run(program: str, limits: Limits, command: Sequence[str] = ()) -> str:
-    """What becomes of one program; see `outcomes`."""
+def run_program(program: str, limits: ProgramLimits, command: Sequence[str] = ()) -> str:
+    """Run one program and return its outcome; see `run_programs`."""
     word = secrets.token_hex(16)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as report:
         if os.getuid() == 0:
-            _give(folder)
+            _give_to_nobody(folder)
         with subprocess.Popen(
             [*command, sys.executable, "-I", "-B", "-c", _source(), json.dumps(vars(limits))],
             stdin=subprocess.PIPE,
@@ -109,25 +109,25 @@ def run(program: str, limits: Limits, command: Sequence[str] = ()) -> str:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
         report.seek(0)
-        return _told(report.read(8192).decode(errors="replace"), word, process.returncode)
+        return _outcome(report.read(8192).decode(errors="replace"), word, process.returncode)
 
 
-def _give(folder: str) -> None:
+def _give_to_nobody(folder: str) -> None:
     """The folder belongs to nobody, whom the process becomes."""
     try:
         os.chown(folder, NOBODY, NOBODY)
     except OSError:
-        told = "root cannot become an ordinary user here, so programs cannot be confined; run this as one"
-        raise ValueError(told) from None
+        message = "root cannot become an ordinary user here, so programs cannot be confined; run this as one"
+        raise ValueError(message) from None
 
 
-def _told(report: str, word: str, code: int) -> str:
-    _, found, outcome = report.rpartition(f"{word} ")
-    if found:
+def _outcome(report: str, word: str, code: int) -> str:
+    _, word_seen, outcome = report.rpartition(f"{word} ")
+    if word_seen:
         return outcome
-    if any(code in (-number, 128 + number) for number in STOPPED):  # bubblewrap adds 128 instead of a sign
+    if any(code in (-number, 128 + number) for number in TIME_SIGNALS):  # bubblewrap adds 128 instead of a sign
         return "timed out"
-    return f"failed: ended by signal {abs(code) % 128}" if code < 0 or code > 128 else SILENT
+    return f"failed: ended by signal {abs(code) % 128}" if code < 0 or code > 128 else ENDED_EARLY
 
 
 @cache
@@ -137,5 +137,5 @@ def _source() -> str:
 
 def _bubblewrap() -> tuple[str, ...] | None:
     """Bubblewrap's command, or None without it: Python and its libraries to read, an empty folder to write."""
-    start = bubblewrap.command("--tmpfs", "/tmp")  # noqa: S108 - inside
+    start = bubblewrap.bubblewrap_command("--tmpfs", "/tmp")  # noqa: S108 - inside
     return None if start is None else (*start, *"--perms 0777 --dir /tmp/own --chdir /tmp/own".split())

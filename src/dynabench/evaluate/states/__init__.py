@@ -1,10 +1,10 @@
-"""What a metric remembers of the rows that it saw: the least from which its value, its merge and its resamples follow.
+"""States: the least that a metric has to keep of its rows to give its value, merge batches and resample.
 
-`Cells` is for metrics of a confusion matrix, `Sums` for means and corpus metrics whose rows add up, `Rows` for rank
-statistics and everything else. Each keeps its rows in the smallest form: so merging is joining, the result of merged
-batches is the result of all rows at once, scores per example come for free, and several systems can be resampled
-together. Where few rows differ, resampling draws how often each of them comes (one multinomial, whatever n is)
-instead of drawing n rows.
+`Cells` is for metrics of a confusion matrix, `Sums` for means and corpus metrics whose rows add up, `Rows`
+for rank statistics and everything else. Each keeps its rows in the smallest form: so merging is joining, the
+result of merged batches is the result of all rows at once, scores per example come for free, and several
+systems can be resampled together. Where few rows differ, resampling draws how often each of them comes (one
+multinomial, whatever n is) instead of drawing n rows.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.labels import DENSE, Ints, Label, coded, joined, recoded
+from dynabench.evaluate.labels import DENSE, Ints, Label, encode_labels, merge_labels, recode_labels
 from dynabench.evaluate.states.confusion import Confusion as Confusion
 
 BLOCK = 1 << 22  # numbers that a block of resamples may hold
@@ -55,12 +55,12 @@ class Additive:
         raise NotImplementedError
 
     def weighed(self, counts: NDArray[Any]) -> Any:
-        """Totals where the atoms come so often, shape (..., U)."""
+        """Return totals for these counts of the atoms, shape (..., U)."""
         raise NotImplementedError
 
     @property
     def width(self) -> int:
-        """How many numbers a total of a block takes, about."""
+        """The approximate number of values in one total of a block."""
         return len(self.atoms[1])
 
     def total(self) -> Any:
@@ -70,14 +70,14 @@ class Additive:
     def resamples(self, rng: np.random.Generator, times: int) -> Iterator[Any]:
         """See `State`."""
         counts = self.atoms[1]
-        for size in blocks(times, self.width):
+        for size in block_sizes(times, self.width):
             yield self.weighed(multinomial(rng, counts, size))
 
     def left_out(self) -> Iterator[tuple[Any, Ints]]:
         """See `State`."""
         counts = self.atoms[1]
         start = 0
-        for size in blocks(len(counts), self.width):
+        for size in block_sizes(len(counts), self.width):
             yield (
                 self.weighed(counts - np.eye(size, len(counts), start, dtype=np.int64)),
                 counts[start : start + size],
@@ -103,14 +103,14 @@ class Cells(Additive):
     @classmethod
     def of(cls, references: Ints | list[str], predictions: Ints | list[str], weights: Floats | None = None) -> "Cells":
         """From two clean columns of labels, each of n rows."""
-        labels, (true, said) = coded(references, predictions)
-        return cls(true * len(labels) + said, labels, weights)
+        labels, (true, predicted) = encode_labels(references, predictions)
+        return cls(true * len(labels) + predicted, labels, weights)
 
     def __len__(self) -> int:
         return len(self.cells)
 
     def __add__(self, other: "Cells") -> "Cells":
-        labels = joined(self.labels, other.labels)
+        labels = merge_labels(self.labels, other.labels)
         if (self.weights is None) != (other.weights is None):
             raise ValueError("weigh all batches or none")
         weights = None
@@ -119,17 +119,17 @@ class Cells(Additive):
         return Cells(np.concatenate([self.over(labels).cells, other.over(labels).cells]), labels, weights)
 
     def over(self, labels: tuple[Label, ...]) -> "Cells":
-        """The same rows with codes into `labels`, of which its own must be a part."""
+        """Return the same rows with codes into `labels`, which contain the labels of this state."""
         if labels == self.labels:
             return self
-        table = recoded(self.labels, labels)
-        true, said = self.pairs()
-        return Cells(table[true] * len(labels) + table[said], labels, self.weights)
+        table = recode_labels(self.labels, labels)
+        true, predicted = self.pairs()
+        return Cells(table[true] * len(labels) + table[predicted], labels, self.weights)
 
     def pairs(self) -> tuple[Ints, Ints]:
         """Codes of references and of predictions, each of shape (n,)."""
-        true, said = np.divmod(self.cells, max(len(self.labels), 1))
-        return true, said
+        true, predicted = np.divmod(self.cells, max(len(self.labels), 1))
+        return true, predicted
 
     @cached_property
     def atoms(self) -> tuple[Ints, Ints]:
@@ -212,7 +212,7 @@ class Sums(Additive):
         sample = self.rows[:: max(n // 1000, 1)]
         if n and len(np.unique(sample, axis=0)) <= len(sample) / 2:
             values, kind, counts = np.unique(self.rows, axis=0, return_inverse=True, return_counts=True)
-            return kind.ravel(), counts, _counted(values)
+            return kind.ravel(), counts, _append_counts(values)
         return np.arange(n), np.ones(n, np.int64), self.alone()
 
     @property
@@ -227,7 +227,7 @@ class Sums(Additive):
 
     def alone(self) -> Floats:
         """The total of each row alone, shape (n, S + 1)."""
-        return _counted(self.rows)
+        return _append_counts(self.rows)
 
     def total(self) -> Floats:
         """The sums over all rows and their number, shape (S + 1,)."""
@@ -265,14 +265,14 @@ class Rows:
     def resamples(self, rng: np.random.Generator, times: int) -> Iterator[tuple[NDArray[Any], ...]]:
         """See `State`; blocks have shape (b, n)."""
         n = len(self)
-        for size in blocks(times, n):
+        for size in block_sizes(times, n):
             yield self.at(rng.integers(0, n, (size, n)))
 
     def left_out(self) -> Iterator[tuple[tuple[NDArray[Any], ...], Ints]]:
         """See `State`; blocks have shape (b, n - 1)."""
         n = len(self)
         start = 0
-        for size in blocks(n, n):
+        for size in block_sizes(n, n):
             others = np.arange(n - 1)[None, :] + (np.arange(n - 1)[None, :] >= np.arange(start, start + size)[:, None])
             yield self.at(others), np.ones(size, np.int64)
             start += size
@@ -282,19 +282,19 @@ class Rows:
         return tuple(column[rows] for column in self.columns)
 
 
-def _counted(rows: NDArray[Any]) -> Floats:
+def _append_counts(rows: NDArray[Any]) -> Floats:
     return np.concatenate([rows.astype(float), np.ones((len(rows), 1))], axis=1)
 
 
-def blocks(times: int, width: int) -> Iterator[int]:
-    """Sizes that add up to `times`, so that size * width stays within memory."""
+def block_sizes(times: int, width: int) -> Iterator[int]:
+    """Yield sizes that add up to `times`, so that size * width stays within memory."""
     size = max(BLOCK // max(width, 1), 1)
     for start in range(0, times, size):
         yield min(size, times - start)
 
 
 def multinomial(rng: np.random.Generator, counts: Ints, times: int) -> Ints:
-    """How often each atom comes among sum(counts) rows drawn with replacement; shape (times, U)."""
+    """Return counts of each atom among sum(counts) rows drawn with replacement; shape (times, U)."""
     n = int(counts.sum())
     if len(counts) == n:  # as many atoms as rows: drawing rows and counting is quicker than one binomial an atom
         drawn = rng.integers(0, n, (times, n)) + np.arange(times)[:, None] * n

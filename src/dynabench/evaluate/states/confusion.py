@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.labels import Ints, Label
 
-LARGEST = 1 << 28  # cells of all matrices of a block that may be written out, 2 GiB
+MAX_CELLS = 1 << 28  # cells of all matrices of a block that may be written out, 2 GiB
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often each pair (reference, prediction) of K labels comes, or with what weight, shape (..., U).
+    """Counts (or weights) of each pair (reference, prediction) of K labels, shape (..., U).
 
     The U pairs that occur are `cells`: reference * K + prediction, ascending.
     """
@@ -27,7 +27,7 @@ class Confusion:
     def counts(self) -> NDArray[Any]:
         """Whole matrices, shape (..., K, K). Raises ValueError where they would not fit in memory."""
         size, shape = len(self.labels), self.found.shape[:-1]
-        if int(np.prod(shape)) * size**2 > LARGEST:
+        if int(np.prod(shape)) * size**2 > MAX_CELLS:
             raise ValueError(f"{size:,} classes make a matrix too large for memory; name fewer of them with labels=")
         whole = np.zeros((*shape, size**2), self.found.dtype)
         whole[..., self.cells] = self.found
@@ -35,18 +35,18 @@ class Confusion:
 
     @cached_property
     def hits(self) -> NDArray[Any]:
-        """The diagonals: of each label how often it is said rightly, shape (..., K)."""
+        """The diagonals: right predictions of each label, shape (..., K)."""
         code, other = np.divmod(self.cells, max(len(self.labels), 1))
         return self._summed(code[code == other], self.found[..., code == other])
 
     @cached_property
     def true(self) -> NDArray[Any]:
-        """Sums of rows: how often each label is right, shape (..., K)."""
+        """Sums of rows: references of each label, shape (..., K)."""
         return self._summed(self.cells // max(len(self.labels), 1), self.found)
 
     @cached_property
     def said(self) -> NDArray[Any]:
-        """Sums of columns: how often each label is said, shape (..., K)."""
+        """Sums of columns: predictions of each label, shape (..., K)."""
         code = self.cells % max(len(self.labels), 1)
         order = np.argsort(code, kind="stable")
         return self._summed(code[order], self.found[..., order])

@@ -11,8 +11,8 @@ from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.states import Additive, Sums
 
 
-class Summed(Additive):
-    """A state of which `sums` has one row for each example; `wrapped` makes the formula's argument of sums."""
+class SummedState(Additive):
+    """A state whose `sums` has one row for each example; `wrapped` makes the formula's argument from sums."""
 
     quick: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""A state for rank statistics: the rows stay where they are, and a resample is how often each of them comes."""
+"""A state for rank statistics: the rows stay as they are, and a resample is a weight for each of them."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.labels import Ints, Label, joined, recoded
+from dynabench.evaluate.labels import Ints, Label, merge_labels, recode_labels
 from dynabench.evaluate.states import Additive, Sums
 
 
 @dataclass(frozen=True)
-class Sample:
+class WeightedSample:
     """Rows (U, S), the weight of each in the sample or in each of many, (..., U), and the labels of coded columns."""
 
     rows: Floats
@@ -22,7 +22,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Weighted(Additive):
+class WeightedRows(Additive):
     """Rows of S numbers, shape (n, S), and their weights if they have any.
 
     Sorting once serves all resamples, which differ in weights alone: that is what makes this quicker than `Rows`.
@@ -36,22 +36,22 @@ class Weighted(Additive):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __add__(self, other: "Weighted") -> "Weighted":
+    def __add__(self, other: "WeightedRows") -> "WeightedRows":
         if (self.weights is None) != (other.weights is None):
             raise ValueError("weigh all batches or none")
         weights = None
         if self.weights is not None and other.weights is not None:
             weights = np.concatenate([self.weights, other.weights])
         if self.labels is None or other.labels is None:
-            return Weighted(_stacked(self.rows, other.rows), weights)
-        labels = joined(self.labels, other.labels)
-        return Weighted(_stacked(self.over(labels).rows, other.over(labels).rows), weights, labels)
+            return WeightedRows(_stack(self.rows, other.rows), weights)
+        labels = merge_labels(self.labels, other.labels)
+        return WeightedRows(_stack(self.over(labels).rows, other.over(labels).rows), weights, labels)
 
-    def over(self, labels: tuple[Label, ...]) -> "Weighted":
-        """The same rows with codes into `labels`, of which its own must be a part."""
+    def over(self, labels: tuple[Label, ...]) -> "WeightedRows":
+        """Return the same rows with codes into `labels`, which contain the labels of this state."""
         if self.labels is None or labels == self.labels:
             return self
-        codes = recoded(self.labels, labels)[self.rows[:, 0].astype(np.int64)]
+        codes = recode_labels(self.labels, labels)[self.rows[:, 0].astype(np.int64)]
         return replace(self, rows=np.column_stack([codes, self.rows[:, 1:]]), labels=labels)
 
     @cached_property
@@ -63,19 +63,19 @@ class Weighted(Additive):
     def _kept(self) -> Sums:
         return Sums(self.rows if self.weights is None else np.column_stack([self.rows, self.weights]))
 
-    def total(self) -> Sample:
+    def total(self) -> WeightedSample:
         """All rows, each weighing 1 or its weight."""
-        return Sample(self.rows, np.ones(len(self.rows)) if self.weights is None else self.weights, self.labels)
+        return WeightedSample(self.rows, np.ones(len(self.rows)) if self.weights is None else self.weights, self.labels)
 
-    def weighed(self, counts: NDArray[Any]) -> Sample:
+    def weighed(self, counts: NDArray[Any]) -> WeightedSample:
         """See `Additive`."""
         values = self._kept.values
         if self.weights is None:
-            return Sample(values, counts, self.labels)
-        return Sample(values[:, :-1], counts * values[:, -1], self.labels)
+            return WeightedSample(values, counts, self.labels)
+        return WeightedSample(values[:, :-1], counts * values[:, -1], self.labels)
 
 
-def _stacked(first: Floats, second: Floats) -> Floats:
+def _stack(first: Floats, second: Floats) -> Floats:
     if first.shape[1] != second.shape[1]:
         raise ValueError(f"batches have {first.shape[1]} and {second.shape[1]} columns; give all batches the same")
     return np.concatenate([first, second])

@@ -1,1 +1,1 @@
-"""What comparisons of two systems share: resampling and swapping them together."""
+"""Comparisons of two systems: resampling and swapping their rows together."""

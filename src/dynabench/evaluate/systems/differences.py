@@ -12,18 +12,18 @@ from typing import Any, Self
 import numpy as np
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.resampling import slow
+from dynabench.evaluate.resampling import is_slow
 from dynabench.evaluate.states import Additive
-from dynabench.evaluate.systems.paired import Statistic, jackknife, jackknife_of_groups, paired
-from dynabench.evaluate.systems.swapping import swaps
+from dynabench.evaluate.systems.paired import Statistic, jackknife, jackknife_of_groups, paired_resamples
+from dynabench.evaluate.systems.swaps import find_swaps
 from dynabench.stats import bootstrap
 
-SAME = 1e-10  # differences closer than this, relative to the scores, differ by rounding alone
-EXACT = 1 << 16  # outcomes up to which all are looked at
+ROUNDING = 1e-10  # differences closer than this, relative to the scores, differ by rounding alone
+MAX_EXACT = 1 << 16  # outcomes up to which all are looked at
 
 
 @dataclass(frozen=True)
-class Pair:
+class StatePair:
     """The states of two systems over the same rows."""
 
     first: Any
@@ -32,13 +32,13 @@ class Pair:
     def __len__(self) -> int:
         return len(self.first)
 
-    def __add__(self, other: Self) -> "Pair":
-        return Pair(self.first + other.first, self.second + other.second)
+    def __add__(self, other: Self) -> "StatePair":
+        return StatePair(self.first + other.first, self.second + other.second)
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """How rows are drawn and what interval is made of it."""
+class ResamplingOptions:
+    """Options of resampling: the level and method of the interval, the number of resamples and the seed."""
 
     level: float = 0.95
     resamples: int = 9999
@@ -47,7 +47,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Difference:
+class ScoreDifference:
     """First score minus second, with its bootstrap replicates, shape (B,)."""
 
     scores: tuple[float, float]
@@ -61,58 +61,61 @@ class Difference:
 
     @property
     def noise(self) -> float:
-        """By how much rounding may move the difference."""
-        return SAME * max(map(abs, self.scores))
+        """The size by which rounding may move the difference."""
+        return ROUNDING * max(map(abs, self.scores))
 
-    def interval(self, drawing: Drawing, acceleration: float = 0.0) -> dict[str, Any]:
-        """Low, high and standard error with level and method, as other modules give them."""
+    def interval(self, drawing: ResamplingOptions, acceleration: float = 0.0) -> dict[str, Any]:
+        """Return low, high and standard error with level and method, in the form of other modules."""
         span = bootstrap.interval(self.value, self.replicates, drawing.level, drawing.method, acceleration)
         limits = {"low": float(span.low), "high": float(span.high), "standard_error": float(span.error)}
         return {**limits, "level": drawing.level, "method": drawing.method}
 
     def p(self) -> float:
-        """Two-sided: how often replicates lie as far from the difference as it lies from 0."""
+        """Return the two-sided p: the share of replicates as far from the difference as the difference is from 0."""
         off = np.abs(self.replicates[np.isfinite(self.replicates)] - self.value)
         return float((1 + np.count_nonzero(off >= abs(self.value) - self.noise)) / (1 + len(off)))
 
 
-def drawn(pair: Pair, statistic: Statistic, scores: tuple[float, float], drawing: Drawing) -> Difference:
-    """The difference with its replicates. Raises ValueError for fewer than 2 rows or resamples."""
+def resampled_difference(
+    pair: StatePair, statistic: Statistic, scores: tuple[float, float], drawing: ResamplingOptions
+) -> ScoreDifference:
+    """Return the difference with its replicates. Raises ValueError for fewer than 2 rows or resamples."""
     if len(pair) < 2 or drawing.resamples < 2:
         raise ValueError("an interval needs at least two examples and two resamples")
-    blocks = paired([pair.first, pair.second], np.random.default_rng(drawing.seed), drawing.resamples)
-    return Difference(scores, np.concatenate([statistic(one) - statistic(other) for one, other in blocks]))
+    blocks = paired_resamples([pair.first, pair.second], np.random.default_rng(drawing.seed), drawing.resamples)
+    return ScoreDifference(scores, np.concatenate([statistic(first) - statistic(other) for first, other in blocks]))
 
 
-def rate(pair: Pair, statistic: Statistic, drawing: Drawing) -> float:
-    """The difference's acceleration, which BCa needs; 0 for other methods."""
+def difference_acceleration(pair: StatePair, statistic: Statistic, drawing: ResamplingOptions) -> float:
+    """Return the acceleration of the difference, which BCa needs; 0 for other methods."""
     if drawing.method != "bca":
         return 0.0
-    leave_out = jackknife_of_groups if slow(pair.first) or slow(pair.second) else jackknife
+    leave_out = jackknife_of_groups if is_slow(pair.first) or is_slow(pair.second) else jackknife
     return float(bootstrap.acceleration(leave_out(pair.first, statistic) - leave_out(pair.second, statistic)))
 
 
-def randomised(pair: Pair, statistic: Statistic, drawing: Drawing) -> tuple[float, bool]:
-    """The share of outcomes in which systems that change places row by row differ as much, and whether it is exact.
+def randomization_test(pair: StatePair, statistic: Statistic, drawing: ResamplingOptions) -> tuple[float, bool]:
+    """Return the p value of swapping rows between systems, and whether it is exact. Two-sided.
 
-    All outcomes are looked at where they are 65,536 at most (`resamples` at most, where the rows themselves are kept,
-    whose scores take longer), else `resamples` of them are drawn. Two-sided.
+    It is the share of outcomes with a difference at least as large. All outcomes are counted where they are 65,536 at
+    most (`resamples` at most, where the rows themselves are kept, whose scores take longer), else `resamples` of them
+    are drawn.
     """
-    both = swaps(pair.first, pair.second)
+    both = find_swaps(pair.first, pair.second)
 
     def scores(numbers: Any) -> tuple[Floats, Floats]:
         first, second = both.totals(numbers)
         return statistic(first), statistic(second)
 
     first, second = scores(np.zeros((1, len(both.counts)), np.int64))
-    least = abs(first[0] - second[0]) - SAME * max(abs(first[0]), abs(second[0]))
+    least = abs(first[0] - second[0]) - ROUNDING * max(abs(first[0]), abs(second[0]))
 
     def as_far(numbers: Any) -> Any:
-        one, other = scores(numbers)
-        return ~(np.abs(one - other) < least)  # what is not defined counts against a finding
+        first, other = scores(numbers)
+        return ~(np.abs(first - other) < least)  # what is not defined counts against a finding
 
-    if both.ways <= (EXACT if isinstance(both.pool, Additive) else drawing.resamples):
+    if both.ways <= (MAX_EXACT if isinstance(both.pool, Additive) else drawing.resamples):
         return min(sum(float(chance[as_far(numbers)].sum()) for numbers, chance in both.all()), 1.0), True
     outcomes = both.drawn(np.random.default_rng(drawing.seed), drawing.resamples)
-    found = sum(int(np.count_nonzero(as_far(numbers))) for numbers in outcomes)
-    return (1 + found) / (1 + drawing.resamples), False
+    extreme_count = sum(int(np.count_nonzero(as_far(numbers))) for numbers in outcomes)
+    return (1 + extreme_count) / (1 + drawing.resamples), False

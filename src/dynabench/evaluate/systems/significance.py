@@ -1,28 +1,34 @@
-"""What tests between two systems share."""
+"""Shared parts of the tests between two systems."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from dynabench.evaluate.columns import Weights
 from dynabench.evaluate.module import Comparison
-from dynabench.evaluate.plain import plain
-from dynabench.evaluate.systems.differences import Difference, Drawing, Pair, drawn, rate
-from dynabench.evaluate.systems.scored import Anything, Metric, Scored, ScoredBy, scored, single
+from dynabench.evaluate.plain_values import to_plain
+from dynabench.evaluate.systems.differences import (
+    ResamplingOptions,
+    ScoreDifference,
+    StatePair,
+    difference_acceleration,
+    resampled_difference,
+)
+from dynabench.evaluate.systems.measures import AnyColumn, FunctionScore, Metric, ModuleScore, make_measure, total_score
 
 
 class SignificanceTest(Comparison):
     """A comparison whose result has a p value."""
 
     def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
-        """Raises ValueError: a test has one result for all rows."""
+        """Raise ValueError: a test has one result for all rows."""
         raise ValueError(f"{self.name} has no scores per example: it says something about all of them together")
 
 
 class ScoreTest(SignificanceTest):
     """A test of the difference between two systems' scores, by any metric whose rows can be resampled."""
 
-    columns = {"predictions1": Anything(), "predictions2": Anything(), "references": Anything()}
-    optional = {"sample_weight": Weights(), "sources": Anything()}
+    columns = {"predictions1": AnyColumn(), "predictions2": AnyColumn(), "references": AnyColumn()}
+    optional = {"sample_weight": Weights(), "sources": AnyColumn()}
 
     def update(
         self,
@@ -34,24 +40,30 @@ class ScoreTest(SignificanceTest):
         *,
         metric: Metric = "accuracy",
         metric_options: Mapping[str, Any] | None = None,
-    ) -> Pair:
-        """The metric's states of both systems. Raises ValueError where they do not count the same rows."""
-        measure = scored(metric, None, metric_options)
-        given = {"references": references, "sample_weight": sample_weight, "sources": sources}
-        columns = {name: column for name, column in given.items() if column is not None}
+    ) -> StatePair:
+        """Return the metric's states of both systems. Raises ValueError where they do not count the same rows."""
+        measure = make_measure(metric, None, metric_options)
+        possible = {"references": references, "sample_weight": sample_weight, "sources": sources}
+        columns = {name: column for name, column in possible.items() if column is not None}
         first = measure.state(predictions1, columns, "predictions1")
         second = measure.state(predictions2, columns, "predictions2")
         if len(first) != len(second):
             raise ValueError(f"{measure.name} counts {len(first):,} and {len(second):,} rows, which cannot be paired")
-        return Pair(first, second)
+        return StatePair(first, second)
 
-    def test(self, pair: Pair, measure: Scored | ScoredBy, found: Difference, drawing: Drawing) -> dict[str, Any]:
-        """The p value, under "p", and what else the test has to say."""
+    def test(
+        self,
+        pair: StatePair,
+        measure: ModuleScore | FunctionScore,
+        observed: ScoreDifference,
+        drawing: ResamplingOptions,
+    ) -> dict[str, Any]:
+        """Return the p value, under "p", and further results of the test."""
         raise NotImplementedError
 
     def result(
         self,
-        state: Pair,
+        state: StatePair,
         *,
         metric: Metric = "accuracy",
         metric_options: Mapping[str, Any] | None = None,
@@ -62,12 +74,15 @@ class ScoreTest(SignificanceTest):
         seed: int = 0,
         **options: Any,
     ) -> dict[str, Any]:
-        """Both scores, their difference with its interval (under "interval"), and what the test says."""
-        measure, drawing = scored(metric, key, metric_options), Drawing(interval, resamples, method, seed)
-        found = difference(state, measure, drawing)
-        told = {"score1": found.scores[0], "score2": found.scores[1], "difference": found.value}
-        span = {"difference": found.interval(drawing, rate(state, measure.statistic, drawing))}
-        result: dict[str, Any] = plain({**told, **self.test(state, measure, found, drawing), "interval": span})
+        """Return both scores, their difference with its interval (under "interval"), and the test's results."""
+        measure, drawing = (
+            make_measure(metric, key, metric_options),
+            ResamplingOptions(interval, resamples, method, seed),
+        )
+        observed = score_difference(state, measure, drawing)
+        scores = {"score1": observed.scores[0], "score2": observed.scores[1], "difference": observed.value}
+        span = {"difference": observed.interval(drawing, difference_acceleration(state, measure.statistic, drawing))}
+        result: dict[str, Any] = to_plain({**scores, **self.test(state, measure, observed, drawing), "interval": span})
         return result
 
     def compute(
@@ -80,16 +95,23 @@ class ScoreTest(SignificanceTest):
         per_example: bool = False,
         **given: Any,
     ) -> Any:
-        """As `Module.compute`; the result always has an interval, of level 0.95 unless another is asked for."""
-        asked = {"interval": interval, "resamples": resamples, "method": method, "seed": seed}
+        """Compute as `Module.compute` does; the result always has an interval, of level 0.95 by default."""
+        overrides = {"interval": interval, "resamples": resamples, "method": method, "seed": seed}
         before = self.options
-        self.options = {**before, **{name: value for name, value in asked.items() if value is not None}}
+        self.options = {**before, **{name: value for name, value in overrides.items() if value is not None}}
         try:
             return super().compute(per_example=per_example, **given)
         finally:
             self.options = before
 
 
-def difference(pair: Pair, measure: Scored | ScoredBy, drawing: Drawing) -> Difference:
-    """Of the two systems' scores. Raises ValueError where one is not defined, or there are fewer than two rows."""
-    return drawn(pair, measure.statistic, (single(measure, pair.first), single(measure, pair.second)), drawing)
+def score_difference(
+    pair: StatePair, measure: ModuleScore | FunctionScore, drawing: ResamplingOptions
+) -> ScoreDifference:
+    """Return the difference of two systems' scores.
+
+    Raises ValueError where one is undefined, or with fewer than two rows.
+    """
+    return resampled_difference(
+        pair, measure.statistic, (total_score(measure, pair.first), total_score(measure, pair.second)), drawing
+    )

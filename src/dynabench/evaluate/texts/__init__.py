@@ -1,1 +1,1 @@
-"""What metrics of texts share: tokens, n-grams, edits, answers."""
+"""Shared parts of the metrics of texts: tokens, n-grams, edits, answers."""

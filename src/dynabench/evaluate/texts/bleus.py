@@ -16,8 +16,14 @@ from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.gram_counts import encoded, flattened, in_blocks, overlaps, possible
-from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenized
+from dynabench.evaluate.texts.ngram_counts import (
+    encode_tokens,
+    flatten_references,
+    map_in_blocks,
+    ngram_overlaps,
+    possible_ngrams,
+)
+from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenize_all
 
 SMOOTHINGS: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
 
@@ -25,61 +31,70 @@ SMOOTHINGS: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1, "
 def bleu_state(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
-    of: str | Tokenizer,
+    tokenizer: str | Tokenizer,
     orders: int = 4,
     closest: bool = True,
 ) -> Sums:
-    """Rows of counts, shape (n, 2 + 2 * orders). Raises ValueError for `orders` below 1.
+    """Return rows of counts, shape (n, 2 + 2 * orders). Raises ValueError for `orders` below 1.
 
-    A row's reference length is that of the reference `closest` in length to the prediction (the shorter of two), or
-    else of the shortest one.
+    A row's reference length is that of the reference closest in length to the prediction (the shorter of two);
+    without `closest` that of the shortest reference.
     """
     if orders < 1:
         raise ValueError(f"n-grams have at least one token: max_order cannot be {orders}")
-    return Sums(in_blocks(partial(_rows, of=of, orders=orders, closest=closest), predictions, references))
+    return Sums(
+        map_in_blocks(partial(_rows, tokenizer=tokenizer, orders=orders, closest=closest), predictions, references)
+    )
 
 
 def sacrebleu_state(
-    predictions: Sequence[str], references: Sequence[Sequence[str]], of: str | Tokenizer, lowercase: bool = False
+    predictions: Sequence[str], references: Sequence[Sequence[str]], tokenizer: str | Tokenizer, lowercase: bool = False
 ) -> Sums:
-    """The same as sacrebleu prepares it: white space at the end goes first."""
+    """Return the same counts after sacrebleu's preparation: white space at the end of texts is removed."""
     case = str.lower if lowercase else str
-    said = [case(text).rstrip() for text in predictions]
-    return bleu_state(said, [[case(text).rstrip() for text in row] for row in references], of)
+    predicted = [case(text).rstrip() for text in predictions]
+    return bleu_state(predicted, [[case(text).rstrip() for text in row] for row in references], tokenizer)
 
 
 def _rows(
-    predictions: Sequence[str], references: Sequence[Sequence[str]], *, of: str | Tokenizer, orders: int, closest: bool
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    tokenizer: str | Tokenizer,
+    orders: int,
+    closest: bool,
 ) -> Ints:
     n = len(predictions)
-    texts, owners = flattened(references)
-    tokens = tokenized([*predictions, *texts], of)
-    said, right = encoded((tokens[:n], np.arange(n)), (tokens[n:], owners))
-    lengths = _reference_lengths(said.lengths, right.lengths, owners, closest)
-    heads = np.stack([said.lengths, lengths], 1)
-    return np.concatenate([heads, overlaps(said, right, n, orders), possible(said.lengths, orders)], 1)
+    texts, owners = flatten_references(references)
+    tokens = tokenize_all([*predictions, *texts], tokenizer)
+    predicted, right = encode_tokens((tokens[:n], np.arange(n)), (tokens[n:], owners))
+    lengths = _reference_lengths(predicted.lengths, right.lengths, owners, closest)
+    heads = np.stack([predicted.lengths, lengths], 1)
+    return np.concatenate(
+        [heads, ngram_overlaps(predicted, right, n, orders), possible_ngrams(predicted.lengths, orders)], 1
+    )
 
 
-def _reference_lengths(said: Ints, right: Ints, owners: Ints, closest: bool) -> Ints:
-    if len(right) == len(said):
+def _reference_lengths(predicted: Ints, right: Ints, owners: Ints, closest: bool) -> Ints:
+    if len(right) == len(predicted):
         return right
-    off = np.abs(right - said[owners]) if closest else np.zeros_like(right)
+    off = np.abs(right - predicted[owners]) if closest else np.zeros_like(right)
     order = np.lexsort((right, off, owners))
-    found: Ints = right[order][np.searchsorted(owners, np.arange(len(said)))]
-    return found
+    nearest: Ints = right[order][np.searchsorted(owners, np.arange(len(predicted)))]
+    return nearest
 
 
-def parts(total: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Lengths of predictions and references, shape (...), hits and n-grams by order, shape (..., N)."""
+def split_total(total: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return lengths of predictions and references, shape (...), hits and n-grams by order, shape (..., N)."""
     orders = (total.shape[-1] - 3) // 2
     return total[..., 0], total[..., 1], total[..., 2 : 2 + orders], total[..., 2 + orders : -1]
 
 
-def brevity(said: Floats, right: Floats) -> Floats:
+def brevity_penalty(predicted: Floats, right: Floats) -> Floats:
     """1 for predictions longer than references, else exp(1 - references / predictions); 0 for no tokens at all."""
-    shorter = np.exp(np.minimum(1 - ratio(right, said), 0.0))
-    found: Floats = np.where(said >= right, 1.0, np.where(said > 0, shorter, 0.0))
-    return found
+    shorter = np.exp(np.minimum(1 - ratio(right, predicted), 0.0))
+    penalty: Floats = np.where(predicted >= right, 1.0, np.where(predicted > 0, shorter, 0.0))
+    return penalty
 
 
 def geometric_mean(shares: Floats, orders: Any) -> Floats:
@@ -87,19 +102,19 @@ def geometric_mean(shares: Floats, orders: Any) -> Floats:
     inside = np.arange(shares.shape[-1]) < np.asarray(orders)[..., None]
     logs = np.log(np.where(inside & (shares > 0), shares, 1.0)).sum(-1)
     whole = ((shares > 0) | ~inside).all(-1)
-    found: Floats = np.where(whole, np.exp(ratio(logs, orders)), 0.0)
-    return found
+    means: Floats = np.where(whole, np.exp(ratio(logs, orders)), 0.0)
+    return means
 
 
-def sacrebleu(
+def sacrebleu_scores(
     total: Floats, smooth_method: str = "exp", smooth_value: float | None = None, effective_order: bool = False
 ) -> dict[str, Any]:
-    """BLEU (0-100) as sacrebleu has it, with what it consists of; `total` has shape (..., 2 + 2 N + 1)."""
+    """Return BLEU (0-100) and its parts as sacrebleu defines them; `total` has shape (..., 2 + 2 N + 1)."""
     if smooth_method not in SMOOTHINGS:
         raise ValueError(f"no smooth_method {smooth_method!r}; there are {', '.join(SMOOTHINGS)}")
     default = SMOOTHINGS[smooth_method]
     value = float(smooth_value if smooth_value is not None else default or 0)
-    said, right, hits, grams = parts(total)
+    predicted, right, hits, grams = split_total(total)
     some = hits.max(-1, keepdims=True) > 0
     if smooth_method == "add-k":
         more = np.where(some & (np.arange(hits.shape[-1]) > 0), value, 0.0)
@@ -112,15 +127,15 @@ def sacrebleu(
     elif smooth_method == "floor":
         smoothed = np.full_like(hits, value)
     shares = ratio(100 * np.where(missed, smoothed, hits), grams) * (reached & some)
-    orders = np.maximum(reached.sum(-1), 1) if effective_order else np.full(said.shape, hits.shape[-1])
-    penalty = brevity(said, right)
+    orders = np.maximum(reached.sum(-1), 1) if effective_order else np.full(predicted.shape, hits.shape[-1])
+    penalty = brevity_penalty(predicted, right)
     return {
         "score": penalty * geometric_mean(shares, orders) * some[..., 0],
         "counts": _whole(hits),
         "totals": _whole(grams),
         "precisions": shares,
         "bp": penalty,
-        "sys_len": _whole(said),
+        "sys_len": _whole(predicted),
         "ref_len": _whole(right),
     }
 
@@ -144,5 +159,5 @@ class CorpusBleu(Metric):
         smooth_value: float | None = None,
         use_effective_order: bool = False,
     ) -> dict[str, Any]:
-        """See `sacrebleu`."""
-        return sacrebleu(total, smooth_method, smooth_value, use_effective_order)
+        """See `sacrebleu_scores`."""
+        return sacrebleu_scores(total, smooth_method, smooth_value, use_effective_order)

@@ -1,6 +1,7 @@
-"""CharCut: what two texts share in long pieces, and what it costs to turn one into the other.
+"""CharCut: the long pieces that two texts share, and the cost of turning one text into the other.
 
-Source: Lardilleux and Lepage, CHARCUT: Human-Targeted Character-Based MT Evaluation with Loose Differences, IWSLT 2017.
+Source: Lardilleux and Lepage, CHARCUT: Human-Targeted Character-Based MT Evaluation with Loose Differences,
+IWSLT 2017.
 """
 
 import math
@@ -15,7 +16,7 @@ RUNS = re.compile(r"(\w+)")
 
 @dataclass(frozen=True, order=True)
 class Match:
-    """A piece that both texts have: where it begins in each, and its text."""
+    """A piece of text that both texts contain: its start in each, and its characters."""
 
     first: int
     second: int
@@ -24,7 +25,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Units:
-    """A text as units (words, or characters) with the place of each, and which of them a piece may begin with."""
+    """A text as units (words, or characters) with the place of each, and the units with which a piece may begin."""
 
     units: Sequence[str | int]
     places: Sequence[int]
@@ -34,16 +35,16 @@ class Units:
 Shared = dict[str, tuple[list[int], list[int]]]  # places of each piece in both texts
 
 
-def cost(first: str, second: str) -> int:
-    """Characters deleted from the first text, inserted into the second, and moved; at most the length of both."""
+def charcut_cost(first: str, second: str) -> int:
+    """Return the number of characters deleted, inserted and moved; at most the length of both texts."""
     if first == second:
         return 0
-    matches, left = _matches(first, second)
-    kept = _in_order(matches)
-    for match in set(matches) - kept:
+    matches, total = _matches(first, second)
+    unmoved = _in_order(matches)
+    for match in set(matches) - unmoved:
         # the shorter a piece, the less far it may move before it counts as deleted and inserted
-        left += len(match.text) * (1 if math.exp(min(len(match.text), 99)) >= _distance(match, kept) else 2)
-    return min(left, len(first) + len(second))
+        total += len(match.text) * (1 if math.exp(min(len(match.text), 99)) >= _distance(match, unmoved) else 2)
+    return min(total, len(first) + len(second))
 
 
 def _matches(first: str, second: str) -> tuple[list[Match], int]:
@@ -55,18 +56,18 @@ def _matches(first: str, second: str) -> tuple[list[Match], int]:
         key=lambda piece: (-len(piece[0]), len(piece[1][0]) == len(piece[1][1]), sum(map(len, piece[1])), piece[1][0]),
     )
     free = bytearray(b"\1") * len(first), bytearray(b"\1") * len(second)
-    found = []
+    matches = []
     for text, places in ranked:
         size = len(text)
         while True:
             open_ = [_open(where, size, mask) for where, mask in zip(places, free, strict=True)]
             if None in open_:
                 break
-            one, other = (place or 0 for place in open_)
-            found.append(Match(one, other, text))
-            for place, mask in zip((one, other), free, strict=True):
+            first_place, other = (place or 0 for place in open_)
+            matches.append(Match(first_place, other, text))
+            for place, mask in zip((first_place, other), free, strict=True):
                 mask[place : place + size] = bytes(size)
-    return found, sum(map(sum, free))
+    return matches, sum(map(sum, free))
 
 
 def _open(places: list[int], size: int, mask: bytearray) -> int | None:
@@ -109,31 +110,31 @@ def _by_characters(text: str, sign: int) -> Units:
 
 def _shared(first: Units, second: Units, ends: bool) -> Shared:
     """All pieces that both have of enough characters; with `ends` also shorter ones at both beginnings or ends."""
-    found: Shared = {}
+    shared_pieces: Shared = {}
     todo = [("", list(first.starts), list(second.starts), 0)]
     while todo:
-        text, here, there, size = todo.pop()
-        mine, its = _next(first.units, here, size), _next(second.units, there, size)
+        text, first_starts, second_starts, size = todo.pop()
+        mine, its = _next(first.units, first_starts, size), _next(second.units, second_starts, size)
         for unit in mine.keys() & its.keys():
-            one, other, longer = mine[unit], its[unit], f"{text}{unit}"
-            todo.append((longer, one, other, size + 1))
+            first_next, other, longer = mine[unit], its[unit], f"{text}{unit}"
+            todo.append((longer, first_next, other, size + 1))
             last = len(first.units) - size - 1, len(second.units) - size - 1
             if len(longer) >= SHORTEST:
-                found[longer] = [first.places[at] for at in one], [second.places[at] for at in other]
-            elif ends and one[0] == other[0] == 0:
-                found[longer] = [0], [0]
-            elif ends and (one[-1], other[-1]) == last:
-                found[longer] = [first.places[last[0]]], [second.places[last[1]]]
-    return found
+                shared_pieces[longer] = [first.places[at] for at in first_next], [second.places[at] for at in other]
+            elif ends and first_next[0] == other[0] == 0:
+                shared_pieces[longer] = [0], [0]
+            elif ends and (first_next[-1], other[-1]) == last:
+                shared_pieces[longer] = [first.places[last[0]]], [second.places[last[1]]]
+    return shared_pieces
 
 
 def _next(units: Sequence[str | int], starts: list[int], size: int) -> dict[str | int, list[int]]:
     """The starts by which unit comes `size` later."""
-    found: dict[str | int, list[int]] = {}
+    starts_by_unit: dict[str | int, list[int]] = {}
     for start in starts:
         if start + size < len(units):
-            found.setdefault(units[start + size], []).append(start)
-    return found
+            starts_by_unit.setdefault(units[start + size], []).append(start)
+    return starts_by_unit
 
 
 def _in_order(matches: list[Match]) -> set[Match]:
@@ -169,9 +170,9 @@ def _runs(places: list[int], sizes: list[int]) -> Iterator[int]:
             todo.append((begin + count, high, places[begin] + count, over))
 
 
-def _distance(match: Match, kept: set[Match]) -> int:
+def _distance(match: Match, unmoved: set[Match]) -> int:
     """Characters between a match that moves and the farthest end of those it moves across."""
-    crossed = sorted(one for one in kept if (one.first < match.first) != (one.second < match.second))
+    crossed = sorted(other for other in unmoved if (other.first < match.first) != (other.second < match.second))
     if crossed[0].first < match.first:
         return match.first - crossed[0].first
     return crossed[-1].first + len(crossed[-1].text) - match.first - len(match.text)

@@ -1,4 +1,4 @@
-"""How many substitutions, deletions and insertions lead from a reference to a prediction."""
+"""Counts of substitutions, deletions and insertions between a reference and a prediction."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -12,7 +12,7 @@ from dynabench.evaluate.states import Rows, Sums
 
 
 class Edits(NamedTuple):
-    """Of one shortest alignment: units that agree, and edits that turn the reference into the prediction."""
+    """One shortest alignment: units that agree, and edits that turn the reference into the prediction."""
 
     hits: int
     substitutions: int
@@ -34,8 +34,8 @@ Count = Callable[[str, str], Edits]
 KINDS = ("substitutions", "deletions", "insertions", "hits")
 
 
-def edits(reference: Sequence[Any], prediction: Sequence[Any]) -> Edits:
-    """The edits between two sequences of hashable units (Levenshtein 1966; each edit costs 1)."""
+def edit_counts(reference: Sequence[Any], prediction: Sequence[Any]) -> Edits:
+    """Return the edits between two sequences of hashable units (Levenshtein 1966; each edit costs 1)."""
     from rapidfuzz.distance import Levenshtein
 
     if reference == prediction:
@@ -49,12 +49,12 @@ def edits(reference: Sequence[Any], prediction: Sequence[Any]) -> Edits:
 
 def word_errors(reference: str, prediction: str) -> Edits:
     """The edits between the words of two texts; words are what white space separates."""
-    return edits(reference.split(), prediction.split())
+    return edit_counts(reference.split(), prediction.split())
 
 
 def character_errors(reference: str, prediction: str) -> Edits:
     """The edits between the characters of two texts, without white space at their ends."""
-    return edits(reference.strip(), prediction.strip())
+    return edit_counts(reference.strip(), prediction.strip())
 
 
 def error_state(predictions: list[str], references: list[str], count: Count, concatenate: bool) -> Sums | Rows:
@@ -62,7 +62,7 @@ def error_state(predictions: list[str], references: list[str], count: Count, con
     if concatenate:
         return Rows((np.array(references, object), np.array(predictions, object)))
     pairs = zip(references, predictions, strict=True)
-    return Sums(np.array([count(true, said) for true, said in pairs], np.int64).reshape(-1, 4))
+    return Sums(np.array([count(true, predicted) for true, predicted in pairs], np.int64).reshape(-1, 4))
 
 
 def error_rate(total: Any, name: str, count: Count, between: str) -> dict[str, Floats]:
@@ -83,7 +83,7 @@ def error_rate(total: Any, name: str, count: Count, between: str) -> dict[str, F
 
 
 class ErrorRate(Metric):
-    """Edits for each unit of the references; `count` says what a unit is, `between` what joins texts."""
+    """Edits for each unit of the references; `count` counts edits of units, `between` joins texts."""
 
     columns: ClassVar[Mapping[str, Column]] = {"predictions": Texts(), "references": Texts()}
     count: Count
@@ -99,8 +99,8 @@ class ErrorRate(Metric):
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """The rate, and counts as whole numbers."""
-        found = super().result(state, **options)
-        return {key: int(value) if key in KINDS else value for key, value in found.items()}
+        scores = super().result(state, **options)
+        return {key: int(value) if key in KINDS else value for key, value in scores.items()}
 
     def compatible(self, result: dict[str, Any]) -> float:
         """The bare rate."""

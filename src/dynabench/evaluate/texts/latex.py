@@ -33,8 +33,8 @@ RULES = tuple(
 )
 
 
-def canonical(answer: str) -> str:
-    """The answer without what does not change it; equal texts are equal answers, others may still be."""
+def canonical_answer(answer: str) -> str:
+    """Return the answer without what does not change its value; equal texts are equal answers, others may still be."""
     for pattern, replacement in RULES:
         answer = pattern.sub(replacement, answer)
     return answer

@@ -8,14 +8,14 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from dynabench.distributions import LIBRARY, install_command
-from dynabench.evaluate.lacking import Lacking
+from dynabench.evaluate.missing_library import MissingLibrary
 
 Synonyms = Callable[[str], Iterable[str]]
 Places = list[tuple[int, str]]
 
 
-def meteor(
-    said: Sequence[str],
+def meteor_score(
+    predicted: Sequence[str],
     right: Sequence[str],
     stem: Callable[[str], str],
     synonyms: Synonyms | None,
@@ -24,25 +24,28 @@ def meteor(
     gamma: float,
 ) -> float:
     """METEOR (0-1) of one prediction against one reference, both as words in lower case; 0 without a match."""
-    pairs = matches(said, right, stem, synonyms)
+    pairs = match_words(predicted, right, stem, synonyms)
     if not pairs:
         return 0.0
-    precision, recall = len(pairs) / len(said), len(pairs) / len(right)
+    precision, recall = len(pairs) / len(predicted), len(pairs) / len(right)
     mean = precision * recall / (alpha * precision + (1 - alpha) * recall)
     breaks = sum(after != (before[0] + 1, before[1] + 1) for before, after in pairwise(pairs))
     return float((1 - gamma * ((breaks + 1) / len(pairs)) ** beta) * mean)
 
 
-def matches(
-    said: Sequence[str], right: Sequence[str], stem: Callable[[str], str], synonyms: Synonyms | None
+def match_words(
+    predicted: Sequence[str], right: Sequence[str], stem: Callable[[str], str], synonyms: Synonyms | None
 ) -> list[tuple[int, int]]:
-    """Pairs of places, by place in `said`: equal words first, then equal stems, then synonyms of stems."""
-    pairs, first, second = _stage(list(enumerate(said)), list(enumerate(right)), _itself)
-    first, second = ([(place, stem(word)) for place, word in left] for left in (first, second))
-    more, first, second = _stage(first, second, _itself)
+    """Return pairs of places, in the order of the prediction.
+
+    Equal words first, then equal stems, then synonyms of stems.
+    """
+    pairs, first, second = _match_stage(list(enumerate(predicted)), list(enumerate(right)), _itself)
+    first, second = ([(place, stem(word)) for place, word in words] for words in (first, second))
+    more, first, second = _match_stage(first, second, _itself)
     pairs += more
     if synonyms is not None:
-        pairs += _stage(first, second, lambda word: {word, *synonyms(word)})[0]
+        pairs += _match_stage(first, second, lambda word: {word, *synonyms(word)})[0]
     return sorted(pairs)
 
 
@@ -50,7 +53,7 @@ def _itself(word: str) -> Iterable[str]:
     return (word,)
 
 
-def _stage(first: Places, second: Places, options: Synonyms) -> tuple[list[tuple[int, int]], Places, Places]:
+def _match_stage(first: Places, second: Places, options: Synonyms) -> tuple[list[tuple[int, int]], Places, Places]:
     """From the end on, each word takes the last free one that is among its options; and what is left of both."""
     if not first or not second:
         return [], first, second
@@ -59,37 +62,51 @@ def _stage(first: Places, second: Places, options: Synonyms) -> tuple[list[tuple
         free.setdefault(word, []).append(place)
     pairs = []
     for place, word in reversed(first):
-        best = max((option for option in options(word) if free.get(option)), key=lambda one: free[one][-1], default="")
+        best = max(
+            (option for option in options(word) if free.get(option)), key=lambda item: free[item][-1], default=""
+        )
         if free.get(best):
             pairs.append((place, free[best].pop()))
-    taken, given = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
-    return pairs, [one for one in first if one[0] not in taken], [one for one in second if one[0] not in given]
+    first_matched, second_matched = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    return (
+        pairs,
+        [item for item in first if item[0] not in first_matched],
+        [item for item in second if item[0] not in second_matched],
+    )
 
 
 @cache
-def stemmer() -> Callable[[str], str]:
-    """Porter's stemmer with NLTK's extensions. Raises ValueError where NLTK is not installed."""
+def porter_stemmer() -> Callable[[str], str]:
+    """Return Porter's stemmer with NLTK's extensions. Raises MissingLibrary where NLTK is not installed."""
     try:
         from nltk.stem.porter import PorterStemmer
     except ImportError:
-        raise Lacking(f"METEOR's stems need nltk: {install_command(LIBRARY, 'metrics')}") from None
+        raise MissingLibrary(f"METEOR's stems need nltk: {install_command(LIBRARY, 'metrics')}") from None
     return lru_cache(1 << 16)(PorterStemmer().stem)
 
 
 @cache
-def splitter() -> Callable[[str], list[str]]:
-    """NLTK's words of the Penn treebank; sentences end where Punkt's rules say without data of any language."""
+def treebank_splitter() -> Callable[[str], list[str]]:
+    """Return NLTK's tokenizer of the Penn treebank, with Punkt's sentence rules, which need no data of a language.
+
+    Raises MissingLibrary where NLTK is not installed.
+    """
     try:
         from nltk.tokenize import NLTKWordTokenizer
         from nltk.tokenize.punkt import PunktSentenceTokenizer
     except ImportError:
-        raise Lacking(f"METEOR's words need nltk: {install_command(LIBRARY, 'metrics')}, or give a tokenizer") from None
+        raise MissingLibrary(
+            f"METEOR's words need nltk: {install_command(LIBRARY, 'metrics')}, or give a tokenizer"
+        ) from None
     sentences, words = PunktSentenceTokenizer(), NLTKWordTokenizer()
     return lambda text: [word for sentence in sentences.tokenize(text) for word in words.tokenize(sentence)]
 
 
-def wordnet() -> Synonyms:
-    """Single words of the synsets of a word in WordNet, where NLTK finds it. Raises ValueError where it does not."""
+def wordnet_synonyms() -> Synonyms:
+    """Return a function to the single words of a word's WordNet synsets.
+
+    Raises ValueError where NLTK has no WordNet.
+    """
     try:
         from nltk.corpus import wordnet as corpus
 
@@ -101,7 +118,7 @@ def wordnet() -> Synonyms:
         ) from None
 
     @lru_cache(1 << 16)
-    def of(word: str) -> frozenset[str]:
+    def synonyms_of(word: str) -> frozenset[str]:
         return frozenset(name for synset in corpus.synsets(word) for name in synset.lemma_names() if "_" not in name)
 
-    return of
+    return synonyms_of

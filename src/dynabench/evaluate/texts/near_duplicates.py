@@ -1,8 +1,9 @@
-"""Groups of texts that are nearly the same, found exactly among all pairs; `stats.minhash` looks one text up.
+"""Groups of nearly equal texts, found exactly among all pairs; `stats.minhash` finds those of one text.
 
-Which texts are nearly the same is said by their shingles. What the platform calls near-duplicates (at submission, in
-releases, in a round's measures) are those of `stats.minhash.groups`, without signs; `letters` are those of the papers
-on text corpora, which the measurement `text_duplicates` is compared with: signs count there, and it needs no index.
+Shingles decide which texts are nearly equal. The platform's near-duplicates (at submission, in releases, in a
+round's measurements) are those of `stats.minhash`, without punctuation; `letter_shingles` are those of the
+papers on text corpora, with which the measurement `text_duplicates` is compared: punctuation counts, and it
+needs no index.
 """
 
 from collections import Counter, defaultdict
@@ -10,20 +11,22 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from math import ceil
 from typing import Any
 
-from dynabench.stats.minhash import Together
+from dynabench.stats.minhash import UnionFind
 
 Shingles = list[int]
 SIZE = 5
 """Characters of a shingle."""
 
 
-def letters(text: str) -> set[str]:
-    """The text's sets of `SIZE` characters in a row, in lower case and with single spaces."""
+def letter_shingles(text: str) -> set[str]:
+    """Return the text's sets of `SIZE` characters in a row, in lower case and with single spaces."""
     plain = " ".join(text.lower().split())
     return {plain[at : at + SIZE] for at in range(max(len(plain) - SIZE + 1, 1))}
 
 
-def groups(texts: Sequence[str], least: float, shingles: Callable[[str], Collection[Any]] = letters) -> list[list[int]]:
+def near_duplicate_groups(
+    texts: Sequence[str], least: float, shingles: Callable[[str], Collection[Any]] = letter_shingles
+) -> list[list[int]]:
     """Rows of texts that are linked by a chain of pairs with a Jaccard similarity of `least` or more, in order.
 
     Texts are compared as sets of `shingles`. Exact, without signatures: two sets with similarity t share one of the
@@ -36,13 +39,13 @@ def groups(texts: Sequence[str], least: float, shingles: Callable[[str], Collect
     same: dict[frozenset[Any], list[int]] = defaultdict(list)
     for row, text in enumerate(texts):
         same[frozenset(shingles(text))].append(row)
-    rows, linked = list(same.values()), Together()
+    rows, linked = list(same.values()), UnionFind()
     for pair in _similar(_numbered(same), least):
         linked.join(pair)
-    found: dict[object, list[int]] = defaultdict(list)
+    members_of_root: dict[object, list[int]] = defaultdict(list)
     for place, members in enumerate(rows):
-        found[linked.root(place)] += members
-    return sorted(sorted(members) for members in found.values() if len(members) > 1)
+        members_of_root[linked.root(place)] += members
+    return sorted(sorted(members) for members in members_of_root.values() if len(members) > 1)
 
 
 def _numbered(sets: Collection[frozenset[Any]]) -> list[Shingles]:

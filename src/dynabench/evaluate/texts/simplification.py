@@ -1,7 +1,7 @@
-"""SARI of each row: what a simplification keeps, deletes and adds, against references; shared by sari, wiki_split.
+"""SARI of each row: n-grams that a simplification keeps, deletes and adds; shared by sari and wiki_split.
 
-Source: Xu et al. 2016, with the two changes of tensor2tensor that the `evaluate` library has: 0 / 0 is 1, and the
-recall of kept n-grams is of all of them together.
+Source: Xu et al. 2016, with the two changes of tensor2tensor that the `evaluate` library has: 0 / 0 is 1, and
+the recall of kept n-grams is of all of them together.
 """
 
 from collections.abc import Sequence
@@ -13,56 +13,56 @@ from numpy.typing import NDArray
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.texts.gram_counts import counted, encoded, flattened, in_blocks
-from dynabench.evaluate.texts.tokenizers import mteval, tokenized
+from dynabench.evaluate.texts.ngram_counts import count_ngrams, encode_tokens, flatten_references, map_in_blocks
+from dynabench.evaluate.texts.tokenizers import mteval_tokens, tokenize_all
 
 ORDERS = 4
 
 
-def sari(sources: Sequence[str], predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Floats:
+def sari_scores(sources: Sequence[str], predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Floats:
     """SARI (0-1) of each row, shape (n,)."""
-    return in_blocks(_rows, sources, predictions, references)
+    return map_in_blocks(_rows, sources, predictions, references)
 
 
 def _rows(sources: Sequence[str], predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Floats:
-    texts, owners = flattened(references)
+    texts, owners = flatten_references(references)
     n = len(sources)
-    tokens = tokenized([*sources, *predictions, *texts], _words)
+    tokens = tokenize_all([*sources, *predictions, *texts], _words)
     rows = np.arange(n)
-    columns = encoded((tokens[:n], rows), (tokens[n : 2 * n], rows), (tokens[2 * n :], owners))
+    columns = encode_tokens((tokens[:n], rows), (tokens[n : 2 * n], rows), (tokens[2 * n :], owners))
     many = np.bincount(owners, minlength=n)
     parts: Floats = np.zeros(n)
-    for row, (source, said, right) in counted(columns, ORDERS):
+    for row, (source, predicted, right) in count_ngrams(columns, ORDERS):
         times = many[row]
-        parts += _kept(source * times, said * times, right, row, n)
-        parts += _deleted(source * times, said * times, right, row, n)
-        parts += _added(source, said, right, row, n)
+        parts += _keep_scores(source * times, predicted * times, right, row, n)
+        parts += _deleted(source * times, predicted * times, right, row, n)
+        parts += _added(source, predicted, right, row, n)
     return parts / (3 * ORDERS)
 
 
 def _words(text: str) -> list[str]:
-    return mteval(text.lower()) or [""]  # no words are one word that is empty, as splitting at spaces has it
+    return mteval_tokens(text.lower()) or [""]  # no words are one word that is empty, as splitting at spaces has it
 
 
-def _kept(source: Ints, said: Ints, right: Ints, row: Ints, n: int) -> Floats:
+def _keep_scores(source: Ints, predicted: Ints, right: Ints, row: Ints, n: int) -> Floats:
     """F1 of the n-grams that stay; counts are as many times those of the row as it has references."""
-    kept, wanted = np.minimum(source, said), np.minimum(source, right)
-    good = np.minimum(kept, right)
-    precision = _share(ratio(good, kept), kept > 0, row, n)
-    return _f1(precision, _share(good, wanted, row, n))
+    kept_counts, right_kept = np.minimum(source, predicted), np.minimum(source, right)
+    good = np.minimum(kept_counts, right)
+    precision = _share(ratio(good, kept_counts), kept_counts > 0, row, n)
+    return _f1(precision, _share(good, right_kept, row, n))
 
 
-def _deleted(source: Ints, said: Ints, right: Ints, row: Ints, n: int) -> Floats:
+def _deleted(source: Ints, predicted: Ints, right: Ints, row: Ints, n: int) -> Floats:
     """Precision of the n-grams that go."""
-    gone = np.maximum(source - said, 0)
+    gone = np.maximum(source - predicted, 0)
     return _share(ratio(np.maximum(gone - right, 0), gone), gone > 0, row, n)
 
 
-def _added(source: Ints, said: Ints, right: Ints, row: Ints, n: int) -> Floats:
+def _added(source: Ints, predicted: Ints, right: Ints, row: Ints, n: int) -> Floats:
     """F1 of the different n-grams that come."""
-    new, wanted = (said > 0) & (source == 0), (right > 0) & (source == 0)
-    good = new & wanted
-    return _f1(_share(good, new, row, n), _share(good, wanted, row, n))
+    new, right_added = (predicted > 0) & (source == 0), (right > 0) & (source == 0)
+    good = new & right_added
+    return _f1(_share(good, new, row, n), _share(good, right_added, row, n))
 
 
 def _share(top: NDArray[Any], bottom: NDArray[Any], row: Ints, n: int) -> Floats:

@@ -1,7 +1,7 @@
-"""How answers to questions about images are made alike before they are compared.
+"""Normalisation of answers to questions about images, before they are compared.
 
-Source: Antol et al., VQA: Visual Question Answering, ICCV 2015, and the normalisation that its evaluation describes:
-lower case, digits for number words, no articles, apostrophes in contractions, no punctuation.
+Source: Antol et al., VQA: Visual Question Answering, ICCV 2015, and the normalisation that its evaluation
+describes: lower case, digits for number words, no articles, apostrophes in contractions, no punctuation.
 """
 
 import re
@@ -14,7 +14,7 @@ ARTICLES = frozenset(("a", "an", "the"))
 NUMBERS = {"none": "0"} | {
     word: str(number) for number, word in enumerate("zero one two three four five six seven eight nine ten".split())
 }
-SHORT = (
+CONTRACTION_LIST = (
     "ain't aren't can't could've couldn't couldn't've didn't doesn't don't hadn't hadn't've hasn't haven't "
     "he'd he'd've he's how'd how'll how's i'd've i'm i've isn't it'd it'd've it'll let's ma'am mightn't mightn't've "
     "might've mustn't must've needn't not've o'clock oughtn't 'ow's'at shan't she'd've she's should've shouldn't "
@@ -26,8 +26,8 @@ SHORT = (
 ).split()
 
 
-def spellings(short: str) -> list[str]:
-    """The contraction with each choice of its apostrophes left out, and at least one."""
+def contraction_spellings(short: str) -> list[str]:
+    """Return the contraction with each choice of its apostrophes left out, and at least one."""
     parts = short.split("'")
     return [
         parts[0] + "".join(mark + part for mark, part in zip(marks, parts[1:], strict=True))
@@ -36,24 +36,24 @@ def spellings(short: str) -> list[str]:
     ]
 
 
-CONTRACTIONS = {spelling: short for short in SHORT for spelling in spellings(short)}
+CONTRACTIONS = {spelling: short for short in CONTRACTION_LIST for spelling in contraction_spellings(short)}
 
 
-def normalised(answer: str) -> str:
-    """The answer as it is compared."""
-    text = without_marks(" ".join(answer.split()))
+def normalize_vqa_answer(answer: str) -> str:
+    """Return the answer in the form in which it is compared."""
+    text = remove_punctuation(" ".join(answer.split()))
     words = (NUMBERS.get(word, word) for word in text.lower().split())
     return " ".join(CONTRACTIONS.get(word, word) for word in words if word not in ARTICLES)
 
 
-def without_marks(text: str) -> str:
-    """Marks at a space, and all where digits stand around a comma, vanish; others become a space.
+def remove_punctuation(text: str) -> str:
+    """Remove marks at a space, and all where digits stand around a comma; other marks become a space.
 
-    Full stops vanish unless a digit follows.
+    Full stops are removed unless a digit follows.
     """
     tight = THOUSANDS.search(text) is not None
-    found = text
+    cleaned = text
     for mark in MARKS:
         if mark in text:
-            found = found.replace(mark, "" if tight or f"{mark} " in text or f" {mark}" in text else " ")
-    return FULL_STOP.sub("", found)
+            cleaned = cleaned.replace(mark, "" if tight or f"{mark} " in text or f" {mark}" in text else " ")
+    return FULL_STOP.sub("", cleaned)

@@ -20,8 +20,8 @@ WORD = re.compile(
 )
 
 
-def tokens(text: str) -> list[str]:
-    """Words, numbers and signs of a text, in the manner of the Penn Treebank: "don't" is "do" and "n't".
+def word_tokens(text: str) -> list[str]:
+    """Return words, numbers and signs of a text, in the manner of the Penn Treebank: "don't" is "do" and "n't".
 
     Needs no data and no language; writing without spaces between words (Chinese, Thai) stays in one piece.
     """
@@ -29,5 +29,5 @@ def tokens(text: str) -> list[str]:
 
 
 def is_word(token: str) -> bool:
-    """Whether a token holds a letter or a digit."""
+    """Return whether a token contains a letter or a digit."""
     return any(map(str.isalnum, token))

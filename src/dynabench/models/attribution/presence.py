@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.texts.answers import normalised, word_f1
+from dynabench.evaluate.texts.answers import normalize_answer, word_f1
 from dynabench.models.attribution.faithfulness import without
 from dynabench.models.protocol import Attribution, Card, Inputs, Model, Output, WordWeight
 from dynabench.models.words import first_words
@@ -100,7 +100,7 @@ def value(card: Card, output: Output, first: Output, label: str) -> float:
     said = output.answer[card.answer]
     if card.returns == "label":
         return float(said == label)
-    return word_f1(normalised(_text(said)), normalised(text))
+    return word_f1(normalize_answer(_text(said)), normalize_answer(text))
 
 
 def _text(answer: Any) -> str:

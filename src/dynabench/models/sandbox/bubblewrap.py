@@ -47,7 +47,8 @@ class Bubblewrap:
                 os.killpg(process.pid, signal.SIGKILL)
 
     def _command(self, folder: Path, options: Options) -> list[str]:
-        start = bubblewrap.command("--perms", "1777", "--size", str(options.disk_mb * MIB), "--tmpfs", "/tmp")  # noqa: S108 - inside
+        size = str(options.disk_mb * MIB)
+        start = bubblewrap.bubblewrap_command("--perms", "1777", "--size", size, "--tmpfs", "/tmp")  # noqa: S108 - inside
         if start is None:
             raise FileNotFoundError("bwrap is not installed")
         # Where all runs as one user, a first process of bubblewrap's own could be taken over, which no limit binds.

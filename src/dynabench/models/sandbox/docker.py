@@ -42,7 +42,7 @@ class Docker:
         process.kill()
 
     def _command(self, name: str, folder: Path, options: Options) -> list[str]:
-        shown = {place: place for place in bubblewrap.places() if Path(place).exists()}
+        shown = {place: place for place in bubblewrap.readable_paths() if Path(place).exists()}
         shown[str(folder.resolve())] = box.HOME
         if (folder / box.UNVERSIONED).is_file():
             shown["/dev/null"] = f"{box.HOME}/{box.UNVERSIONED}"

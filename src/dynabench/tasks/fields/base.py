@@ -1,4 +1,4 @@
-"""What every field type is: it checks values, draws itself, and says what it takes."""
+"""Base of all field types: a field checks values, names its templates and describes its values."""
 
 import json
 from abc import ABC, abstractmethod
@@ -11,18 +11,18 @@ from pydantic import BeforeValidator, model_validator
 
 from dynabench.language import _
 from dynabench.tasks import conditions
-from dynabench.tasks.section import Line, Name, Section, Setting, refuse
+from dynabench.tasks.section import Line, Name, Section, Setting, refuse_keys
 
 Values = Mapping[str, Any]
 JsonSchema = dict[str, Any]
 NOTHING: Values = {}
-PLACE: JsonSchema = {"$comment": "any field type"}  # `schema.py` puts a reference here
+ANY_FIELD_SCHEMA: JsonSchema = {"$comment": "any field type"}  # `schema.py` puts a reference here
 
 
 class FieldError(ValueError):
     """A value that a field cannot hold; the message stands beside the field and says what to do.
 
-    A field of fields tells what is wrong `within`: messages by the dotted name below its own.
+    An error of a group of fields has its messages in `within`, by the dotted name below the group's own name.
     """
 
     def __init__(self, message: str = "", within: Mapping[str, str] = NOTHING) -> None:
@@ -30,27 +30,27 @@ class FieldError(ValueError):
         self.within = within
 
     def told(self, name: str) -> dict[str, str]:
-        """The messages, by the full names of the fields that they stand beside; `name` is that of this field."""
+        """Return the messages by the full names of the fields that they stand beside; `name` is that of this field."""
         return {f"{name}.{below}": message for below, message in self.within.items()} or {name: str(self)}
 
 
-class Reference(NamedTuple):
-    """Where a config names another field: the dotted key below the field's own, the name, whether it must be text."""
+class FieldReference(NamedTuple):
+    """A name in a config of another field: the dotted key below the field's own, the name, whether it must be text."""
 
     key: str
     name: str
     text: bool = True
 
 
-class Sample(Section):
-    """A value that would do, with a word on why."""
+class ValueSample(Section):
+    """An example of a valid value, with a note."""
 
     value: Any = Setting(description="The value.")
     note: Line = Setting("", description="Why it would do.")
 
 
 def _sample(raw: Any) -> Any:
-    return raw if isinstance(raw, Sample | dict) and "value" in raw else {"value": raw}
+    return raw if isinstance(raw, ValueSample | dict) and "value" in raw else {"value": raw}
 
 
 class Field(Section, ABC):
@@ -63,12 +63,12 @@ class Field(Section, ABC):
     placeholder: Line = Setting("", description="Shown while the field is empty.")
     required: bool = Setting(True, description="Context, input and answer fields are required unless this is false; "
                              "fields under `ask` are optional unless this is true.")  # fmt: skip
-    when: Annotated[list[str], BeforeValidator(conditions.read)] = Setting(
+    when: Annotated[list[str], BeforeValidator(conditions.parse_conditions)] = Setting(
         [],
         description="Ask only then: fooled, not_fooled, correct, incorrect, flagged, or field == value; any of a list.",
     )
 
-    examples: list[Annotated[Sample, BeforeValidator(_sample)]] = Setting(
+    examples: list[Annotated[ValueSample, BeforeValidator(_sample)]] = Setting(
         [],
         max_length=10,
         description="Values that would do, shown on demand: plain, or mappings of value and note.",
@@ -94,25 +94,25 @@ class Field(Section, ABC):
             try:
                 self.check(sample.value, NOTHING)
             except FieldError as error:
-                refuse({f"examples.{index}": str(error)})
+                refuse_keys({f"examples.{index}": str(error)})
         return self
 
-    def references(self) -> Sequence[Reference]:
-        """The fields of context or input that this one is about."""
+    def references(self) -> Sequence[FieldReference]:
+        """Return the fields of context or input that this field refers to."""
         return ()
 
     @property
     def drawn_over(self) -> Sequence[str]:
-        """Names of the fields that the form of this one shows itself, so that they need not stand beside it."""
+        """Names of the fields that this field's form shows itself, so that they need not stand beside it."""
         return ()
 
     @property
     def stands_in(self) -> str:
-        """Name of the context field in whose place the form of this one stands where both are shown; empty for none."""
+        """Name of the context field that this field's form replaces where both are shown; "" for none."""
         return ""
 
     def clean(self, raw: object, beside: Values = NOTHING) -> Any:
-        """The value as it is stored, None where an optional field is left empty.
+        """Return the value as it is stored, None where an optional field is left empty.
 
         `beside` holds the values of the fields that this one may refer to. Raises FieldError.
         """
@@ -123,71 +123,71 @@ class Field(Section, ABC):
 
     @abstractmethod
     def check(self, raw: object, beside: Values) -> Any:
-        """The stored form of `raw`, which is not None; None if it amounts to an empty field. Raises FieldError."""
+        """Return the stored form of `raw`, which is not None; None for an empty value. Raises FieldError."""
 
     @abstractmethod
     def json_schema(self) -> JsonSchema:
         """JSON Schema (2020-12) of the values that the field holds."""
 
     def told_examples(self) -> list[tuple[str, str]]:
-        """The values that would do as people read them, each with its note."""
+        """Return the examples of valid values as people read them, each with its note."""
         return [(self.in_words(sample.value), sample.note) for sample in self.examples]
 
     def from_form(self, texts: Sequence[str]) -> object:
-        """What `clean` takes, from the texts that an HTML form posted under the field's name."""
+        """Return the raw value for `clean` from the texts that an HTML form posted under the field's name."""
         return texts[0] if texts else None
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
-        """What `clean` takes, from a whole HTML form in which `name` is this field's full name.
+        """Return the raw value for `clean` from a whole HTML form in which `name` is this field's full name.
 
         Fields that post several inputs read those named `name.…`; all others get the texts under `name`.
         """
         return self.from_form(posted.get(name, ()))
 
     def from_text(self, text: str) -> object:
-        """What `clean` takes, from a cell of a table or a model's words: a list or an object stands there as JSON."""
+        """Return the raw value for `clean` from a cell of a table or a model's text: JSON for a list or an object."""
         if text.lstrip()[:1] in ("[", "{"):
             with suppress(ValueError, RecursionError):
                 return json.loads(text)
         return self.from_form([text])
 
     def serialise(self, value: Any) -> Any:
-        """The value as models get it; an optional field that was left empty arrives as None."""
+        """Return the value as models get it; an empty optional field becomes None."""
         return value
 
     def same(self, first: Any, second: Any) -> bool:
-        """Whether two clean values mean the same answer."""
+        """Return whether two clean values are the same answer."""
         return bool(first == second)
 
     def said(self, answer: object) -> Any:
-        """The clean value that a model's answer, or a person's, stands for; None where it stands for none."""
+        """Return the clean value of an answer by a model or a person; None where the answer is invalid."""
         try:
             return self.check(self.from_text(answer) if isinstance(answer, str) else answer, NOTHING)
         except FieldError:
             return None
 
     def is_answer(self, value: object) -> bool:
-        """Whether a model's answer is one."""
+        """Return whether a model's answer is valid."""
         return self.said(value) is not None
 
     def comparable(self) -> Sequence[str] | None:
-        """The words that a condition may compare the field with; None for any."""
+        """Return the words that a condition may compare the field with; None for any."""
         return None
 
     def samples(self) -> list[Any]:
-        """Some values to try models out with; none where nothing is known."""
+        """Return some values to try models out with; [] where nothing is known."""
         return []
 
     def in_words(self, value: Any) -> str:
-        """A value as people read it in a sentence, also one that only a model gave; empty for none."""
+        """Return a value as people read it in a sentence, also an invalid one of a model; "" for none."""
         return "" if value is None else str(value)
 
     def template(self, view: str) -> str:
-        """Address of the template that draws the field: `view` is `create`, `read` or `judge`."""
+        """Return the path of the template that draws the field: `view` is `create`, `read` or `judge`."""
         return f"tasks/fields/{self.type}/{view}.html"
 
     def public(self) -> dict[str, Any]:
-        """Everything that a client needs to offer the field."""
+        """Return everything that a client needs to offer the field."""
         described = self.model_dump(mode="json", exclude_defaults=True)
         described |= {"name": self.name, "type": self.type, "label": self.label, "required": self.required}
         return {**described, "schema": self.json_schema()}

@@ -1,4 +1,4 @@
-"""A conversation with language models: what a person said, what each model replied, which reply was chosen."""
+"""A conversation with language models: messages of a person, replies of each model, and the chosen replies."""
 
 from typing import Any, ClassVar, Literal
 
@@ -9,15 +9,15 @@ from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.section import Line, Name, Setting
 
 SIDES = "ABCDEF"
-TIE, BAD = "tie", "bad"
+TIE_CHOICE, BAD_CHOICE = "tie", "bad"
 
 
 class Chat(Field):
     """A conversation of several turns with the round's models, whose names stay hidden until it is done.
 
     Values are `{"turns": [{"said", "replies": [{"text", "rating"}], "choice", "continued"}]}`: replies by side, A
-    first; `choice` is a side, `tie`, `bad` (none of them) or empty where there is one model; `continued` is the number
-    of the reply that the conversation went on from, null where the turn was left out.
+    first; `choice` is a side, `tie`, `bad` (none of them) or empty where there is one model; `continued` is the
+    number of the reply that the conversation continued with, null where the turn was left out.
     """
 
     type: Literal["chat"] = "chat"
@@ -49,9 +49,9 @@ class Chat(Field):
     def check(self, raw: object, beside: Values) -> dict[str, Any]:
         """The stored form. Raises FieldError where it is no conversation, or too long or short for the task."""
         turns = raw.get("turns") if isinstance(raw, dict) else None
-        if not isinstance(turns, list) or not all(_is_turn(each) for each in turns):
+        if not isinstance(turns, list) or not all(_is_turn(turn) for turn in turns):
             raise FieldError(_("This is no conversation. Talk with the models on the page, or through the API."))
-        if len({len(each["replies"]) for each in turns}) > 1:
+        if len({len(turn["replies"]) for turn in turns}) > 1:
             raise FieldError(_("Each turn has a reply of each model."))
         if len(turns) < self.min_turns:
             raise FieldError(
@@ -61,7 +61,7 @@ class Chat(Field):
             )
         if len(turns) > self.max_turns:
             raise FieldError(_("A conversation has %(max_turns)s turns at most.", max_turns=self.max_turns))
-        return {"turns": [_kept(each) for each in turns]}
+        return {"turns": [_known_keys(turn) for turn in turns]}
 
     def json_schema(self) -> JsonSchema:
         """See `Field`."""
@@ -69,14 +69,14 @@ class Chat(Field):
         turn = _object(
             said={"type": "string"},
             replies={"type": "array", "items": reply, "minItems": 1, "maxItems": len(SIDES)},
-            choice={"enum": ["", *SIDES, TIE, BAD]},
+            choice={"enum": ["", *SIDES, TIE_CHOICE, BAD_CHOICE]},
             continued={"type": ["integer", "null"], "minimum": 0},
         )
         turns = {"type": "array", "items": turn, "minItems": self.min_turns, "maxItems": self.max_turns}
         return _object(turns=turns)
 
     def serialise(self, value: Any) -> Any:
-        """The conversation as a text, for a model that is asked about it: with the replies that counted."""
+        """Return the conversation as a text for a model, with the replies that the person continued with."""
         if not isinstance(value, dict):
             return value
         lines = []
@@ -86,7 +86,7 @@ class Chat(Field):
         return "\n\n".join(lines)
 
     def in_words(self, value: Any) -> str:
-        """What the person said first."""
+        """Return the first message of the person."""
         return str(value["turns"][0]["said"]) if isinstance(value, dict) and value.get("turns") else ""
 
     @staticmethod
@@ -101,19 +101,23 @@ def _is_turn(turn: object) -> bool:
     replies, continued = turn.get("replies"), turn.get("continued")
     if not isinstance(replies, list) or not 1 <= len(replies) <= len(SIDES):
         return False
-    if not all(isinstance(each, dict) and isinstance(each.get("text"), str) for each in replies):
+    if not all(isinstance(item, dict) and isinstance(item.get("text"), str) for item in replies):
         return False
-    ratings = [each["rating"] for each in replies if each.get("rating") is not None]
-    rated = all(type(each) is int and 1 <= each <= 10 for each in ratings)
-    known = continued is None or (type(continued) is int and 0 <= continued < len(replies))
-    return rated and known and turn.get("choice", "") in ("", *SIDES[: len(replies)], TIE, BAD)
+    ratings = [item["rating"] for item in replies if item.get("rating") is not None]
+    rated = all(type(item) is int and 1 <= item <= 10 for item in ratings)
+    is_valid_continuation = continued is None or (type(continued) is int and 0 <= continued < len(replies))
+    return (
+        rated
+        and is_valid_continuation
+        and turn.get("choice", "") in ("", *SIDES[: len(replies)], TIE_CHOICE, BAD_CHOICE)
+    )
 
 
-def _kept(turn: dict[str, Any]) -> dict[str, Any]:
-    """A turn without anything that does not belong there."""
+def _known_keys(turn: dict[str, Any]) -> dict[str, Any]:
+    """A turn without unknown keys."""
     return {
         "said": turn["said"],
-        "replies": [{"text": each["text"], "rating": each.get("rating")} for each in turn["replies"]],
+        "replies": [{"text": reply["text"], "rating": reply.get("rating")} for reply in turn["replies"]],
         "choice": turn.get("choice", ""),
         "continued": turn.get("continued"),
     }

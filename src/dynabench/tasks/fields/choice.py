@@ -5,13 +5,13 @@ from typing import Any, ClassVar, Literal
 
 from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
-from dynabench.tasks.fields.options import Offering, Option
+from dynabench.tasks.fields.options import Option, OptionsField
 from dynabench.tasks.section import Setting
 
 __all__ = ["Choice", "Option"]
 
 
-class Choice(Offering):
+class Choice(OptionsField):
     """One of `options`; an answer's `goal` says whether annotators are assigned a value or choose one."""
 
     type: Literal["choice"] = "choice"
@@ -35,7 +35,7 @@ class Choice(Offering):
         return raw
 
     def from_form(self, texts: Sequence[str]) -> object:
-        """The checked radio button; a list, which is refused, if somebody sends several."""
+        """Return the checked radio button; a list, which is refused, if a client sends several."""
         return list(texts) if len(texts) > 1 else super().from_form(texts)
 
     def from_text(self, text: str) -> object:
@@ -43,7 +43,7 @@ class Choice(Offering):
         return text
 
     def is_answer(self, value: object) -> bool:
-        """Whether it is the value of an option."""
+        """Return whether it is the value of an option."""
         return value in self.values
 
     def json_schema(self) -> JsonSchema:

@@ -1,4 +1,4 @@
-"""What people may say freely."""
+"""A comment: free text, usually optional."""
 
 from typing import Any, ClassVar, Literal
 
@@ -7,7 +7,7 @@ from dynabench.tasks.section import Setting
 
 
 class Comment(Text):
-    """Text over several lines that nobody has to write, unless it is `required`."""
+    """Text over several lines that is optional unless `required`."""
 
     type: Literal["comment"] = "comment"  # type: ignore[assignment]
     required: bool = Setting(False, description="Comments are optional unless this is true.")

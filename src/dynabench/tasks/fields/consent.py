@@ -11,7 +11,7 @@ from dynabench.tasks.section import Setting
 
 
 class Consent(Field):
-    """True where somebody ticked it. Where it is required nobody goes on without."""
+    """True where the person ticked the box. Where it is required, the form cannot be sent without the tick."""
 
     type: Literal["consent"] = "consent"
     statement: Annotated[str, StringConstraints(max_length=5000)] = Setting(

@@ -10,9 +10,9 @@ from dynabench.tasks.section import Name, Setting
 
 
 class Drawing(Image):
-    """One of the pictures that models draw of the input's texts; which model drew it stays hidden until it is sent in.
+    """One of the pictures that models draw of the input's texts; the model stays hidden until the example is sent.
 
-    The value is that of an `image`. It stands in the input, once.
+    The value is that of an `image`. The input may have one drawing.
     """
 
     type: Literal["drawing"] = "drawing"  # type: ignore[assignment]

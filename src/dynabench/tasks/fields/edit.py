@@ -1,16 +1,16 @@
-"""A given text as somebody changed it."""
+"""An edit of a text that the annotator is given."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from dynabench.language import _
-from dynabench.tasks.differences import Piece, differences
 from dynabench.tasks.fields.base import NOTHING, Values
 from dynabench.tasks.fields.text import Text
 from dynabench.tasks.section import Name, Setting
+from dynabench.tasks.word_differences import DiffPiece, word_differences
 
 
-class Edit(Text):
+class EditField(Text):
     """The text of the field `of` after an edit: stored whole, shown as a difference."""
 
     type: Literal["edit"] = "edit"  # type: ignore[assignment]
@@ -25,16 +25,16 @@ class Edit(Text):
     brief: ClassVar[bool] = False
 
     def check(self, raw: object, beside: Mapping[str, object] = NOTHING) -> str | None:
-        """Normalised text; None where it is the given one and that is refused."""
+        """Return the normalised text; None for an unchanged text where that is refused."""
         text = super().check(raw, beside)
         return None if self.unchanged == "refused" and text == self.given(beside) else text
 
     def given(self, beside: Values) -> str | None:
-        """The text to be edited, None where it is not known."""
+        """Return the text to be edited, None where it is not known."""
         text = beside.get(self.of)
         return text if isinstance(text, str) else None
 
-    def pieces(self, beside: Values, value: object) -> tuple[Piece, ...]:
-        """What stayed, went and came; the text alone where the given one is not known."""
-        text, given = value if isinstance(value, str) else "", self.given(beside)
-        return differences(given, text) if given is not None else (Piece("same", text),)
+    def pieces(self, beside: Values, value: object) -> tuple[DiffPiece, ...]:
+        """Return the kept, removed and added pieces; the text alone where the original is not known."""
+        text, original = value if isinstance(value, str) else "", self.given(beside)
+        return word_differences(original, text) if original is not None else (DiffPiece("same", text),)

@@ -21,8 +21,8 @@ TYPES: dict[str, str] = {
 }
 
 
-class File(MediaField):
-    """A PDF, a plain text (also CSV, JSON, YAML), a picture or a sound, told by its content."""
+class FileField(MediaField):
+    """A PDF, a plain text (also CSV, JSON, YAML), a picture or a sound, recognised by its content."""
 
     type: Literal["file"] = "file"
     kind: ClassVar[Literal["file"]] = "file"
@@ -32,8 +32,8 @@ class File(MediaField):
 
     @property
     def accept(self) -> str:
-        """What browsers offer to choose."""
+        """The value of `accept` in the browser's file input."""
         more = {"text": ",.txt,.csv,.tsv,.json,.jsonl,.yaml,.md", "pdf": ",.pdf"}
-        return ",".join(f"{TYPES[each]}{more.get(each, '')}" for each in self.types)
+        return ",".join(f"{TYPES[type_name]}{more.get(type_name, '')}" for type_name in self.types)
 
     missing: ClassVar[str] = _("Choose a file.")

@@ -7,23 +7,23 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_validator
 
 from dynabench.language import _
-from dynabench.tasks.fields import together
-from dynabench.tasks.fields.base import NOTHING, PLACE, Field, FieldError, JsonSchema, Reference, Values
+from dynabench.tasks.fields import field_cleaning
+from dynabench.tasks.fields.base import ANY_FIELD_SCHEMA, NOTHING, Field, FieldError, FieldReference, JsonSchema, Values
 from dynabench.tasks.fields.image import Image
 from dynabench.tasks.fields.image_region import ImageRegion
-from dynabench.tasks.section import Setting, did_you_mean, refuse
+from dynabench.tasks.section import Setting, did_you_mean, refuse_keys
 
-PREPARED = 3
+INITIAL_ROWS = 3
 """Rows that a form offers from the start, where scripts do not add them as they are wanted."""
 
 
 def _build(raw: Any) -> Any:
-    from dynabench.tasks.fields import build
+    from dynabench.tasks.fields import build_field
 
-    return build(raw)
+    return build_field(raw)
 
 
-Inner = Annotated[SerializeAsAny[Field], BeforeValidator(_build), WithJsonSchema(PLACE)]
+Inner = Annotated[SerializeAsAny[Field], BeforeValidator(_build), WithJsonSchema(ANY_FIELD_SCHEMA)]
 
 
 class Group(Field):
@@ -45,31 +45,33 @@ class Group(Field):
     def _hangs_together(self) -> "Group":
         problems: dict[str, str] = {}
         for index, field in enumerate(self.fields):
-            before = {each.name: each for each in self.fields[:index]}
+            before = {earlier.name: earlier for earlier in self.fields[:index]}
             if field.name in before:
                 problems[f"fields.{index}.name"] = _("The name “%(name)s” is taken by another field.", name=field.name)
             if isinstance(field, Group):
                 problems[f"fields.{index}.type"] = _("A group holds no groups.")
             if isinstance(field, ImageRegion) and field.of in self.own and not isinstance(before.get(field.of), Image):
-                told = _("There is no such image field in the group before it.")
-                problems[f"fields.{index}.of"] = told + did_you_mean(field.of, _images(before))
+                message = _("There is no such image field in the group before it.")
+                problems[f"fields.{index}.of"] = message + did_you_mean(field.of, _images(before))
             if getattr(field, "goal", "") == "assigned":
                 problems[f"fields.{index}.goal"] = _("Only an answer can be a goal.")
-            if reasons := [why for condition in field.when if (why := together.never(condition, before))]:
+            if reasons := [
+                why for condition in field.when if (why := field_cleaning.impossible_reason(condition, before))
+            ]:
                 problems[f"fields.{index}.when"] = reasons[0]
         if self.repeat and self.at_least > self.repeat:
             problems["at_least"] = _("at_least is above repeat.")
         if problems:
-            refuse(problems)
+            refuse_keys(problems)
         return self
 
-    def references(self) -> Sequence[Reference]:
+    def references(self) -> Sequence[FieldReference]:
         """Those of the fields within, but for the ones that stand beside them."""
         return [
-            each._replace(key=f"fields.{index}.{each.key}")
+            reference._replace(key=f"fields.{index}.{reference.key}")
             for index, field in enumerate(self.fields)
-            for each in field.references()
-            if each.name not in self.own
+            for reference in field.references()
+            if reference.name not in self.own
         ]
 
     @property
@@ -78,11 +80,14 @@ class Group(Field):
         return frozenset(field.name for field in self.fields)
 
     def beside(self, around: Values, row: Values = NOTHING) -> Values:
-        """The values that the fields of an object may refer to: those of the object, and `around` under other names."""
+        """Return the values that the fields of an object may refer to.
+
+        These are the values of the object, and those of `around` that have other names.
+        """
         return {name: value for name, value in around.items() if name not in self.own} | dict(row)
 
     def check(self, raw: object, beside: Values) -> Any:
-        """The object, or the list; messages tell where in it something is wrong."""
+        """Return the object, or the list; the keys of error messages name the place of each error."""
         beside = self.beside(beside)
         if not self.repeat:
             return self._object(raw, beside)
@@ -97,7 +102,7 @@ class Group(Field):
         problems: dict[str, str] = {}
         for index, row in enumerate(raw):
             try:
-                rows.append(together.clean(self.fields, row, beside))
+                rows.append(field_cleaning.clean_fields(self.fields, row, beside))
             except FieldError as error:
                 problems |= error.told(str(index))
         if problems:
@@ -105,37 +110,37 @@ class Group(Field):
         return rows if any(rows) else None
 
     def _object(self, raw: object, beside: Values) -> dict[str, Any] | None:
-        if isinstance(raw, Mapping) and not self.required and blank(raw):
+        if isinstance(raw, Mapping) and not self.required and is_blank(raw):
             return None
-        return together.clean(self.fields, raw, beside) or None
+        return field_cleaning.clean_fields(self.fields, raw, beside) or None
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
         """From inputs `name.field`, or `name.0.field` and so on; rows with nothing in them are left out."""
         if not self.repeat:
             return self._row(posted, name) if _below(posted, name) else self.from_form(posted.get(name, ()))
-        places = sorted({int(found[1]) for key in _below(posted, name) if (found := _ROW.match(key[len(name) :]))})
+        places = sorted({int(match[1]) for key in _below(posted, name) if (match := _ROW.match(key[len(name) :]))})
         if not places:
             return self.from_form(posted.get(name, ()))
         rows = [self._row(posted, f"{name}.{place}") for place in places]
-        return [row for row in rows if not blank(row)]
+        return [row for row in rows if not is_blank(row)]
 
     def _row(self, posted: Mapping[str, Sequence[str]], name: str) -> dict[str, object]:
         return {field.name: field.read_form(posted, f"{name}.{field.name}") for field in self.fields}
 
     def rows(self, value: object) -> list[Values]:
-        """The objects in `value`, which may be anything."""
-        found = value if isinstance(value, list) else [value]
-        return [row for row in found if isinstance(row, Mapping)]
+        """Return the objects in `value`, which may be anything."""
+        items = value if isinstance(value, list) else [value]
+        return [row for row in items if isinstance(row, Mapping)]
 
     def offered(self, value: object) -> list[Values]:
-        """The objects that a form shows: those in `value`, and blank ones to fill in."""
+        """Return the objects that a form shows: those in `value`, and blank ones to fill in."""
         rows = self.rows(value)
         if not self.repeat:
             return rows[:1] or [{}]
-        return rows + [{}] * (min(self.repeat, max(len(rows) + 1, self.at_least, PREPARED)) - len(rows))
+        return rows + [{}] * (min(self.repeat, max(len(rows) + 1, self.at_least, INITIAL_ROWS)) - len(rows))
 
     def in_row(self, field: Field, index: int = 0) -> Field:
-        """The field as a form draws it: browsers insist on nothing that may be left out with its whole object."""
+        """Return the field as a form draws it: the browser must not require a field whose whole object is optional."""
         if field.when or not self.required or index >= self.at_least:
             return field.model_copy(update={"required": False})
         return field
@@ -144,8 +149,10 @@ class Group(Field):
         """The same, with each value as its field has it for models."""
         if value is None:
             return [] if self.repeat else {}
-        made = [{field.name: field.serialise(row.get(field.name)) for field in self.fields} for row in self.rows(value)]
-        return made if self.repeat else made[0]
+        objects = [
+            {field.name: field.serialise(row.get(field.name)) for field in self.fields} for row in self.rows(value)
+        ]
+        return objects if self.repeat else objects[0]
 
     def same(self, first: Any, second: Any) -> bool:
         """Field by field; of lists, object by object in order."""
@@ -157,9 +164,9 @@ class Group(Field):
         )
 
     def is_answer(self, value: object) -> bool:
-        """Whether it is an object or a list of them."""
-        wanted = list if self.repeat else Mapping
-        return isinstance(value, wanted) and len(self.rows(value)) == (len(value) if self.repeat else 1)
+        """Return whether it is an object, or with `repeat` a list of objects."""
+        container = list if self.repeat else Mapping
+        return isinstance(value, container) and len(self.rows(value)) == (len(value) if self.repeat else 1)
 
     def in_words(self, value: Any) -> str:
         """Labels and values; objects parted by semicolons."""
@@ -204,13 +211,13 @@ def _below(posted: Iterable[str], name: str) -> list[str]:
     return [key for key in posted if key.startswith(f"{name}.")]
 
 
-def blank(raw: object) -> bool:
-    """Whether there is nothing in it: no text, no member, all the way down."""
+def is_blank(raw: object) -> bool:
+    """Return whether a raw value is empty: no text, no member, at any depth."""
     if isinstance(raw, str):
         return not raw.strip()
     if isinstance(raw, Mapping):
-        return all(blank(part) for part in raw.values())
-    return raw is None or (isinstance(raw, list) and all(blank(part) for part in raw))
+        return all(is_blank(part) for part in raw.values())
+    return raw is None or (isinstance(raw, list) and all(is_blank(part) for part in raw))
 
 
 def _images(named: Mapping[str, Field]) -> list[str]:

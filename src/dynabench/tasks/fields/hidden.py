@@ -1,4 +1,4 @@
-"""A value that comes with the link by which somebody arrives, such as a worker's number on a crowd platform."""
+"""A value from the address by which an annotator arrives, such as a worker's id on a crowd platform."""
 
 from functools import lru_cache
 from typing import Annotated, ClassVar, Literal
@@ -12,7 +12,7 @@ from dynabench.tasks.section import Setting
 
 
 class Hidden(Field):
-    """Text from the address of the create page; neither shown to anybody but the task's owners nor told to models."""
+    """Text from the address of the create page; shown to the task's owners only, and not given to models."""
 
     type: Literal["hidden"] = "hidden"
     parameter: str = Setting(
@@ -35,7 +35,7 @@ class Hidden(Field):
 
     @property
     def key(self) -> str:
-        """What the address calls it."""
+        """The name of the parameter in the address."""
         return self.parameter or self.name
 
     def check(self, raw: object, beside: Values) -> str | None:
@@ -58,7 +58,7 @@ class Hidden(Field):
         """A short text."""
         patterns = ["^[ -~]*$", *([f"^(?:{self.pattern})$"] if self.pattern else [])]
         limits = {"minLength": 1, "maxLength": self.max_length}
-        return {"type": "string", **limits, "allOf": [{"pattern": each} for each in patterns]}
+        return {"type": "string", **limits, "allOf": [{"pattern": expression} for expression in patterns]}
 
 
 @lru_cache

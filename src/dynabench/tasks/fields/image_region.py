@@ -1,4 +1,4 @@
-"""Regions of a picture that somebody marked: boxes or points."""
+"""Regions of a picture that a person marked: boxes or points."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import StringConstraints
 
 from dynabench.language import _
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
+from dynabench.tasks.fields.base import Field, FieldError, FieldReference, JsonSchema, Values
 from dynabench.tasks.section import Name, Setting
 
 LARGEST = 16_384
@@ -30,9 +30,9 @@ class ImageRegion(Field):
     no_answer: ClassVar[str] = "is no list of regions"
     brief: ClassVar[bool] = False
 
-    def references(self) -> Sequence[Reference]:
+    def references(self) -> Sequence[FieldReference]:
         """The picture."""
-        return [Reference("of", self.of, text=False)]
+        return [FieldReference("of", self.of, text=False)]
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -48,11 +48,11 @@ class ImageRegion(Field):
         picture = beside.get(self.of)
         size = picture if isinstance(picture, Mapping) else {}
         right, bottom = size.get("width", LARGEST), size.get("height", LARGEST)
-        found: list[dict[str, Any]] = []
+        unique_regions: list[dict[str, Any]] = []
         for region in (self._one(item, right, bottom) for item in raw):
-            if region not in found:
-                found.append(region)
-        return found or None
+            if region not in unique_regions:
+                unique_regions.append(region)
+        return unique_regions or None
 
     def _one(self, item: object, right: float, bottom: float) -> dict[str, Any]:
         allowed = {*self.parts, "label"} if self.labels else set(self.parts)
@@ -90,9 +90,9 @@ class ImageRegion(Field):
 
     def rows(self, value: object) -> Iterator[dict[str, Any]]:
         """The rows of a form: what is marked, and empty ones for more."""
-        known = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-        yield from known[: self.max_regions]
-        yield from ({} for _ in range(self.max_regions - len(known)))
+        marked_rows = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+        yield from marked_rows[: self.max_regions]
+        yield from ({} for _ in range(self.max_regions - len(marked_rows)))
 
     def picture(self, beside: Values) -> dict[str, Any] | None:
         """The picture that is marked, where it is known."""
@@ -101,8 +101,8 @@ class ImageRegion(Field):
 
     def regions(self, value: object) -> list[dict[str, Any]]:
         """Those regions of a value that can be drawn."""
-        found = value if isinstance(value, list) else []
-        return [item for item in found if isinstance(item, dict) and set(self.parts) <= item.keys()]
+        items = value if isinstance(value, list) else []
+        return [item for item in items if isinstance(item, dict) and set(self.parts) <= item.keys()]
 
     def samples(self) -> list[Any]:
         """One place in the corner, of each label."""
@@ -110,10 +110,10 @@ class ImageRegion(Field):
         return [[corner | {"label": label}] for label in self.labels] or [[corner]]
 
     def in_words(self, value: Any) -> str:
-        """How many, and their labels."""
+        """Return the labels of the regions, or their number."""
         regions = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-        told = [str(region["label"]) for region in regions if "label" in region]
-        return ", ".join(told) or (f"{len(regions)} × {self.shape}" if regions else "")
+        region_labels = [str(region["label"]) for region in regions if "label" in region]
+        return ", ".join(region_labels) or (f"{len(regions)} × {self.shape}" if regions else "")
 
     def serialise(self, value: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
         """Models get a list in any case."""

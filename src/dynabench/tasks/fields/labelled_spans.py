@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Literal
 from pydantic import field_validator
 
 from dynabench.language import _
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
-from dynabench.tasks.fields.options import AnyOption, Option, refuse_twice
+from dynabench.tasks.fields.base import Field, FieldError, FieldReference, JsonSchema, Values
+from dynabench.tasks.fields.options import AnyOption, Option, refuse_duplicates
 from dynabench.tasks.fields.spans import span_of, words_of
 from dynabench.tasks.section import Name, Setting
 
 TONES = 8
 """So many colours tell labels apart; a ninth looks like the first, but for its name, which always stands there."""
-PREPARED = 4  # rows that a form without scripts offers from the start
+INITIAL_ROWS = 4  # rows that a form without scripts offers from the start
 _ROW = re.compile(r"\.([0-9]{1,3})\.label$")
 
 
@@ -37,25 +37,25 @@ class LabelledSpans(Field):
     @field_validator("labels")
     @classmethod
     def _no_label_twice(cls, labels: list[Option]) -> list[Option]:
-        refuse_twice([each.value for each in labels])
+        refuse_duplicates([option.value for option in labels])
         return labels
 
     @property
     def values(self) -> list[str]:
         """The values of all labels, in order."""
-        return [each.value for each in self.labels]
+        return [option.value for option in self.labels]
 
     def label_of(self, value: object) -> str:
-        """What people read for a label's value; the value itself where there is no such label."""
-        return next((each.label for each in self.labels if each.value == value), str(value))
+        """Return the label that people read for a value; the value itself where there is no such label."""
+        return next((option.label for option in self.labels if option.value == value), str(value))
 
     def tone(self, value: object) -> int:
         """The number of the colour of a label, from 1."""
         return self.values.index(str(value)) % TONES + 1 if value in self.values else TONES
 
-    def references(self) -> Sequence[Reference]:
+    def references(self) -> Sequence[FieldReference]:
         """The text."""
-        return [Reference("of", self.of)]
+        return [FieldReference("of", self.of)]
 
     @property
     def drawn_over(self) -> Sequence[str]:
@@ -90,7 +90,7 @@ class LabelledSpans(Field):
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
         """From rows `name.0.label`, `name.0.first`, `name.0.last`, words counted from 1; without rows, from JSON."""
-        places = sorted({int(found[1]) for key in posted if key.startswith(name) if (found := _row(key, name))})
+        places = sorted({int(match[1]) for key in posted if key.startswith(name) if (match := _row(key, name))})
         if not places:
             return super().read_form(posted, name)
         rows = [[posted.get(f"{name}.{at}.{part}", [""])[0].strip() for part in _PARTS] for at in places]
@@ -109,15 +109,15 @@ class LabelledSpans(Field):
         return words_of(_text(beside, self.of))
 
     def marked(self, beside: Values, value: object) -> list[dict[str, Any]]:
-        """Those spans of `value`, which may be anything, that the text has."""
-        text, found = _text(beside, self.of), []
+        """Return the valid spans of `value`, which may be anything."""
+        text, spans = _text(beside, self.of), []
         for item in value if isinstance(value, list) else []:
             try:
                 start, end, label = self._span(item, text)
             except FieldError:
                 continue
-            found.append({"start": start, "end": end, "label": self.values[label]})
-        return found
+            spans.append({"start": start, "end": end, "label": self.values[label]})
+        return spans
 
     def offered(self, beside: Values, value: object) -> list[dict[str, Any]]:
         """Rows of a form without scripts: label, first and last word (from 1) of each span, and blank ones."""
@@ -128,12 +128,14 @@ class LabelledSpans(Field):
             rows.append({"label": span["label"], "first": inside[0], "last": inside[-1]})
         if not rows and isinstance(value, list):  # as they were posted, to be corrected
             rows = [row for item in value[: self.max_spans] if (row := _posted(item))]
-        blank = min(self.max_spans, max(PREPARED, len(rows) + 2)) - len(rows)
+        blank = min(self.max_spans, max(INITIAL_ROWS, len(rows) + 2)) - len(rows)
         return rows + [{"label": "", "first": "", "last": ""} for _ in range(blank)]
 
     def pieces(self, beside: Values, value: object) -> list[dict[str, Any]]:
-        """The text cut wherever a span begins or ends: `over` are the labels of the spans that cover a piece, `ends`
-        those of the spans that end with it. Empty without the text."""
+        """Return the text cut wherever a span begins or ends; [] without the text.
+
+        `over` are the labels of the spans that cover a piece, `ends` those of the spans that end with it.
+        """
         text, spans = _text(beside, self.of), self.marked(beside, value)
         cuts = sorted({0, len(text), *(at for span in spans for at in (span["start"], span["end"]))})
         return [
@@ -150,7 +152,7 @@ class LabelledSpans(Field):
         return _places(first) == _places(second)
 
     def is_answer(self, value: object) -> bool:
-        """Whether it is a list of spans with labels, empty where the model found nothing; texts are not checked."""
+        """Return whether it is a list of spans with labels, perhaps empty; texts are not checked."""
         return isinstance(value, list) and all(
             isinstance(item, Mapping)
             and type(item.get("start")) is type(item.get("end")) is int
@@ -196,7 +198,7 @@ def _number(text: str) -> int | str:
 
 
 def _by_words(ends: object, text: str) -> dict[str, int]:
-    """Where the words of a text from the first to the last one stand, which are counted from 1."""
+    """Start and end of the words from the first to the last number, counted from 1."""
     words = words_of(text)
     numbers = ends if isinstance(ends, list) and len(ends) == 2 and all(type(end) is int for end in ends) else [0, 0]
     first, last = numbers

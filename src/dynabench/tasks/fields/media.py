@@ -1,4 +1,4 @@
-"""What fields of pictures, sounds and files share: a value that refers to a stored file by its SHA-256."""
+"""Base of the fields of pictures, sounds and files: a value refers to a stored file by its SHA-256."""
 
 import json
 import re
@@ -15,9 +15,9 @@ _NUMBERS = ("width", "height", "seconds")
 
 
 class MediaField(Field):
-    """A stored file: `{"media": SHA-256}` with what the server found out of it (`type`, `width`, `height`, `seconds`).
+    """A stored file: `{"media": SHA-256}` with the server's facts about it (`type`, `width`, `height`, `seconds`).
 
-    `name` and `alt` may stand beside these: what the file was called, and what a picture shows in words.
+    `name` and `alt` may stand beside these: the name of the uploaded file, and a description of a picture.
     """
 
     kind: ClassVar[Literal["image", "audio", "file"]]
@@ -26,7 +26,10 @@ class MediaField(Field):
     max_mb: float = Setting(5.0, gt=0, le=100, description="Largest file in MiB; the deployment may allow less.")
 
     def check(self, raw: object, beside: Values) -> dict[str, Any] | None:
-        """The reference with known members alone. That the file is there, and theirs, is for the server to say."""
+        """Return the reference with known keys alone.
+
+        The server checks that the file exists and belongs to the person.
+        """
         if isinstance(raw, str):
             raw = {"media": raw} if raw else None
         if raw is None:
@@ -40,7 +43,7 @@ class MediaField(Field):
         return {"media": raw["media"], **_texts(raw), **_numbers(raw)}
 
     def from_form(self, texts: Sequence[str]) -> object:
-        """From posted digests or JSON, of which the last that is filled counts: a file that was sent comes last."""
+        """Return the last filled of the posted digests or JSON texts: an uploaded file comes last."""
         filled = [text for text in texts if text]
         if not filled:
             return None
@@ -52,7 +55,7 @@ class MediaField(Field):
             return filled[-1][:100]
 
     def reference(self, value: object) -> dict[str, Any] | None:
-        """The reference that a value holds, also one that was posted and refused; None for none."""
+        """Return the reference in a value, also in a posted and refused one; None for none."""
         if isinstance(value, str):
             value = self.from_form([value])
         whole = isinstance(value, Mapping) and isinstance(value.get("media"), str)
@@ -63,15 +66,15 @@ class MediaField(Field):
         return _digest(first) == _digest(second)
 
     def in_words(self, value: Any) -> str:
-        """What it shows or is called, else its kind."""
+        """Return the description or the file name, else the field type."""
         if not isinstance(value, Mapping):
             return ""
         return str(value.get("alt") or value.get("name") or self.type.replace("_", " "))
 
     def serialise(self, value: Any) -> Any:
-        """A reference, which becomes a `data:` address at the doors through which inputs leave for models.
+        """Return a reference, which becomes a `data:` address where inputs leave for models.
 
-        Such an address, which a program may have at hand, stays as it is.
+        A `data:` address, which a program may pass itself, is returned unchanged.
         """
         if isinstance(value, str):
             return value
@@ -90,19 +93,19 @@ class MediaField(Field):
 
 
 def _texts(raw: Mapping[str, Any]) -> dict[str, str]:
-    found = {name: raw[name] for name in _TEXTS if raw.get(name) is not None}
-    for name, text in found.items():
+    texts = {name: raw[name] for name in _TEXTS if raw.get(name) is not None}
+    for name, text in texts.items():
         if not isinstance(text, str) or len(text) > _TEXTS[name] or not text.isprintable():
             raise FieldError(_("%(name)s is a line of up to %(texts)s characters.", name=name, texts=_TEXTS[name]))
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
 def _numbers(raw: Mapping[str, Any]) -> dict[str, int | float]:
-    found = {name: raw[name] for name in _NUMBERS if raw.get(name) is not None}
-    for name, number in found.items():
+    numbers = {name: raw[name] for name in _NUMBERS if raw.get(name) is not None}
+    for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 10_000_000:
             raise FieldError(_("%(name)s is a number.", name=name))
-    return found
+    return numbers
 
 
 def _digest(value: Any) -> object:

@@ -7,11 +7,11 @@ from pydantic import model_validator
 
 from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
-from dynabench.tasks.fields.options import Offering
+from dynabench.tasks.fields.options import OptionsField
 from dynabench.tasks.section import Setting
 
 
-class MultiChoice(Offering):
+class MultiChoice(OptionsField):
     """A list of options, in the order in which the config names them."""
 
     type: Literal["multi_choice"] = "multi_choice"
@@ -35,7 +35,7 @@ class MultiChoice(Offering):
 
     def check(self, raw: object, beside: Values) -> list[str] | None:
         """The values of some options, each once."""
-        if not isinstance(raw, list) or not all(isinstance(one, str) and one in self.values for one in raw):
+        if not isinstance(raw, list) or not all(isinstance(value, str) and value in self.values for value in raw):
             raise FieldError(_("Choose among the options."))
         if len(set(raw)) < len(raw):
             raise FieldError(_("An option is listed twice."))
@@ -45,7 +45,7 @@ class MultiChoice(Offering):
 
     @property
     def how_many(self) -> str:
-        """How many options are to be chosen, in words."""
+        """The number of options to choose, in words."""
         if self.min == self.most:
             return f"exactly {self.min}"
         if self.max is None:
@@ -62,8 +62,12 @@ class MultiChoice(Offering):
 
     def in_words(self, value: Any) -> str:
         """The options' labels."""
-        chosen = value if isinstance(value, list) else self.said(value)
-        return ", ".join(self.label_of(one) for one in chosen) if isinstance(chosen, list) else str(value or "")
+        selected = value if isinstance(value, list) else self.said(value)
+        return (
+            ", ".join(self.label_of(option_value) for option_value in selected)
+            if isinstance(selected, list)
+            else str(value or "")
+        )
 
     def samples(self) -> list[Any]:
         """The first few options, and the last ones."""

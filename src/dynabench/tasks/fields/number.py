@@ -49,22 +49,22 @@ class Number(Field):
             return text[:60]
 
     def number(self, value: object) -> int | float | None:
-        """The number that a value or a model's words are, within the limits or not; None where they are none."""
-        found = self.from_form([value]) if isinstance(value, str) else value
-        if isinstance(found, bool) or not isinstance(found, int | float):
+        """Return the number in a value or a model's text, within the limits or not; None for no number."""
+        parsed = self.from_form([value]) if isinstance(value, str) else value
+        if isinstance(parsed, bool) or not isinstance(parsed, int | float):
             return None
-        return found if isfinite(found) else None
+        return parsed if isfinite(parsed) else None
 
     def is_answer(self, value: object) -> bool:
-        """Whether it is a number; models may miss the limits."""
+        """Return whether it is a number; models may exceed the limits."""
         return self.number(value) is not None
 
     def same(self, first: Any, second: Any) -> bool:
         """Within the tolerance."""
-        one, other = self.number(first), self.number(second)
-        if one is None or other is None:
-            return one is other
-        return isclose(one, other, rel_tol=1e-9, abs_tol=self.tolerance)
+        first_number, second_number = self.number(first), self.number(second)
+        if first_number is None or second_number is None:
+            return first_number is second_number
+        return isclose(first_number, second_number, rel_tol=1e-9, abs_tol=self.tolerance)
 
     def in_words(self, value: Any) -> str:
         """The number as one writes it: no `.0` behind a whole one."""

@@ -21,8 +21,8 @@ class Option(Section):
     description: Line = ""
 
 
-def written_out(raw: Any) -> Any:
-    """An option that is written as a text alone, or without a label, with its label."""
+def expand_option(raw: Any) -> Any:
+    """Return an option that is written as a text alone, or without a label, as a mapping with its label."""
     if isinstance(raw, bool):
         raise ValueError(_("YAML reads a bare yes, no, on or off as true or false: put the option in quotes."))
     if isinstance(raw, int | float):
@@ -32,24 +32,24 @@ def written_out(raw: Any) -> Any:
     return {**raw, "label": raw.get("label") or raw.get("value")} if isinstance(raw, dict) else raw
 
 
-class OrText:
-    """Tells the JSON Schema that a text may stand for the mapping."""
+class AllowText:
+    """Allows in the JSON Schema a text instead of the mapping."""
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Either of both."""
         return {"anyOf": [{"type": "string"}, handler(schema)]}
 
 
-AnyOption = Annotated[Option, BeforeValidator(written_out), OrText()]
+AnyOption = Annotated[Option, BeforeValidator(expand_option), AllowText()]
 
 
-def refuse_twice(values: Sequence[str]) -> None:
-    """Raise ValueError where a value stands twice."""
-    if twice := next((value for value in values if values.count(value) > 1), None):
-        raise ValueError(_("The option “%(option)s” is listed twice.", option=twice))
+def refuse_duplicates(values: Sequence[str]) -> None:
+    """Raise ValueError for duplicate values."""
+    if duplicate := next((value for value in values if values.count(value) > 1), None):
+        raise ValueError(_("The option “%(option)s” is listed twice.", option=duplicate))
 
 
-class Offering(Field, ABC):
+class OptionsField(Field, ABC):
     """A field with a fixed list of options."""
 
     options: list[AnyOption] = Setting(
@@ -59,7 +59,7 @@ class Offering(Field, ABC):
     @field_validator("options")
     @classmethod
     def _no_option_twice(cls, options: list[Option]) -> list[Option]:
-        refuse_twice([option.value for option in options])
+        refuse_duplicates([option.value for option in options])
         return options
 
     @property
@@ -73,12 +73,12 @@ class Offering(Field, ABC):
         return [option.value for option in self.offered]
 
     def option(self, value: object) -> Option:
-        """The option with this value; where there is none, one that is called like it."""
-        found = next((option for option in self.offered if option.value == value), None)
-        return found or Option.model_construct(value=str(value), label=str(value), description="")
+        """Return the option with this value; for an unknown value, an option labelled with it."""
+        match = next((option for option in self.offered if option.value == value), None)
+        return match or Option.model_construct(value=str(value), label=str(value), description="")
 
     def label_of(self, value: str) -> str:
-        """What people read for `value`; the value itself where no option has it."""
+        """Return the label that people read for `value`; the value itself where no option has it."""
         return self.option(value).label
 
     def comparable(self) -> Sequence[str] | None:

@@ -5,11 +5,11 @@ from typing import Any, ClassVar, Literal
 
 from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
-from dynabench.tasks.fields.options import Offering, Option
+from dynabench.tasks.fields.options import Option, OptionsField
 from dynabench.tasks.section import Line, Setting
 
 
-class Ranking(Offering):
+class RankingField(OptionsField):
     """All options, the first is the best."""
 
     type: Literal["ranking"] = "ranking"
@@ -23,7 +23,7 @@ class Ranking(Offering):
         """The values of all options, each once."""
         if isinstance(raw, dict):
             raise FieldError(_("Give each of them a place of its own: 1, 2, 3 and so on."))
-        if not isinstance(raw, list) or not all(isinstance(one, str) and one in self.values for one in raw):
+        if not isinstance(raw, list) or not all(isinstance(value, str) and value in self.values for value in raw):
             raise FieldError(_("This must be a list of the options in order."))
         if raw and (len(set(raw)) < len(raw) or len(raw) < len(self.values)):
             raise FieldError(_("Use each option exactly once."))
@@ -40,12 +40,12 @@ class Ranking(Offering):
         return sorted(places, key=lambda value: places[value])
 
     def order(self, value: object) -> list[Option]:
-        """The options as `value` has them, else as the config does."""
+        """Return the options in the order of `value`, else in that of the config."""
         values = value if isinstance(value, list) and sorted(map(str, value)) == sorted(self.values) else self.values
-        return [self.option(one) for one in values]
+        return [self.option(option_value) for option_value in values]
 
     def place(self, value: object, option: Option) -> str:
-        """What stands in the option's box: its place, or what was written."""
+        """Return the content of the option's box: its place, or the text that the person entered."""
         if isinstance(value, dict):
             return str(value.get(option.value, ""))
         return str(value.index(option.value) + 1) if isinstance(value, list) and option.value in value else ""
@@ -59,7 +59,7 @@ class Ranking(Offering):
         order = value if isinstance(value, list) else self.said(value)
         if not isinstance(order, list):
             return str(value or "")
-        return ", ".join(f"{place}. {self.label_of(one)}" for place, one in enumerate(order, start=1))
+        return ", ".join(f"{place}. {self.label_of(option_value)}" for place, option_value in enumerate(order, start=1))
 
     def samples(self) -> list[Any]:
         """Two orders."""

@@ -15,7 +15,7 @@ EMPTY = "empty"
 
 
 class Slider(Number):
-    """A number from `min` to `max` in steps; where nothing says where it `start`s, people have to move it."""
+    """A number from `min` to `max` in steps; without `start`, people have to move it."""
 
     type: Literal["slider"] = "slider"  # type: ignore[assignment]
     min: float = Setting(0, ge=-(2**53), le=2**53, description="Left end.")
@@ -41,7 +41,7 @@ class Slider(Number):
 
     @property
     def whole(self) -> bool:
-        """Whether all its values are whole numbers."""
+        """True where all its values are whole numbers."""
         return self.integer or (self.step == int(self.step) and self.min == int(self.min))
 
     def check(self, raw: object, beside: Values) -> int | float | None:
@@ -62,7 +62,7 @@ class Slider(Number):
 
     @property
     def middle(self) -> float:
-        """Where the handle stands before anybody moved it."""
+        """The position of the handle before it is moved."""
         if self.start is not None:
             return self.start
         return self.min + self.step * round((self.max - self.min) / self.step / 2)

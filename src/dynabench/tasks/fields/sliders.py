@@ -8,12 +8,12 @@ from pydantic import model_validator
 
 from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
-from dynabench.tasks.fields.options import Offering
+from dynabench.tasks.fields.options import OptionsField
 from dynabench.tasks.fields.slider import EMPTY, Slider
 from dynabench.tasks.section import Line, Setting
 
 
-class Sliders(Offering):
+class Sliders(OptionsField):
     """A number for each option: `{value: number}`, all of them or none."""
 
     type: Literal["sliders"] = "sliders"
@@ -45,27 +45,27 @@ class Sliders(Offering):
         """A number for each option."""
         if not isinstance(raw, dict) or any(key not in self.values for key in raw):
             raise FieldError(_("This must be an object with a number for each slider."))
-        given = {value: number for value, number in raw.items() if number is not None}
-        if not given:
+        numbers = {value: number for value, number in raw.items() if number is not None}
+        if not numbers:
             return None
-        if left := [self.label_of(value) for value in self.values if value not in given]:
-            raise FieldError(_("Move these sliders as well: %(left)s.", left=", ".join(left)))
-        found: dict[str, int | float] = {}
+        if unmoved := [self.label_of(value) for value in self.values if value not in numbers]:
+            raise FieldError(_("Move these sliders as well: %(left)s.", left=", ".join(unmoved)))
+        positions: dict[str, int | float] = {}
         for value in self.values:
             try:
-                number = self.scale.check(given[value], beside)
+                number = self.scale.check(numbers[value], beside)
             except FieldError as error:
                 raise FieldError(f"{self.label_of(value)}: {error}") from None
             if number is not None:
-                found[value] = number
-        return found
+                positions[value] = number
+        return positions
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
         """From one number per option under `name.<value>`, unless the box `name.empty` is ticked."""
         if posted.get(f"{name}.{EMPTY}") and EMPTY not in self.values:
             return None
-        found = {value: self.scale.from_form(posted.get(f"{name}.{value}", ())) for value in self.values}
-        return {value: number for value, number in found.items() if number is not None} or None
+        posted_numbers = {value: self.scale.from_form(posted.get(f"{name}.{value}", ())) for value in self.values}
+        return {value: number for value, number in posted_numbers.items() if number is not None} or None
 
     def at(self, value: object, option: str) -> Any:
         """The number that `value` has for an option, None where it has none."""
@@ -73,10 +73,10 @@ class Sliders(Offering):
 
     def same(self, first: Any, second: Any) -> bool:
         """No slider differs by more than the tolerance."""
-        one, other = self.said(first), self.said(second)
-        if one is None or other is None:
-            return one is other
-        return all(self.scale.same(one[value], other[value]) for value in self.values)
+        first_values, second_values = self.said(first), self.said(second)
+        if first_values is None or second_values is None:
+            return first_values is second_values
+        return all(self.scale.same(first_values[value], second_values[value]) for value in self.values)
 
     def in_words(self, value: Any) -> str:
         """Each label with its number."""

@@ -1,4 +1,4 @@
-"""Words of another field that somebody marked."""
+"""Words of another field that a person marked."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 from dynabench.language import _
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
+from dynabench.tasks.fields.base import Field, FieldError, FieldReference, JsonSchema, Values
 from dynabench.tasks.section import Name, Setting
 
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+|[’'](?![sS]\b)[^\W_]+)*|[’'][sS]\b|\S")
@@ -27,7 +27,7 @@ class Spans(Field):
 
     @property
     def one(self) -> bool:
-        """Whether it is one stretch of words, such as an extracted answer."""
+        """True where one stretch of words is marked, such as an extracted answer."""
         return self.max_spans == 1
 
     def check(self, raw: object, beside: Values) -> list[dict[str, Any]] | None:
@@ -57,12 +57,12 @@ class Spans(Field):
             return [{"start": min(ends), "end": max(ends)}]
         return [{"start": int(match[1]), "end": int(match[2])} if match else None for match in matches]
 
-    def references(self) -> Sequence[Reference]:
+    def references(self) -> Sequence[FieldReference]:
         """The text."""
-        return [Reference("of", self.of)]
+        return [FieldReference("of", self.of)]
 
     def is_answer(self, value: object) -> bool:
-        """Whether a model's answer is a list of spans, none where it found nothing; their texts are not checked."""
+        """Return whether a model's answer is a list of spans, perhaps empty; their texts are not checked."""
         return isinstance(value, list) and all(
             isinstance(item, dict)
             and isinstance(item.get("text"), str)
@@ -76,7 +76,7 @@ class Spans(Field):
         return words_of(text) if isinstance(text, str) else []
 
     def marked(self, value: object, word: Mapping[str, Any]) -> bool:
-        """Whether a span of `value` covers `word`."""
+        """Return whether a span of `value` covers `word`."""
         spans = value if isinstance(value, list) else []
         return any(s["start"] <= word["start"] and word["end"] <= s["end"] for s in spans if isinstance(s, dict))
 
@@ -86,7 +86,7 @@ class Spans(Field):
         return " … ".join(str(span["text"]) for span in spans if isinstance(span, dict) and "text" in span)
 
     def segments(self, beside: Values, value: object) -> list[dict[str, Any]]:
-        """The text cut where `value` begins and ends to mark it; empty without the text."""
+        """Return the text as pieces that `value` marks or not; [] without the text."""
         words = self.words(beside)
         pieces = [{"text": str(beside.get(self.of, ""))[: words[0]["start"]], "marked": False}] if words else []
         for word in words:
@@ -112,16 +112,16 @@ class Spans(Field):
 
 def words_of(text: str) -> list[dict[str, Any]]:
     """The words of a text, each with the gap that follows it."""
-    found = list(_WORD.finditer(text))
-    ends = [match.start() for match in found[1:]] + [len(text)]
+    matches = list(_WORD.finditer(text))
+    ends = [match.start() for match in matches[1:]] + [len(text)]
     return [
         {"start": match.start(), "end": match.end(), "text": match[0], "gap": text[match.end() : after]}
-        for match, after in zip(found, ends, strict=False)
+        for match, after in zip(matches, ends, strict=False)
     ]
 
 
 def span_of(item: object, text: str) -> tuple[int, int]:
-    """Start and end of a span of `text`, checked. Raises FieldError."""
+    """Return start and end of a valid span of `text`. Raises FieldError for an invalid one."""
     if not isinstance(item, dict) or not {"start", "end"} <= set(item) <= {"start", "end", "text"}:
         raise FieldError(_("A span is an object with start, end and, if you like, text."))
     start, end = item["start"], item["end"]

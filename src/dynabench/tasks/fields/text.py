@@ -96,7 +96,7 @@ class Text(Field):
         return text
 
     def is_answer(self, value: object) -> bool:
-        """Whatever a model says is a text."""
+        """Return True: every answer of a model is a text."""
         return True
 
     def serialise(self, value: str | None) -> str:

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, field_validator, model_validator
 
 from dynabench.language import _
 from dynabench.tasks.fields.choice import Choice
-from dynabench.tasks.fields.options import Option, OrText, refuse_twice, written_out
+from dynabench.tasks.fields.options import AllowText, Option, expand_option, refuse_duplicates
 from dynabench.tasks.section import Setting
 
 _MOST, _DEEPEST = 500, 8
@@ -21,7 +21,7 @@ class Branch(Option):
     children: "list[AnyBranch]" = Setting([], max_length=200, description="Narrower options, written like options.")
 
 
-AnyBranch = Annotated[Branch, BeforeValidator(written_out), OrText()]
+AnyBranch = Annotated[Branch, BeforeValidator(expand_option), AllowText()]
 Branch.model_rebuild()
 
 
@@ -39,10 +39,10 @@ class TreeChoice(Choice):
     @field_validator("options")
     @classmethod
     def _no_option_twice(cls, options: list[Branch]) -> list[Branch]:  # type: ignore[override]
-        found = [step for step, *_ in _paths(options)]
-        if len(found) > _MOST:
+        tree_options = [step for step, *_ in _paths(options)]
+        if len(tree_options) > _MOST:
             raise ValueError(_("A tree has at most %(most)s options.", most=_MOST))
-        refuse_twice([option.value for option in found])
+        refuse_duplicates([option.value for option in tree_options])
         return options
 
     @model_validator(mode="after")
@@ -57,20 +57,23 @@ class TreeChoice(Choice):
         return [option for option, *_ in _paths(self.options) if self.can_be_chosen(option)]
 
     def can_be_chosen(self, option: Branch) -> bool:
-        """Whether it is one that people may choose."""
+        """Return whether people may choose the option."""
         return self.pick == "any" or not option.children
 
     def path(self, value: object) -> list[Option]:
-        """The options from the top down to the one with this value; one that is called like it where there is none."""
-        found = next((steps for steps in _paths(self.options) if steps[0].value == value), None)
-        return [*reversed(found)] if found else [self.option(value)]
+        """Return the options from the top down to the one with this value.
+
+        For an unknown value it is one option labelled with it.
+        """
+        upward_path = next((steps for steps in _paths(self.options) if steps[0].value == value), None)
+        return [*reversed(upward_path)] if upward_path else [self.option(value)]
 
     def label_of(self, value: str) -> str:
         """The labels on the way to `value`."""
         return PATH.join(option.label for option in self.path(value))
 
     def opens(self, option: Branch, value: object) -> bool:
-        """Whether what lies below `option` holds the chosen `value`."""
+        """Return whether the branch below `option` contains the chosen `value`."""
         return any(below.value == value for below, *_ in _paths(option.children))
 
 

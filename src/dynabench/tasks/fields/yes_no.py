@@ -49,11 +49,11 @@ class YesNo(Field):
         return raw
 
     def flag(self, value: object) -> bool | None:
-        """Yes or no of a value with or without reason, or of a model's word; None where it is neither."""
-        given = self.from_text(value) if isinstance(value, str) else value
-        inner = given.get("value") if isinstance(given, dict) else given
-        found = _FLAGS.get(inner.strip().casefold()) if isinstance(inner, str) else inner
-        return found if isinstance(found, bool) else None
+        """Return the yes or no in a value with or without reason, or in a model's text; None where it is neither."""
+        parsed = self.from_text(value) if isinstance(value, str) else value
+        inner = parsed.get("value") if isinstance(parsed, dict) else parsed
+        answer = _FLAGS.get(inner.strip().casefold()) if isinstance(inner, str) else inner
+        return answer if isinstance(answer, bool) else None
 
     def reason_of(self, value: object) -> str:
         """The reason, empty where none is given."""
@@ -61,7 +61,7 @@ class YesNo(Field):
         return reason if isinstance(reason, str) else ""
 
     def is_answer(self, value: object) -> bool:
-        """Whether it says yes or no, with or without reason."""
+        """Return whether it says yes or no, with or without reason."""
         return self.flag(value) is not None
 
     def same(self, first: Any, second: Any) -> bool:
@@ -85,9 +85,9 @@ class YesNo(Field):
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
         """The answer under `name`, the reason under `name.reason`."""
-        found = self.from_form(posted.get(name, ()))
+        answer = self.from_form(posted.get(name, ()))
         reason = next(iter(posted.get(f"{name}.{REASON}", ())), "") if self.reason != "never" else ""
-        return {"value": self.flag(found), REASON: reason} if reason else found
+        return {"value": self.flag(answer), REASON: reason} if reason else answer
 
     def samples(self) -> list[Any]:
         """Yes and no."""

@@ -1,7 +1,7 @@
-"""Fooling rules: when a model's answer and the claimed one are so different that the model was fooled.
+"""Fooling rules: when a model's answer differs so much from the claimed one that the model was fooled.
 
-One file here is one rule. The same rule says whether a validator's blind answer agrees with the claim, and which
-answers count as right. A plug-in adds rules by the hook `dynabench_fooling_rules` (`dynabench.hooks`).
+One file here is one rule. The same rule says whether a validator's blind answer agrees with the claim, and
+which answers count as right. A plug-in adds rules by the hook `dynabench_fooling_rules` (`dynabench.hooks`).
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 from dynabench import plugins
 from dynabench.language import _
 from dynabench.tasks.rules.base import Judge, Rule, Unclaimed
-from dynabench.tasks.rules.chosen import Chosen
+from dynabench.tasks.rules.chosen import ChosenRule
 from dynabench.tasks.rules.differs import Differs
 from dynabench.tasks.rules.f1_below import F1Below
 from dynabench.tasks.rules.judged_by_annotator import JudgedByAnnotator
@@ -21,14 +21,24 @@ from dynabench.tasks.rules.judged_by_validators import JudgedByValidators
 from dynabench.tasks.rules.matches import Matches
 from dynabench.tasks.rules.metric_below import MetricBelow
 from dynabench.tasks.rules.not_in import NotIn
-from dynabench.tasks.rules.outside import Outside
+from dynabench.tasks.rules.outside import OutsideRule
 from dynabench.tasks.rules.overlap_below import OverlapBelow
 from dynabench.tasks.rules.uncertain import Uncertain
 from dynabench.tasks.rules.vqa_below import VqaBelow
-from dynabench.tasks.section import did_you_mean, refuse
+from dynabench.tasks.section import did_you_mean, refuse_keys
 
-__all__ = ["PLACE", "SHIPPED", "AnyRule", "Judge", "Rule", "Unclaimed", "rules"]
-__all__ += ["Chosen", "Differs", "F1Below", "Matches", "MetricBelow", "NotIn", "Outside", "OverlapBelow", "Uncertain"]
+__all__ = ["ANY_RULE_SCHEMA", "SHIPPED", "AnyRule", "Judge", "Rule", "Unclaimed", "fooling_rules"]
+__all__ += [
+    "ChosenRule",
+    "Differs",
+    "F1Below",
+    "Matches",
+    "MetricBelow",
+    "NotIn",
+    "OutsideRule",
+    "OverlapBelow",
+    "Uncertain",
+]
 __all__ += ["JudgedByAnnotator", "JudgedByModel", "JudgedByValidators", "VqaBelow"]
 
 SHIPPED: tuple[type[Rule], ...] = (
@@ -36,12 +46,12 @@ SHIPPED: tuple[type[Rule], ...] = (
     F1Below,
     NotIn,
     VqaBelow,
-    Outside,
+    OutsideRule,
     OverlapBelow,
     Matches,
     MetricBelow,
     Uncertain,
-    Chosen,
+    ChosenRule,
     JudgedByAnnotator,
     JudgedByValidators,
     JudgedByModel,
@@ -49,8 +59,8 @@ SHIPPED: tuple[type[Rule], ...] = (
 _named = plugins.classes(Rule, "rule")  # type: ignore[type-abstract]
 
 
-def rules() -> Mapping[str, type[Rule]]:
-    """All fooling rules by name, ours first."""
+def fooling_rules() -> Mapping[str, type[Rule]]:
+    """Return all fooling rules by name, those of the platform first."""
     return plugins.gather("dynabench_fooling_rules", _named)
 
 
@@ -60,10 +70,12 @@ def _build(raw: Any) -> Any:
     if not isinstance(raw, dict):
         raise ValueError(_("A fooling rule is a mapping with rule and its settings."))
     name = raw.get("rule", "differs")
-    if not isinstance(name, str) or name not in rules():
-        refuse({"rule": _("There is no fooling rule “%(name)s”.", name=name) + did_you_mean(name, rules())})
-    return rules()[name].model_validate(raw)
+    if not isinstance(name, str) or name not in fooling_rules():
+        refuse_keys(
+            {"rule": _("There is no fooling rule “%(name)s”.", name=name) + did_you_mean(name, fooling_rules())}
+        )
+    return fooling_rules()[name].model_validate(raw)
 
 
-PLACE: dict[str, Any] = {"$comment": "any fooling rule"}  # `schema.py` puts a reference here
-AnyRule = Annotated[SerializeAsAny[Rule], BeforeValidator(_build), WithJsonSchema(PLACE)]
+ANY_RULE_SCHEMA: dict[str, Any] = {"$comment": "any fooling rule"}  # `schema.py` puts a reference here
+AnyRule = Annotated[SerializeAsAny[Rule], BeforeValidator(_build), WithJsonSchema(ANY_RULE_SCHEMA)]

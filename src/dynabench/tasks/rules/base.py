@@ -1,4 +1,4 @@
-"""What every fooling rule is: it compares answers, says what counts as right, and what it is about."""
+"""Base of all fooling rules: a rule compares answers and says which count as right."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,12 +33,12 @@ class Rule(Section, ABC):
 
     @abstractmethod
     def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
-        """Whether the model is fooled in this field."""
+        """Return whether the model is fooled in this field."""
 
     @property
     @abstractmethod
     def right_in_words(self) -> str:
-        """When an answer counts as right, in a sentence."""
+        """A sentence that says when an answer counts as right."""
 
     @property
     def bound(self) -> float | None:
@@ -47,11 +47,11 @@ class Rule(Section, ABC):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """What models are given that `right` needs, by name."""
+        """Names of the model's inputs that `right` needs."""
         return ()
 
     def counting(self, answer: Sequence[Field]) -> list[Field]:
-        """Those of the answer's fields that the rule looks at."""
+        """Return the answer's fields that the rule looks at."""
         return [field for field in answer if not self.fields or field.name in self.fields]
 
     def fooled(
@@ -62,32 +62,38 @@ class Rule(Section, ABC):
         given: Values = NOTHING,
         probabilities: Mapping[str, float] | None = None,
     ) -> bool:
-        """Whether the model is fooled by a whole answer; `fields` are those that count.
+        """Return whether the model is fooled by a whole answer; `fields` are those that count.
 
-        `probabilities` are those of the options, where the model tells them.
+        `probabilities` are those of the options, where the model returns them.
         """
         joined = all if self.combine == "all" else any
         return bool(fields) and joined(self.differs(prediction.get(f.name), claimed.get(f.name), f) for f in fields)
 
     def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], given: Values = NOTHING) -> bool:
-        """Whether a person's blind answer is the claimed one: where a model would not have been fooled."""
+        """Return whether a person's blind answer is the claimed one: where a model would not have been fooled."""
         return not self.fooled(answer, claimed, fields, given)
 
     def right(self, predicted: Any, accepted: Iterable[Any], field: Field, given: Values = NOTHING) -> bool:
-        """Whether an answer counts as right wherever answers are called right or wrong: some accepted answer is one by
-        which the model would not be fooled, or which it is itself (no answer, where there is none)."""
-        return any(predicted == each or not self.differs(predicted, each, field) for each in accepted)
+        """Return whether an answer is right where answers are called right or wrong.
+
+        It is right if an accepted answer would not count as fooling the model, or equals it (no answer, where there is
+        none).
+        """
+        return any(
+            predicted == accepted_answer or not self.differs(predicted, accepted_answer, field)
+            for accepted_answer in accepted
+        )
 
     def nearness(self, predicted: Any, claimed: Any, field: Field) -> float | None:
-        """How near two answers are, from 0 to 1, where the rule weighs that against `bound`."""
+        """Return the nearness of two answers, from 0 to 1, where the rule compares it with `bound`; else None."""
         return None
 
     def unfit(self, field: Field) -> str:
-        """Why the rule cannot look at answers of this field; empty where it can."""
+        """Return the reason why the rule cannot look at answers of this field; "" where it can."""
         return ""
 
     def problems(self, config: "TaskConfig") -> Iterator[tuple[str, str]]:
-        """What in this task the rule cannot work with: key below `fooled` and what to do."""
+        """Yield what the rule cannot work with in this task: the key below `fooled` and a message."""
         names = [field.name for field in config.answer]
         for index, name in enumerate(self.fields):
             if name not in names:
@@ -98,15 +104,15 @@ class Rule(Section, ABC):
 
 
 class Unclaimed(Rule):
-    """A rule that asks something of the model's answer whatever was claimed; people's answers must be the claimed."""
+    """A rule about the model's answer alone, whatever was claimed; people's answers must equal the claimed ones."""
 
     def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], given: Values = NOTHING) -> bool:
-        """Whether the two are the same in every field that counts."""
-        return all(same(answer.get(field.name), claimed.get(field.name), field) for field in fields)
+        """Return whether the two are the same in every field that counts."""
+        return all(same_answer(answer.get(field.name), claimed.get(field.name), field) for field in fields)
 
 
-def same(first: Any, second: Any, field: Field) -> bool:
-    """Whether two answers of a field mean the same; an answer that is missing is the same as none."""
+def same_answer(first: Any, second: Any, field: Field) -> bool:
+    """Return whether two answers of a field mean the same; a missing answer is the same as none."""
     return first is second if first is None or second is None else field.same(first, second)
 
 

@@ -3,10 +3,10 @@
 from typing import Any, Literal
 
 from dynabench.language import _
+from dynabench.tasks.answer_words import texts_of, word_f1
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Setting
-from dynabench.tasks.words import texts_of, word_f1
 
 
 class F1Below(Rule):
@@ -27,12 +27,15 @@ class F1Below(Rule):
 
     def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
         """The word F1 of the two that are nearest."""
-        said = texts_of(predicted)
-        return max((word_f1(one, other) for one in said for other in texts_of(claimed)), default=0.0)
+        predicted_texts = texts_of(predicted)
+        return max(
+            (word_f1(predicted_text, other) for predicted_text in predicted_texts for other in texts_of(claimed)),
+            default=0.0,
+        )
 
     @property
     def right_in_words(self) -> str:
-        """When an answer counts as right, in a sentence."""
+        """A sentence that says when an answer counts as right."""
         bound = f"{self.threshold:g}"
         return _(
             "An answer is right if the F1 of its words and those of an accepted one is %(bound)s or more.", bound=bound

@@ -5,25 +5,25 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dynabench.language import _
+from dynabench.tasks.answer_words import answer_words
 from dynabench.tasks.fields.base import Field, Values
 from dynabench.tasks.rules.base import Judge
-from dynabench.tasks.rules.judged import Judged
+from dynabench.tasks.rules.judged import JudgedRule
 from dynabench.tasks.section import Line, Name, Setting, did_you_mean
-from dynabench.tasks.words import answer_words
 
 if TYPE_CHECKING:
     from dynabench.tasks.config import TaskConfig
 
 Template = str
 GROUPS = ("context", "input", "claim", "answer")
-_PLACE = re.compile(r"\{([a-z]+)\.([a-z][a-z0-9_]{0,39})\}")
+_PLACEHOLDER = re.compile(r"\{([a-z]+)\.([a-z][a-z0-9_]{0,39})\}")
 
 
-class JudgedByModel(Judged):
+class JudgedByModel(JudgedRule):
     """A model reads the example with the target's answer and says whether that is wrong.
 
-    It may be a classifier, whose labels are read, or a language model, whose text is read by how it begins. What it
-    says is recorded with its version, and compared with the verdicts of people (calibration).
+    The judge is a classifier, whose labels are read, or a language model, whose text is read by how it begins. Its
+    answer is recorded with its version, and compared with the verdicts of people (calibration).
     """
 
     rule: Literal["judged_by_model"] = Setting(
@@ -45,7 +45,7 @@ class JudgedByModel(Judged):
     )
 
     def given_to_judge(self, config: "TaskConfig", parts: Mapping[str, Values]) -> dict[str, str]:
-        """What the judge is asked; `parts` holds the values of `context`, `input`, `claim` and `answer`."""
+        """Return the inputs of the judge; `parts` holds the values of `context`, `input`, `claim` and `answer`."""
         fields = _fields(config)
 
         def filled(place: re.Match[str]) -> str:
@@ -53,16 +53,16 @@ class JudgedByModel(Judged):
             field = fields.get((group, name))
             return field.in_words(parts[group].get(name)) if field else place[0]
 
-        return {name: _PLACE.sub(filled, template) for name, template in self.ask.items()}
+        return {name: _PLACEHOLDER.sub(filled, template) for name, template in self.ask.items()}
 
-    def verdict(self, said: Values) -> bool | None:
-        """Whether the judge's answer says wrong; None where it says neither."""
-        texts = [str(value) for value in said.values() if isinstance(value, str)]
+    def verdict(self, judge_answer: Values) -> bool | None:
+        """Return whether the judge's answer says wrong; None where it says neither."""
+        texts = [str(value) for value in judge_answer.values() if isinstance(value, str)]
         if any(_begins(text, words) for text in texts for words in self.says_wrong):
             return True
         return (
             False
-            if not self.says_right or any(_begins(text, each) for text in texts for each in self.says_right)
+            if not self.says_right or any(_begins(text, beginning) for text in texts for beginning in self.says_right)
             else None
         )
 
@@ -73,15 +73,15 @@ class JudgedByModel(Judged):
         for name, template in self.ask.items():
             if len(template) > 20_000:
                 yield f"ask.{name}", _("Write at most 20,000 characters.")
-            for group, of in _PLACE.findall(template):
-                if (group, of) not in fields:
-                    known = [f"{first}.{second}" for first, second in fields]
+            for group, field_name in _PLACEHOLDER.findall(template):
+                if (group, field_name) not in fields:
+                    placeholders = [f"{first}.{second}" for first, second in fields]
                     yield (
                         f"ask.{name}",
-                        _("There is no “%(group)s.%(of)s” to fill in.", group=group, of=of)
-                        + did_you_mean(f"{group}.{of}", known),
+                        _("There is no “%(group)s.%(of)s” to fill in.", group=group, of=field_name)
+                        + did_you_mean(f"{group}.{field_name}", placeholders),
                     )
-        if not any(group == "answer" for template in self.ask.values() for group, _ in _PLACE.findall(template)):
+        if not any(group == "answer" for template in self.ask.values() for group, _ in _PLACEHOLDER.findall(template)):
             yield "ask", _("The judge is not shown the answer: use {answer.NAME} somewhere.")
 
 
@@ -92,6 +92,6 @@ def _fields(config: "TaskConfig") -> dict[tuple[str, str], Field]:
 
 
 def _begins(text: str, words: str) -> bool:
-    """Whether a text begins with these words, leaving case, punctuation and articles aside."""
-    said, wanted = answer_words(text), answer_words(words)
-    return bool(wanted) and said[: len(wanted)] == wanted
+    """True where a text begins with these words; case, punctuation and articles are ignored."""
+    text_words, first_words = answer_words(text), answer_words(words)
+    return bool(first_words) and text_words[: len(first_words)] == first_words

@@ -9,10 +9,10 @@ from pydantic import ValidationInfo, field_validator
 
 from dynabench.errors import Unavailable
 from dynabench.language import _
+from dynabench.tasks.answer_words import texts_of
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Unclaimed
 from dynabench.tasks.section import Setting
-from dynabench.tasks.words import texts_of
 
 SECONDS = 0.2
 """Processor time of one search; a pattern that needs more on 2,000 characters of a kind that it names is refused."""
@@ -22,7 +22,7 @@ PROBE = 2_000  # characters
 class Matches(Unclaimed):
     """A regular expression is found in the model's answer, such as a word that it must never say; or is not found.
 
-    The syntax is that of the `regex` package, a superset of Python's `re`. What was claimed does not matter.
+    The syntax is that of the `regex` package, a superset of Python's `re`. The claimed answer does not matter.
     """
 
     rule: Literal["matches"] = Setting("matches", description="Fooled when the answer matches a regular expression.")
@@ -47,7 +47,7 @@ class Matches(Unclaimed):
 
     @property
     def right_in_words(self) -> str:
-        """When an answer counts as right, in a sentence."""
+        """A sentence that says when an answer counts as right."""
         return _(
             "An answer is right if %(pattern)s is %(value)sfound in it.",
             pattern=repr(self.pattern),

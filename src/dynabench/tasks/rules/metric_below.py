@@ -9,14 +9,14 @@ from pydantic import model_validator
 from dynabench.evaluate import registry
 from dynabench.evaluate.card import Output
 from dynabench.evaluate.classes.labelled_spans import SpanLists
-from dynabench.evaluate.loading import checked, trusting
+from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
 from dynabench.evaluate.module import Module
 from dynabench.language import Phrase, _
+from dynabench.tasks.answer_words import texts_of
 from dynabench.tasks.fields import LabelledSpans
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
-from dynabench.tasks.section import Line, Setting, refuse
-from dynabench.tasks.words import texts_of
+from dynabench.tasks.section import Line, Setting, refuse_keys
 
 Option = str | int | float | bool
 LONGEST = 300 - len("This metric cannot be taken here: ")
@@ -43,7 +43,7 @@ class MetricBelow(Rule):
             sample: Any = SPANS if self._scale.spans else "one plain text"
             self._scale.of(sample, [sample, sample])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            refuse({"metric": _("This metric cannot be taken here: %(reason)s", reason=_reason(error))})
+            refuse_keys({"metric": _("This metric cannot be taken here: %(reason)s", reason=_reason(error))})
         return self
 
     @property
@@ -65,8 +65,8 @@ class MetricBelow(Rule):
         """The metric; None where there is no text to compare."""
         if self._scale.spans:
             return self._scale.of(predicted or [], [claimed or []])
-        said, right = texts_of(predicted), texts_of(claimed)
-        return self._scale.of(said[0], right) if said and right else None
+        predicted_texts, right = texts_of(predicted), texts_of(claimed)
+        return self._scale.of(predicted_texts[0], right) if predicted_texts and right else None
 
     def unfit(self, field: Field) -> str:
         """Metrics of labelled spans are of nothing else."""
@@ -75,7 +75,7 @@ class MetricBelow(Rule):
 
     @property
     def right_in_words(self) -> str:
-        """When an answer counts as right, in a sentence."""
+        """A sentence that says when an answer counts as right."""
         name = f"{self.metric} ({self.output})" if self.output else self.metric
         return _(
             "An answer is right if its %(name)s against an accepted one is %(threshold)s or more.",
@@ -84,13 +84,13 @@ class MetricBelow(Rule):
         )
 
     @property
-    def _scale(self) -> "Scale":
+    def _scale(self) -> "MetricScale":
         return _scale(self.metric, self.output, tuple(sorted(self.options.items())))
 
 
 @dataclass(frozen=True)
-class Scale:
-    """A metric that is ready to compare two texts, or two lists of labelled spans, and which of its results counts."""
+class MetricScale:
+    """A metric that is ready to compare two texts, or two lists of labelled spans, and the result that counts."""
 
     module: Module
     output: Output
@@ -98,18 +98,18 @@ class Scale:
 
     @property
     def spans(self) -> bool:
-        """Whether it compares labelled spans."""
+        """True where the metric compares labelled spans."""
         return isinstance(self.module.columns["predictions"], SpanLists)
 
     def of(self, predicted: Any, claimed: list[Any]) -> float:
-        """Its value for one answer; of several claimed ones the best, where the metric takes one only.
+        """Return the metric for one answer; of several claimed ones the best, where the metric takes one only.
 
         Raises ValueError where it is undefined.
         """
         return self._one(predicted, [claimed]) if self.several else max(self._one(predicted, [c]) for c in claimed)
 
     def share(self, value: float) -> float | None:
-        """Where a value lies between lowest and highest, from 0 to 1."""
+        """Return the position of a value between lowest and highest, from 0 to 1; None for an unbounded metric."""
         low, high = self.output.low, self.output.high
         return None if low is None or high is None else min(max((value - low) / (high - low), 0.0), 1.0)
 
@@ -118,38 +118,38 @@ class Scale:
             return float(self.output.high or 0)  # rightly nothing
         columns = {"predictions": [predicted], "references": references}
         module = self.module
-        found = module.result(module.state(columns, **module.options), **module.options_for(module.result))
-        return float(found[self.output.name])
+        scores = module.result(module.state(columns, **module.options), **module.options_for(module.result))
+        return float(scores[self.output.name])
 
 
 def _reason(error: Exception) -> str:
-    """What a module said, which may know its translation; of what is long the beginning."""
-    told = error.args[0] if error.args and isinstance(error.args[0], Phrase) else str(error)
-    return told if len(told) <= LONGEST else told[:LONGEST]
+    """The module's message, perhaps translatable; of a long one the beginning."""
+    message = error.args[0] if error.args and isinstance(error.args[0], Phrase) else str(error)
+    return message if len(message) <= LONGEST else message[:LONGEST]
 
 
 @lru_cache(maxsize=100)
-def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> Scale:
+def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> MetricScale:
     if "/" in name or "\\" in name or name.endswith(".py"):
         raise ValueError(_("name one of the library, or of a plug-in"))
-    given: dict[str, Any] = dict(options)
-    module = registry.find(name, "metric")(None, **given)
-    if trusting(type(module)) or type(module).card.needs or type(module).card.resource:
-        raise ValueError(checked(type(module)) or _("it loads models, reads files or runs code"))
-    known = {each.name: each for each in type(module).card.outputs}
-    if output and output not in known:
+    option_values: dict[str, Any] = dict(options)
+    module = registry.find_module(name, "metric")(None, **option_values)
+    if needs_trusted_input(type(module)) or type(module).card.needs or type(module).card.resource:
+        raise ValueError(missing_requirement(type(module)) or _("it loads models, reads files or runs code"))
+    outputs = {output_entry.name: output_entry for output_entry in type(module).card.outputs}
+    if output and output not in outputs:
         raise ValueError(
-            _("it has no output %(output)s; there are %(known)s", output=repr(output), known=", ".join(known))
+            _("it has no output %(output)s; there are %(known)s", output=repr(output), known=", ".join(outputs))
         )
-    chosen = known[output] if output else next(iter(known.values()))
+    chosen = outputs[output] if output else next(iter(outputs.values()))
     if chosen.better != "higher":
         raise ValueError(
             _("of its %(output)s less is better, or neither; take one of which more is better", output=chosen.name)
         )
     if isinstance(module.columns.get("predictions"), SpanLists):
-        return Scale(module, chosen, several=False)
+        return MetricScale(module, chosen, several=False)
     try:
         module.clean({"predictions": ["a"], "references": [["a", "b"]]})
     except ValueError:
-        return Scale(module, chosen, several=False)
-    return Scale(module, chosen, several=True)
+        return MetricScale(module, chosen, several=False)
+    return MetricScale(module, chosen, several=True)

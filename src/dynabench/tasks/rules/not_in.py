@@ -3,10 +3,10 @@
 from typing import Any, Literal
 
 from dynabench.language import _
+from dynabench.tasks.answer_words import answer_words, texts_of
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Setting
-from dynabench.tasks.words import answer_words, texts_of
 
 
 class NotIn(Rule):
@@ -22,7 +22,7 @@ class NotIn(Rule):
 
     @property
     def right_in_words(self) -> str:
-        """When an answer counts as right, in a sentence."""
+        """A sentence that says when an answer counts as right."""
         return _(
             "An answer is right if it has the words of an accepted one, leaving case, articles and punctuation aside."
         )

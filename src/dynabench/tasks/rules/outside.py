@@ -10,7 +10,7 @@ from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Setting
 
 
-class Outside(Rule):
+class OutsideRule(Rule):
     """A number outside of a tolerance around the claimed one, absolute or relative to its size.
 
     Relative to 0 everything but 0 is too far. ChartQA's relaxed accuracy (Masry et al. 2022) is
@@ -33,7 +33,7 @@ class Outside(Rule):
 
     @property
     def right_in_words(self) -> str:
-        """When an answer counts as right, in a sentence."""
+        """A sentence that says when an answer counts as right."""
         allowed = f"{self.tolerance * 100:g} %" if self.relative else f"{self.tolerance:g}"
         return _("An answer is right if it is no more than %(allowed)s off an accepted one.", allowed=allowed)
 

@@ -4,10 +4,10 @@ import unicodedata
 from typing import Any, Literal
 
 from dynabench.language import _
+from dynabench.tasks.answer_words import answer_words, texts_of
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Setting
-from dynabench.tasks.words import answer_words, texts_of
 
 
 class OverlapBelow(Rule):
@@ -32,11 +32,11 @@ class OverlapBelow(Rule):
 
     def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
         """The overlap."""
-        return overlap(_members(predicted), _members(claimed), self.measure)
+        return set_overlap(_members(predicted), _members(claimed), self.measure)
 
     @property
     def right_in_words(self) -> str:
-        """When an answer counts as right, in a sentence."""
+        """A sentence that says when an answer counts as right."""
         measure = "Jaccard's index" if self.measure == "jaccard" else "the F1"
         return _(
             "An answer is right if %(measure)s of it and an accepted one is %(threshold)s or more.",
@@ -45,8 +45,8 @@ class OverlapBelow(Rule):
         )
 
 
-def overlap(first: frozenset[str], second: frozenset[str], measure: Literal["jaccard", "f1"]) -> float:
-    """How much two sets have in common, from 0 to 1."""
+def set_overlap(first: frozenset[str], second: frozenset[str], measure: Literal["jaccard", "f1"]) -> float:
+    """Return the share that two sets have in common, from 0 to 1; 1 for two empty sets."""
     if not first and not second:
         return 1.0
     common = len(first & second)

@@ -7,7 +7,7 @@ from dynabench.errors import Unavailable
 from dynabench.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.fields.choice import Choice
-from dynabench.tasks.rules.base import Unclaimed, same
+from dynabench.tasks.rules.base import Unclaimed, same_answer
 from dynabench.tasks.section import Setting
 
 if TYPE_CHECKING:
@@ -29,15 +29,18 @@ class Uncertain(Unclaimed):
         given: Values = NOTHING,
         probabilities: Mapping[str, float] | None = None,
     ) -> bool:
-        """The answer's probability is under the bound. Raises Unavailable where the model tells none."""
-        said = [prediction.get(field.name) for field in fields]
-        if not probabilities or any(not isinstance(each, str) or each not in probabilities for each in said):
+        """Return whether the answer's probability is under the bound.
+
+        Raises Unavailable where the model returns none.
+        """
+        predicted = [prediction.get(field.name) for field in fields]
+        if not probabilities or any(not isinstance(answer, str) or answer not in probabilities for answer in predicted):
             raise Unavailable(_("The model tells no probability of its answer. Tell the owner of the task."))
-        return any(probabilities[str(each)] < self.below for each in said)
+        return any(probabilities[str(answer)] < self.below for answer in predicted)
 
     def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
         """The answer is another: what counts as right where no probability is known."""
-        return not same(predicted, claimed, field)
+        return not same_answer(predicted, claimed, field)
 
     def unfit(self, field: Field) -> str:
         """Probabilities are those of options."""
@@ -53,5 +56,5 @@ class Uncertain(Unclaimed):
 
     @property
     def right_in_words(self) -> str:
-        """When an answer counts as right, in a sentence."""
+        """A sentence that says when an answer counts as right."""
         return _("An answer is right if it is the same as one that is accepted, however sure the model is.")

@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dynabench.evaluate.metrics.vqa_accuracy import agreement
-from dynabench.evaluate.texts.vqa import normalised
+from dynabench.evaluate.metrics.vqa_accuracy import vqa_agreement
+from dynabench.evaluate.texts.vqa import normalize_vqa_answer
 from dynabench.language import _
+from dynabench.tasks.answer_words import texts_of
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Setting
-from dynabench.tasks.words import texts_of
 
 
 class VqaBelow(Rule):
@@ -36,21 +36,21 @@ class VqaBelow(Rule):
 
     def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
         """VQA accuracy; of several predicted texts the first counts."""
-        people = Counter(map(normalised, texts_of(claimed)))
-        said = texts_of(predicted)
-        if not said or not people:
+        people = Counter(map(normalize_vqa_answer, texts_of(claimed)))
+        predicted_texts = texts_of(predicted)
+        if not predicted_texts or not people:
             return 0.0
-        same, all_ = people[normalised(said[0])], people.total()
-        return round(float(agreement(np.array([same], float), np.array([all_], float))[0]), 12)
+        same, all_ = people[normalize_vqa_answer(predicted_texts[0])], people.total()
+        return round(float(vqa_agreement(np.array([same], float), np.array([all_], float))[0]), 12)
 
     def right(self, predicted: Any, accepted: Iterable[Any], field: Field, given: Values = NOTHING) -> bool:
-        """The accepted answers are those of all people, and count together."""
-        people = [text for each in accepted for text in texts_of(each)]
+        """Return whether the answer is right; the accepted answers are those of all people, and count together."""
+        people = [text for accepted_answer in accepted for text in texts_of(accepted_answer)]
         return predicted is None if not people else not self.differs(predicted, people, field)
 
     @property
     def right_in_words(self) -> str:
-        """When an answer counts as right, in a sentence."""
+        """A sentence that says when an answer counts as right."""
         return _(
             "An answer is right if its VQA accuracy among the accepted ones is %(threshold)s or more.",
             threshold=f"{self.threshold:g}",

@@ -1,1 +1,1 @@
-"""What gives answers: models of transformers run natively, pipelines and other callables, models with a card."""
+"""Predictors: models of transformers run natively, pipelines and other callables, models with a card."""

@@ -1,4 +1,4 @@
-"""What the evaluator asks of whatever it evaluates."""
+"""The interface between the evaluator and the models that it evaluates."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -6,15 +6,15 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 
-class Said(NamedTuple):
-    """One answer for each row, and how many tokens were read (or written, by a model that writes), where known."""
+class BatchAnswers(NamedTuple):
+    """One answer for each row, and the number of tokens read (or written, by a model that writes), where known."""
 
     answers: list[Any]
     tokens: int | None = None
 
 
 class Predictor(ABC):
-    """Rows in, answers out; an answer is plain data, since it may go to a checkpoint and come back."""
+    """A model that maps rows to answers; an answer is plain data, since it may go to a checkpoint and come back."""
 
     labels: tuple[str, ...] = ()  # what it can answer, where that is known beforehand
     device: str | None = None
@@ -22,21 +22,21 @@ class Predictor(ABC):
     whole: bool = False  # whether it answers with `{label, score}` of every label instead of the likeliest alone
 
     def encode(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """All inputs in the form that `predict` takes, made once."""
+        """Return all inputs in the form that `predict` takes; called once."""
         return inputs
 
     def sizes(self, encoded: Sequence[Any]) -> list[int] | None:
-        """By what rows are put into batches, their tokens for example; None keeps their order."""
+        """Return the size of each row by which batches are made, such as its tokens; None keeps the order."""
         return None
 
     @abstractmethod
-    def predict(self, rows: list[Any]) -> Said:
-        """Answers to encoded rows."""
+    def predict(self, rows: list[Any]) -> BatchAnswers:
+        """Return the answers to encoded rows."""
 
     @abstractmethod
     def identity(self) -> str:
-        """Which model this is: another answer means other answers."""
+        """Return a text that identifies the model: another identity means other answers."""
 
     def opened(self) -> AbstractContextManager[Any]:
-        """Held while it is being asked."""
+        """Return a context within which `predict` is called."""
         return nullcontext()

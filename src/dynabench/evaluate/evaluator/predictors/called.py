@@ -1,4 +1,4 @@
-"""Callables, pipelines that are called, and models with a card, without knowing their libraries."""
+"""Predictors of callables, pipelines and models with a card, without importing their libraries."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -6,34 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.columns import native
-from dynabench.evaluate.evaluator.predictors.base import Predictor, Said
+from dynabench.evaluate.columns import to_numpy
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, Predictor
 
 
-class Called(Predictor):
-    """A callable from a list of inputs to as many outputs; a generator will do. Its rows stay in order."""
+class CallablePredictor(Predictor):
+    """A callable from a list of inputs to as many outputs, or a generator of them. Its rows stay in order."""
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any] | None = None, name: str = "") -> None:
-        """`options` are given as keywords to each call."""
+        """Wrap `function`; `options` are passed as keywords to each call."""
         self.function = function
         self.options = dict(options or {})
         self.name = name or _name(function)
 
-    def predict(self, rows: list[Any]) -> Said:
-        """The outputs as a list."""
-        found = native(self.function(rows, **self.options))
-        if isinstance(found, str | Mapping) or not hasattr(found, "__iter__"):
+    def predict(self, rows: list[Any]) -> BatchAnswers:
+        """Return the outputs as a list. Raises ValueError where the callable gives no list."""
+        outputs = to_numpy(self.function(rows, **self.options))
+        if isinstance(outputs, str | Mapping) or not hasattr(outputs, "__iter__"):
             raise ValueError(
-                f"{self.name} gave {found!r} for a list of inputs; it must give a list with one answer each"
+                f"{self.name} gave {outputs!r} for a list of inputs; it must give a list with one answer each"
             )
-        return Said(found.tolist() if isinstance(found, np.ndarray) else list(found))
+        return BatchAnswers(outputs.tolist() if isinstance(outputs, np.ndarray) else list(outputs))
 
     def identity(self) -> str:
-        """The qualified name: what a function does cannot be seen from outside."""
+        """Return the qualified name: the content of a function cannot be seen from outside."""
         return self.name
 
 
-class Carded(Predictor):
+class CardedPredictor(Predictor):
     """A model with `card` (name, version, inputs, answer, labels) and `predict(rows of fields) -> outputs`.
 
     An output has `answer`, by field, and `probabilities`, by label or text. The models of this project are such.
@@ -46,37 +46,41 @@ class Carded(Predictor):
         self.labels = tuple(model.card.labels)
 
     def sizes(self, encoded: Sequence[Any]) -> list[int]:
-        """Characters."""
+        """Return the characters of each row."""
         return [sum(len(text) for text in _fields(row)) for row in encoded]
 
-    def predict(self, rows: list[Any]) -> Said:
-        """Labels as `{label, score}` (the `whole`: a list of such), answers as `{answer, score, start, end}`."""
-        wanted = self.model.card.inputs
-        given = [_fields(row) for row in rows]
-        if given and len(given[0]) != len(wanted):
+    def predict(self, rows: list[Any]) -> BatchAnswers:
+        """Return labels as `{label, score}`, answers as `{answer, score, start, end}`.
+
+        With `whole` an answer is a list of all labels.
+        """
+        input_names = self.model.card.inputs
+        row_texts = [_fields(row) for row in rows]
+        if row_texts and len(row_texts[0]) != len(input_names):
             raise ValueError(
-                f"{self.model.card.name} reads {' and '.join(wanted)}; the evaluation gives it {len(given[0])} texts"
+                f"{self.model.card.name} reads {' and '.join(input_names)}; "
+                f"the evaluation gives it {len(row_texts[0])} texts"
             )
-        outputs = self.model.predict([dict(zip(wanted, texts, strict=True)) for texts in given])
-        return Said([_plain(output, self.model.card.answer, self.whole) for output in outputs])
+        outputs = self.model.predict([dict(zip(input_names, texts, strict=True)) for texts in row_texts])
+        return BatchAnswers([_plain_answer(output, self.model.card.answer, self.whole) for output in outputs])
 
     def identity(self) -> str:
-        """Name and version, which is a fingerprint of the content."""
+        """Return name and version, which is a fingerprint of the content."""
         return f"{self.model.card.name}@{self.model.card.version}"
 
 
 def is_carded(model: Any) -> bool:
-    """Whether this is a model as `Carded` takes it."""
+    """Return whether `model` has a card and `predict` as `CardedPredictor` needs them."""
     return hasattr(model, "predict") and all(
         hasattr(getattr(model, "card", None), name) for name in ("inputs", "answer")
     )
 
 
 def callable_of(model: Any) -> Callable[..., Any] | None:
-    """What of `model` can be called with a list: the model itself, or the `predict` of one as in scikit-learn."""
+    """Return the callable of `model` that takes a list: the model, or its `predict` as in scikit-learn; else None."""
     if callable(model) and not inspect.isclass(model):
-        found: Callable[..., Any] = model
-        return found
+        function: Callable[..., Any] = model
+        return function
     method = getattr(model, "predict", None)
     return method if callable(method) else None
 
@@ -85,15 +89,15 @@ def _fields(row: Any) -> tuple[str, ...]:
     return (row,) if isinstance(row, str) else tuple(row.values())
 
 
-def _plain(output: Any, name: str, whole: bool) -> Any:
-    said, chances = output.answer[name], output.probabilities or {}
+def _plain_answer(output: Any, name: str, whole: bool) -> Any:
+    answer, chances = output.answer[name], output.probabilities or {}
     if whole and chances:
         return [{"label": label, "score": score} for label, score in chances.items()]
-    if not isinstance(said, list):
-        return {"label": said, "score": chances.get(said)}
-    if not said:
+    if not isinstance(answer, list):
+        return {"label": answer, "score": chances.get(answer)}
+    if not answer:
         return {"answer": "", "score": None, "start": 0, "end": 0}
-    first = said[0]
+    first = answer[0]
     return {"answer": first["text"], "score": chances.get(first["text"]), "start": first["start"], "end": first["end"]}
 
 

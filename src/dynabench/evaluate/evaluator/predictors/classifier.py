@@ -1,41 +1,41 @@
-"""Sequence classification: a text, or two, in; a label out."""
+"""Sequence classification: a label for a text or a pair of texts."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from dynabench.evaluate.evaluator.predictors.base import Said
-from dynabench.evaluate.evaluator.predictors.network import Network, tokens_of
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
+from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor, tokens_of
 
 
-class Classifier(Network):
+class TextLabelPredictor(NetworkPredictor):
     """The likeliest label of each text (or pair) and its probability."""
 
     auto = "AutoModelForSequenceClassification"
 
     def encode(self, inputs: Sequence[Any]) -> list[dict[str, Any]]:
-        """Inputs are texts, or dictionaries of `text` and `text_pair`."""
+        """Tokenize texts, or dictionaries of `text` and `text_pair`."""
         if not inputs or isinstance(inputs[0], str):
             return self.encoded(list(inputs))
-        return self.encoded([one["text"] for one in inputs], [one["text_pair"] for one in inputs])
+        return self.encoded([pair["text"] for pair in inputs], [pair["text_pair"] for pair in inputs])
 
     def sizes(self, encoded: Sequence[Any]) -> list[int]:
-        """Tokens."""
+        """Return the tokens of each row."""
         return [len(row["input_ids"]) for row in encoded]
 
-    def predict(self, rows: list[Any]) -> Said:
-        """Labels with probabilities of each row."""
+    def predict(self, rows: list[Any]) -> BatchAnswers:
+        """Return labels with probabilities of each row."""
         if self.model.config.pad_token_id is None and len({len(row["input_ids"]) for row in rows}) > 1:
             answers = [self._of([row])[0] for row in rows]  # without a padding token, rows cannot be filled up
         else:
             answers = self._of(rows)
-        return Said(answers, tokens_of(rows))
+        return BatchAnswers(answers, tokens_of(rows))
 
     def _of(self, rows: list[Any]) -> list[Any]:
-        return labelled(self.model(**self.padded(rows)).logits, self.labels, self.whole)
+        return label_probabilities(self.model(**self.padded(rows)).logits, self.labels, self.whole)
 
 
-def labelled(logits: Any, labels: Sequence[str], whole: bool = False) -> list[Any]:
-    """`{label, score}` of the largest of the logits (n, labels), or where the `whole` is asked for a list of all.
+def label_probabilities(logits: Any, labels: Sequence[str], whole: bool = False) -> list[Any]:
+    """Return `{label, score}` of the largest of the logits (n, labels), or with `whole` a list of all labels.
 
     Scores are probabilities; one logit alone goes through a sigmoid.
     """

@@ -1,4 +1,4 @@
-"""Pictures and sounds as arrays, whatever they come in. Reading them is loading data and no inference."""
+"""Images and sounds as arrays, from paths, bytes, arrays or dictionaries. Reading them is no part of inference."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Opened(Sequence[Any]):
-    """A column whose values are read by `reader` when they are asked for."""
+class LazyMediaColumn(Sequence[Any]):
+    """A column whose values `reader` reads on access."""
 
     def __init__(self, values: Sequence[Any], reader: Any) -> None:
         self.values = values
@@ -24,8 +24,11 @@ class Opened(Sequence[Any]):
         return self.reader(self.values[row], row)
 
 
-def picture(value: Any, row: int) -> Any:
-    """A Pillow image in RGB from one of its kind, a path, bytes, an array (H, W[, 3]) or a dictionary of them."""
+def read_image(value: Any, row: int) -> Any:
+    """Return a Pillow image in RGB from an image, a path, bytes, an array (H, W[, 3]) or a dictionary of them.
+
+    Raises ValueError, naming the row, for anything else and for an image that cannot be read.
+    """
     from PIL import Image
 
     if isinstance(value, Mapping):
@@ -44,20 +47,21 @@ def picture(value: Any, row: int) -> Any:
     return value.convert("RGB")
 
 
-def sound(value: Any, row: int, rate: int) -> NDArray[np.float32]:
-    """Samples (n,) at `rate` from an array, a dictionary of `array` and `sampling_rate`, bytes or a path.
+def read_sound(value: Any, row: int, rate: int) -> NDArray[np.float32]:
+    """Return samples (n,) at `rate` from an array, a dictionary of `array` and `sampling_rate`, bytes or a path.
 
-    Several channels are averaged. WAV files are read by SciPy, others by the package soundfile.
+    Several channels are averaged. WAV files are read by SciPy, others by the package soundfile. Raises ValueError,
+    naming the row, for anything else.
     """
-    given: int = rate
+    source_rate: int = rate
     if hasattr(value, "get_all_samples"):  # the decoder that newer `datasets` give
         samples = value.get_all_samples()
         value = {"array": np.asarray(samples.data), "sampling_rate": samples.sample_rate}
     if isinstance(value, Mapping):
-        given = int(value.get("sampling_rate") or rate)
+        source_rate = int(value.get("sampling_rate") or rate)
         value = next((value[key] for key in ("array", "raw", "bytes", "path") if value.get(key) is not None), None)
     if isinstance(value, str | Path | bytes):
-        given, value = _read_sound(value, row)
+        source_rate, value = _decode_sound(value, row)
     try:
         wave = np.asarray(value, np.float32)
     except (TypeError, ValueError):
@@ -66,10 +70,10 @@ def sound(value: Any, row: int, rate: int) -> NDArray[np.float32]:
         raise ValueError(f"the sound of row {row} has no samples or samples that are no numbers; drop it")
     if wave.ndim == 2:
         wave = wave.mean(int(np.argmin(wave.shape)))
-    return wave if given == rate else _resampled(wave, given, rate)
+    return wave if source_rate == rate else _resample(wave, source_rate, rate)
 
 
-def _read_sound(source: Any, row: int) -> tuple[int, NDArray[np.float32]]:
+def _decode_sound(source: Any, row: int) -> tuple[int, NDArray[np.float32]]:
     content = source if isinstance(source, bytes) else Path(source).read_bytes()
     if content[:4] == b"RIFF":
         from scipy.io import wavfile
@@ -89,11 +93,11 @@ def _read_sound(source: Any, row: int) -> tuple[int, NDArray[np.float32]]:
     return int(rate), samples
 
 
-def _resampled(wave: NDArray[np.float32], given: int, rate: int) -> NDArray[np.float32]:
+def _resample(wave: NDArray[np.float32], source_rate: int, rate: int) -> NDArray[np.float32]:
     from math import gcd
 
     from scipy.signal import resample_poly
 
-    common = gcd(given, rate)
-    found: NDArray[np.float32] = resample_poly(wave, rate // common, given // common).astype(np.float32)
-    return found
+    common = gcd(source_rate, rate)
+    resampled: NDArray[np.float32] = resample_poly(wave, rate // common, source_rate // common).astype(np.float32)
+    return resampled

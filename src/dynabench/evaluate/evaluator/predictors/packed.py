@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-MOST = 1 << 30  # bytes of weights: packing needs as much again
+MAX_WEIGHT_BYTES = 1 << 30  # bytes of weights: packing needs as much again
 
 
 @contextmanager
-def packed(model: Any) -> Iterator[None]:
-    """Within, the model's float32 linear layers run on packed weights; weights must not change meanwhile."""
+def packed_weights(model: Any) -> Iterator[None]:
+    """Run the model's float32 linear layers on packed weights within the context.
+
+    Weights must not change meanwhile.
+    """
     layers = _linear(model)
     changed = []
     try:
@@ -36,9 +39,15 @@ def _linear(model: Any) -> list[Any]:
 
     if not torch.backends.mkldnn.is_available() or torch.is_autocast_enabled("cpu"):  # type: ignore[no-untyped-call]
         return []
-    found = [layer for layer in model.modules() if type(layer) is torch.nn.Linear and "forward" not in vars(layer)]
-    plain = [one for one in found if one.weight.dtype == torch.float32 and one.weight.device.type == "cpu"]
-    return plain if sum(one.weight.nbytes for one in plain) <= MOST else []
+    linear_layers = [
+        layer for layer in model.modules() if type(layer) is torch.nn.Linear and "forward" not in vars(layer)
+    ]
+    plain = [
+        float_layer
+        for float_layer in linear_layers
+        if float_layer.weight.dtype == torch.float32 and float_layer.weight.device.type == "cpu"
+    ]
+    return plain if sum(float_layer.weight.nbytes for float_layer in plain) <= MAX_WEIGHT_BYTES else []
 
 
 def _forward(layer: Any) -> Callable[[Any], Any] | None:

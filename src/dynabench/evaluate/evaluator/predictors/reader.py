@@ -1,8 +1,9 @@
-"""Extractive question answering: where in a passage the answer stands.
+"""Extractive question answering: the span of a passage that answers a question.
 
-The conventions are those of the question-answering pipeline of transformers 4: passages longer than a window of 384
-tokens are read in windows that overlap by 128, probabilities are taken among the passage's tokens and the first token,
-a span's score is the product of its ends' probabilities, an answer has at most 15 tokens and covers whole words.
+The conventions are those of the question-answering pipeline of transformers 4: passages longer than a window
+of 384 tokens are read in windows that overlap by 128, probabilities are taken among the passage's tokens and
+the first token, a span's score is the product of its ends' probabilities, an answer has at most 15 tokens and
+covers whole words.
 """
 
 from collections.abc import Sequence
@@ -11,73 +12,79 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.evaluator.predictors.base import Said
-from dynabench.evaluate.evaluator.predictors.network import Network, tokens_of
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
+from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor, tokens_of
 
 WINDOW, OVERLAP, QUESTION, ANSWER = 384, 128, 64, 15
 PASSAGE = 1  # the passage is the second text
 Floats = NDArray[np.floating[Any]]
 
 
-class Reader(Network):
-    """The likeliest span of each passage; with `impossible`, none where "no answer" is likelier."""
+class SpanReader(NetworkPredictor):
+    """The likeliest span of each passage; with `impossible`, an empty one where "no answer" is likelier."""
 
     auto = "AutoModelForQuestionAnswering"
     impossible = False
 
     def told(self) -> bool:
-        """See `Network`."""
+        """Return whether "no answer" is allowed."""
         return self.impossible
 
     def encode(self, inputs: Sequence[Any]) -> list[dict[str, Any]]:
-        """Inputs are dictionaries of `question` and `context`; rows become windows over the context."""
+        """Tokenize dictionaries of `question` and `context`; rows become windows over the context.
+
+        Raises ValueError for a tokenizer that does not know the places of tokens.
+        """
         if not getattr(self.processor, "is_fast", False):
             raise ValueError("answers are found by place: use a fast tokenizer, which knows places")
         size = min(self.limit() or WINDOW, WINDOW)
-        questions = self._shortened([one["question"] for one in inputs], min(QUESTION, size // 3))
-        found = self.processor(
+        questions = self._shortened([item["question"] for item in inputs], min(QUESTION, size // 3))
+        encoding = self.processor(
             questions,
-            [one["context"] for one in inputs],
+            [item["context"] for item in inputs],
             truncation="only_second",
             max_length=size,
             stride=min(OVERLAP, size // 3),
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
         )
-        rows: list[dict[str, Any]] = [{"context": one["context"], "windows": []} for one in inputs]
-        model_reads = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in found]
-        for number, owner in enumerate(found["overflow_to_sample_mapping"]):
-            window = {name: found[name][number] for name in model_reads}
-            window["spans"] = _word_spans(found, number)
+        rows: list[dict[str, Any]] = [{"context": item["context"], "windows": []} for item in inputs]
+        model_reads = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in encoding]
+        for number, owner in enumerate(encoding["overflow_to_sample_mapping"]):
+            window = {name: encoding[name][number] for name in model_reads}
+            window["spans"] = _word_spans(encoding, number)
             rows[owner]["windows"].append(window)
         return rows
 
     def sizes(self, encoded: Sequence[Any]) -> list[int]:
-        """Tokens of all windows."""
+        """Return the tokens of all windows of each row."""
         return [tokens_of(row["windows"]) for row in encoded]
 
-    def predict(self, rows: list[Any]) -> Said:
-        """`{answer, score, start, end, no_answer}`: the text, its place, and the probability that there is none."""
+    def predict(self, rows: list[Any]) -> BatchAnswers:
+        """Return `{answer, score, start, end, no_answer}`.
+
+        The text, its place, and the probability that there is none.
+        """
         windows = [window for row in rows for window in row["windows"]]
         ends: list[tuple[Floats, Floats]] = []
         for start in range(0, len(windows), len(rows)):
             batch = windows[start : start + len(rows)]
-            said = self.model(**self.padded(batch, "right"))
-            ends += zip(said.start_logits.float().cpu().numpy(), said.end_logits.float().cpu().numpy(), strict=True)
+            output = self.model(**self.padded(batch, "right"))
+            ends += zip(output.start_logits.float().cpu().numpy(), output.end_logits.float().cpu().numpy(), strict=True)
         logits = iter(ends)
         answers = [self._answer(row, [next(logits) for _ in row["windows"]]) for row in rows]
-        return Said(answers, tokens_of(windows))
+        return BatchAnswers(answers, tokens_of(windows))
 
     def _answer(self, row: dict[str, Any], logits: list[tuple[Floats, Floats]]) -> dict[str, Any]:
         first = self.processor.cls_token_id
         nothing = 1.0
-        found: list[tuple[float, int, int]] = []
+        candidates: list[tuple[float, int, int]] = []
         for window, (starts, ends) in zip(row["windows"], logits, strict=True):
             null = window["input_ids"].index(first) if first in window["input_ids"] else None
             none, span = best_span(starts, ends, window["spans"], null)
             nothing = min(nothing, none)
-            found += [span] if span else []
-        score, start, end = max(found, key=lambda span: span[0], default=(0.0, 0, 0))
+            candidates += [span] if span else []
+        score, start, end = max(candidates, key=lambda span: span[0], default=(0.0, 0, 0))
         if self.impossible and nothing > score:
             score, start, end = nothing, 0, 0
         text = row["context"][start:end]
@@ -86,17 +93,17 @@ class Reader(Network):
     def _shortened(self, questions: list[str], most: int) -> list[str]:
         """Questions of at most `most` tokens, so that a window has room for the passage."""
         places = self.processor(questions, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        kept = zip(questions, places["offset_mapping"], strict=True)
-        return [text if len(ends) <= most else text[: ends[most - 1][1]] for text, ends in kept]
+        pairs = zip(questions, places["offset_mapping"], strict=True)
+        return [text if len(ends) <= most else text[: ends[most - 1][1]] for text, ends in pairs]
 
 
 def best_span(
     starts: Floats, ends: Floats, spans: Sequence[tuple[int, int] | None], null: int | None
 ) -> tuple[float, tuple[float, int, int] | None]:
-    """The probability of no answer, and the likeliest span as (score, first character, end), if there is a passage.
+    """Return the probability of no answer, and the likeliest span as (score, start, end), if there is a passage.
 
     `starts` and `ends` are logits (T,); `spans` has the characters of each token's word, None outside the passage;
-    `null` is the token that stands for no answer.
+    `null` is the token that stands for no answer. `start` and `end` are places of characters.
     """
     inside = np.array([span is not None for span in spans])
     allowed = inside.copy()
@@ -122,13 +129,13 @@ def _softmax(logits: Floats, allowed: NDArray[np.bool_]) -> Floats:
     return chances
 
 
-def _word_spans(found: Any, number: int) -> list[tuple[int, int] | None]:
+def _word_spans(encoding: Any, number: int) -> list[tuple[int, int] | None]:
     """For each token of a window the characters of the word that it is part of; None outside the passage."""
-    places, owners, words = found["offset_mapping"][number], found.sequence_ids(number), found.word_ids(number)
-    reach: dict[Any, tuple[int, int]] = {}
+    places, owners, words = encoding["offset_mapping"][number], encoding.sequence_ids(number), encoding.word_ids(number)
+    word_span: dict[Any, tuple[int, int]] = {}
     keys = [word if word is not None else -1 - at for at, word in enumerate(words)]
     for key, (start, end), owner in zip(keys, places, owners, strict=True):
         if owner == PASSAGE:
-            low, high = reach.get(key, (start, end))
-            reach[key] = (min(low, start), max(high, end))
-    return [reach[key] if owner == PASSAGE else None for key, owner in zip(keys, owners, strict=True)]
+            low, high = word_span.get(key, (start, end))
+            word_span[key] = (min(low, start), max(high, end))
+    return [word_span[key] if owner == PASSAGE else None for key, owner in zip(keys, owners, strict=True)]

@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dynabench.evaluate.evaluator.predictors.base import Said
-from dynabench.evaluate.evaluator.predictors.network import Network, tokens_of
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
+from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor, tokens_of
 
 
-class Tagger(Network):
-    """Tags of all tokens with the places, in characters, where the tokens begin. What exceeds the model is not read."""
+class Tagger(NetworkPredictor):
+    """Tags of all tokens with the places, in characters, where the tokens begin.
+
+    Tokens beyond the limit are not read.
+    """
 
     auto = "AutoModelForTokenClassification"
 
     def encode(self, inputs: Sequence[Any]) -> list[dict[str, Any]]:
-        """Raises ValueError for a tokenizer that does not know where its tokens stand."""
+        """Tokenize texts. Raises ValueError for a tokenizer that does not know the places of its tokens."""
         if not getattr(self.processor, "is_fast", False):
             raise ValueError("tags are matched with words by place: use a fast tokenizer, which knows places")
         return self.encoded(list(inputs), return_offsets_mapping=True, return_special_tokens_mask=True)
@@ -22,7 +25,7 @@ class Tagger(Network):
         """Tokens."""
         return [len(row["input_ids"]) for row in encoded]
 
-    def predict(self, rows: list[Any]) -> Said:
+    def predict(self, rows: list[Any]) -> BatchAnswers:
         """For each row `{entity, start}` of each token that is part of the text."""
         chosen = self.model(**self.padded(rows, "right")).logits.argmax(-1).tolist()
         answers = [
@@ -33,4 +36,4 @@ class Tagger(Network):
             ]
             for row, tags in zip(rows, chosen, strict=True)
         ]
-        return Said(answers, tokens_of(rows))
+        return BatchAnswers(answers, tokens_of(rows))

@@ -4,38 +4,40 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from dynabench.evaluate.evaluator.predictors.base import Said
-from dynabench.evaluate.evaluator.predictors.network import Network
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
+from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
 
 NEW_TOKENS = 256
 
 
-class Writer(Network):
-    """What the model writes, greedily unless `generation` says otherwise; sampling repeats for the same seed."""
+class TextWriter(NetworkPredictor):
+    """Text that the model writes, greedily unless `generation` says otherwise; sampling repeats for the same seed."""
 
     generation: Mapping[str, Any] = {}
     task = ""
     seed = 0
 
     def settings(self) -> dict[str, Any]:
-        """What `generate` is told: the model's own settings for the task, then the given ones."""
-        own = (getattr(self.model.config, "task_specific_params", None) or {}).get(self.task, {})
-        own = {name: value for name, value in own.items() if name != "prefix"}
-        given = {name: value for name, value in self.generation.items() if name not in ("src_lang", "tgt_lang")}
-        chosen: dict[str, Any] = {"do_sample": False, **own, **given}
+        """Return the options of `generate`: the model's own for the task, then the caller's."""
+        model_options = (getattr(self.model.config, "task_specific_params", None) or {}).get(self.task, {})
+        model_options = {name: value for name, value in model_options.items() if name != "prefix"}
+        caller_options = {
+            name: value for name, value in self.generation.items() if name not in ("src_lang", "tgt_lang")
+        }
+        options: dict[str, Any] = {"do_sample": False, **model_options, **caller_options}
         config = self.model.generation_config
-        if not {"max_new_tokens", "max_length"} & chosen.keys() and not _has_length(config):
-            chosen["max_new_tokens"] = NEW_TOKENS
+        if not {"max_new_tokens", "max_length"} & options.keys() and not _has_length(config):
+            options["max_new_tokens"] = NEW_TOKENS
         if self.processor.pad_token_id is None and config.pad_token_id is None:
-            chosen.setdefault("pad_token_id", self._pad_id())
-        return chosen
+            options.setdefault("pad_token_id", self._pad_id())
+        return options
 
     def told(self) -> list[str]:
-        """See `Network`."""
+        """Return the options as texts, for the fingerprint of the answers."""
         return [f"{name}={value!r}" for name, value in sorted({**self.generation, **self.settings()}.items())]
 
     def seeded(self) -> AbstractContextManager[Any]:
-        """Random numbers of our own while the model samples; those of the caller go on as they were."""
+        """Return a context with separate random numbers while the model samples, which keeps those of the caller."""
         if not self.settings().get("do_sample"):
             return nullcontext()
         import torch
@@ -46,20 +48,20 @@ class Writer(Network):
         """Tokens."""
         return [len(row["input_ids"]) for row in encoded]
 
-    def generated(self, batch: dict[str, Any], rows: list[Any], **more: Any) -> list[list[list[int]]]:
-        """For each row the sequences that were written, without what follows the end."""
+    def generated(self, batch: dict[str, Any], rows: list[Any], **more_options: Any) -> list[list[list[int]]]:
+        """Return for each row the written sequences, up to their end."""
         import torch
 
-        settings = {**self.settings(), **more}
+        settings = {**self.settings(), **more_options}
         with self.seeded():
             if settings.get("do_sample"):
                 torch.manual_seed(self.seed + rows[0]["number"])
-            found = self.model.generate(**batch, **settings).tolist()
-        each = len(found) // len(rows)
-        return [found[place : place + each] for place in range(0, len(found), each)]
+            sequences = self.model.generate(**batch, **settings).tolist()
+        per_row = len(sequences) // len(rows)
+        return [sequences[place : place + per_row] for place in range(0, len(sequences), per_row)]
 
     def ended(self, ids: list[int]) -> list[int]:
-        """Written tokens up to and with the first that ends a text; without padding."""
+        """Return the tokens up to and with the first that ends a text, without padding."""
         ends = self.model.generation_config.eos_token_id
         stops = {ends} if isinstance(ends, int) else set(ends or ())
         for place, token in enumerate(ids):
@@ -71,13 +73,13 @@ class Writer(Network):
         return ids
 
 
-class Continuer(Writer):
+class PromptContinuer(TextWriter):
     """A decoder alone: each answer is the prompt with what follows it (`return_full_text=False`: without it)."""
 
     auto = "AutoModelForCausalLM"
 
     def encode(self, inputs: Sequence[Any]) -> list[dict[str, Any]]:
-        """Raises ValueError for a prompt that leaves no room to write."""
+        """Tokenize the prompts. Raises ValueError for a prompt that leaves no room to write."""
         rows = self.encoded(list(inputs), truncation=False, max_length=None)
         limit = self.limit()
         for number, (row, text) in enumerate(zip(rows, inputs, strict=True)):
@@ -88,11 +90,11 @@ class Continuer(Writer):
         return rows
 
     def settings(self) -> dict[str, Any]:
-        """See `Writer`."""
+        """See `TextWriter`."""
         return {name: value for name, value in super().settings().items() if name != "return_full_text"}
 
-    def predict(self, rows: list[Any]) -> Said:
-        """A list of texts for each row: one, or `num_return_sequences`."""
+    def predict(self, rows: list[Any]) -> BatchAnswers:
+        """Return a list of texts for each row: one, or `num_return_sequences`."""
         batch = self.padded(rows, "left")
         width = batch["input_ids"].shape[1]
         whole = self.generation.get("return_full_text", True)
@@ -101,38 +103,38 @@ class Continuer(Writer):
             new = [self.ended(ids[width:]) for ids in sequences]
             tokens += sum(map(len, new))
             answers.append([self._text(row, ids, whole) for ids in new])
-        return Said(answers, tokens)
+        return BatchAnswers(answers, tokens)
 
     def _text(self, row: dict[str, Any], new: list[int], whole: bool) -> str:
         """The text of new tokens behind the prompt's: alone they could lose the space that they begin with."""
-        given = self.processor.decode(row["input_ids"], skip_special_tokens=True)
-        said: str = self.processor.decode(row["input_ids"] + new, skip_special_tokens=True)[len(given) :]
-        return str(row["text"]) + said if whole else said
+        prompt = self.processor.decode(row["input_ids"], skip_special_tokens=True)
+        continuation: str = self.processor.decode(row["input_ids"] + new, skip_special_tokens=True)[len(prompt) :]
+        return str(row["text"]) + continuation if whole else continuation
 
 
-class Rewriter(Writer):
+class EncoderDecoderWriter(TextWriter):
     """An encoder with a decoder: each answer is the text that it writes."""
 
     auto = "AutoModelForSeq2SeqLM"
 
     def encode(self, inputs: Sequence[Any]) -> list[dict[str, Any]]:
-        """Texts with the prefix that the model's configuration asks for in this task; too long ones are cut."""
-        own = (getattr(self.model.config, "task_specific_params", None) or {}).get(self.task, {})
-        prefix = own.get("prefix") or getattr(self.model.config, "prefix", None) or ""
+        """Tokenize texts with the prefix that the model's configuration has for this task; long texts are cut."""
+        task_options = (getattr(self.model.config, "task_specific_params", None) or {}).get(self.task, {})
+        prefix = task_options.get("prefix") or getattr(self.model.config, "prefix", None) or ""
         source = self._language("src_lang")
         if source is not None:
             self.processor.src_lang = source
         rows = self.encoded([prefix + text for text in inputs])
         return [{**row, "number": number} for number, row in enumerate(rows)]
 
-    def predict(self, rows: list[Any]) -> Said:
+    def predict(self, rows: list[Any]) -> BatchAnswers:
         """One text a row."""
         target = self._language("tgt_lang")
         more = {} if target is None else {"forced_bos_token_id": self.processor.convert_tokens_to_ids(target)}
         written = self.generated(self.padded(rows), rows, **more)
         new = [self.ended(sequences[0][1:]) for sequences in written]  # the first token starts the decoder
         texts = [self.processor.decode(ids, skip_special_tokens=True) for ids in new]
-        return Said(texts, sum(map(len, new)))
+        return BatchAnswers(texts, sum(map(len, new)))
 
     def _language(self, name: str) -> str | None:
         """A language that the given settings name, for tokenizers of many."""
@@ -140,5 +142,5 @@ class Rewriter(Writer):
 
 
 def _has_length(config: Any) -> bool:
-    """Whether a generation config says how much to write (20 was once everybody's default)."""
+    """A generation config sets the length to write; 20 was the default of older versions and does not count."""
     return config.max_new_tokens is not None or config.max_length not in (None, 20)

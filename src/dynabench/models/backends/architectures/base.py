@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 import torch
 
 from dynabench.errors import Invalid
-from dynabench.evaluate.evaluator.predictors.network import Network
-from dynabench.evaluate.evaluator.predictors.packed import packed
+from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
+from dynabench.evaluate.evaluator.predictors.packed import packed_weights
 from dynabench.models import runtime
 from dynabench.models.backends.architectures import weights
 from dynabench.models.backends.transformers import Options
@@ -28,7 +28,7 @@ class Architecture(ABC):
 
     auto: ClassVar[str]
     processor: ClassVar[str] = "AutoTokenizer"
-    predictor: ClassVar[type[Network]]
+    predictor: ClassVar[type[NetworkPredictor]]
     room = 4096
     """Tokens of one pass at most, padding included."""
 
@@ -47,7 +47,7 @@ class Architecture(ABC):
         cls.fits(card, options)
         found = cls(card, details, options, weights.load(folder, options, cls.auto, cls.processor))
         if bulk:
-            found._packed.enter_context(packed(found.model))
+            found._packed.enter_context(packed_weights(found.model))
         return found
 
     @classmethod

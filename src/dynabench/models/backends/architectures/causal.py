@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dynabench.errors import Invalid
-from dynabench.evaluate.evaluator.predictors.chooser import Chooser
-from dynabench.evaluate.evaluator.predictors.writer import Continuer
+from dynabench.evaluate.evaluator.predictors.chooser import LikelihoodClassifier
+from dynabench.evaluate.evaluator.predictors.writer import PromptContinuer
 from dynabench.models.backends.architectures import decoding, llm, prompts, talking, weights
 from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
 from dynabench.models.backends.base import output
@@ -19,7 +19,7 @@ from dynabench.models.spec import Spec
 NORMALISATIONS = {"raw": "sum", "token": "token", "byte": "byte"}
 
 
-class Continues(Continuer):
+class Continues(PromptContinuer):
     """Continues prompts; in a chat, the template has written the special tokens already."""
 
     chat = False
@@ -49,7 +49,7 @@ class CausalLanguageModel(Architecture):
         self.run.generation = decoding.settings(self.model, options.max_new_tokens)
         self.prompt = prompts.Prompt(options.prompt, card)
         self.system = prompts.Prompt(options.system, card, "options.system")
-        self.chooser = Chooser(self.model, self.run.processor, self.run.device)
+        self.chooser = LikelihoodClassifier(self.model, self.run.processor, self.run.device)
         self.chooser.normalization = NORMALISATIONS[options.normalisation]
 
     @classmethod

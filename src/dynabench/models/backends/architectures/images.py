@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from dynabench.evaluate.evaluator.predictors.base import Said
-from dynabench.evaluate.evaluator.predictors.network import Network
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
+from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
 from dynabench.models import pictures
 from dynabench.models.attribution import patches
 from dynabench.models.attribution.gradient import log_odds
@@ -22,12 +22,12 @@ TOKENS = 196
 """What a picture counts as: the patches of the usual size in the usual picture."""
 
 
-class Sees(Network):
+class Sees(NetworkPredictor):
     """A model of pictures, with what scales them."""
 
-    def predict(self, rows: list[Any]) -> Said:
+    def predict(self, rows: list[Any]) -> BatchAnswers:
         """Logits of each row of tensors."""
-        return Said(self.model(**self.joined(rows)).logits.float().tolist())
+        return BatchAnswers(self.model(**self.joined(rows)).logits.float().tolist())
 
     def joined(self, rows: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
         """One batch of rows, each of which is one already."""

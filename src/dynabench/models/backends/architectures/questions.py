@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, stack
 
-from dynabench.evaluate.evaluator.predictors.reader import OVERLAP, PASSAGE, WINDOW, Reader, best_span
+from dynabench.evaluate.evaluator.predictors.reader import OVERLAP, PASSAGE, WINDOW, SpanReader, best_span
 from dynabench.models import words
 from dynabench.models.attribution.gradient import log_odds
 from dynabench.models.backends.architectures import gradients, weights
@@ -25,7 +25,7 @@ class Extractor(Architecture):
     """Reads a question and a passage, in this order, a long passage in windows that overlap."""
 
     auto = "AutoModelForQuestionAnswering"
-    predictor = Reader
+    predictor = SpanReader
 
     def __init__(self, card: Card, details: Spec, options: Options, parts: weights.Parts) -> None:
         super().__init__(card, details, options, parts)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from dynabench.evaluate.evaluator.predictors.classifier import Classifier
+from dynabench.evaluate.evaluator.predictors.classifier import TextLabelPredictor
 from dynabench.models import words
 from dynabench.models.attribution.gradient import log_odds
 from dynabench.models.backends.architectures import gradients, labels, weights
@@ -23,7 +23,7 @@ class SequenceClassifier(Architecture):
     """The probability of each label, by softmax."""
 
     auto = "AutoModelForSequenceClassification"
-    predictor = Classifier
+    predictor = TextLabelPredictor
 
     def __init__(self, card: Card, details: Spec, options: Options, parts: weights.Parts) -> None:
         super().__init__(card, details, options, parts)

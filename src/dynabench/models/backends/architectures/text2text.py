@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dynabench.evaluate.evaluator.predictors.writer import Rewriter
+from dynabench.evaluate.evaluator.predictors.writer import EncoderDecoderWriter
 from dynabench.models.backends.architectures import decoding, prompts, weights
 from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
 from dynabench.models.backends.transformers import Options
@@ -15,7 +15,7 @@ class TextToText(Architecture):
     """Reads the prompt, or the only input as it is; decoding is greedy."""
 
     auto = "AutoModelForSeq2SeqLM"
-    predictor = Rewriter
+    predictor = EncoderDecoderWriter
 
     def __init__(self, card: Card, details: Spec, options: Options, parts: weights.Parts) -> None:
         super().__init__(card, details, options, parts)

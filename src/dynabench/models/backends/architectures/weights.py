@@ -69,22 +69,22 @@ def load(folder: Path, options: Options, auto: str, processor: str) -> Parts:
 def _loaded(place: Path, options: Options, auto: str, processor: str, gguf: str) -> Parts:
     import torch
 
-    at = checkpoints.Place(str(place), True)
+    at = checkpoints.ModelLocation(str(place), True)
     safe: dict[str, Any] = {"trust_remote_code": False, **({"gguf_file": gguf} if gguf else {})}
-    config = checkpoints.read(at, "AutoConfig", **safe)
+    config = checkpoints.read_pretrained(at, "AutoConfig", **safe)
     dtype = _dtype(config, options, auto, bool(gguf))
     stored = _HALF_BITS * (place / gguf).stat().st_size if gguf else sum(map(_stored, place.glob("*.safetensors")))
     attention = _fits(config, auto, stored, _BF16 if dtype == torch.bfloat16 else _FP32)
     pictures = {"backend": "pil"} if "Image" in processor or processor == "AutoProcessor" else {}
     known = {"config": config} if processor == "AutoTokenizer" else {}
-    reader = checkpoints.read(at, processor, **safe, **pictures, **known)
+    reader = checkpoints.read_pretrained(at, processor, **safe, **pictures, **known)
     how = {"dtype": dtype, "use_safetensors": True, "attn_implementation": attention}
     model = checkpoints.read_model(at, auto, config=config, **how, **safe)
     broken = [name for name, one in model.named_parameters() if not bool(torch.isfinite(one).all())]
     if broken:
         told = f"{len(broken)} weights hold values that are no numbers (NaN or infinite), {broken[0]} for one."
         raise Invalid({"weights": f"{told} Save the model again from a training step before they appeared."})
-    device = checkpoints.chosen_device(None)
+    device = checkpoints.resolve_device(None)
     return Parts(model.eval().requires_grad_(False).to(device), reader, device)
 
 

@@ -52,7 +52,7 @@ class EndpointOptions(BaseModel):
     @classmethod
     def _is_an_address(cls, url: str) -> str:
         try:
-            outgoing.checked(url)
+            outgoing.check_address(url)
         except Invalid as error:
             raise ValueError(error.fields["url"]) from error
         return url

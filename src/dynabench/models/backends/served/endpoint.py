@@ -12,7 +12,16 @@ from urllib.parse import quote
 from dynabench.errors import Invalid, Unavailable
 from dynabench.models.backends.served.breaker import breaker
 from dynabench.models.backends.served.tokens import token
-from dynabench.outgoing import MOST, Allowed, Client, Interrupted, Refused, Reply, Unreached, checked
+from dynabench.outgoing import (
+    MAX_REPLY_BYTES,
+    AllowedHosts,
+    Interrupted,
+    OutgoingClient,
+    Refused,
+    Reply,
+    Unreached,
+    check_address,
+)
 from dynabench.settings import get_settings
 
 FIRST = 0.25
@@ -39,22 +48,22 @@ class Endpoint:
     """
 
     def __init__(self, url: str, name: str, seconds: float, retries: int = 2, connections: int = 4) -> None:
-        allowed = Allowed.read(get_settings().private_endpoints)
+        allowed = AllowedHosts.read(get_settings().private_endpoints)
         self.url = url.rstrip("/")
-        self.host, port = checked(url, allowed, "options.url")
+        self.host, port = check_address(url, allowed, "options.url")
         self.seconds = seconds
         self._retries = retries
         self._name = name
         self._token = token(name, self.host)
-        self._client = Client(allowed, connections)
+        self._client = OutgoingClient(allowed, connections)
         self._breaker = breaker(f"{url.partition(':')[0]}://{self.host}:{port}")
 
-    def json(self, method: str, path: str, document: Any = None, most: int = MOST) -> Any:
+    def json(self, method: str, path: str, document: Any = None, most: int = MAX_REPLY_BYTES) -> Any:
         """The answer as JSON, of `most` bytes; raises `Complaint`, `Refused`, `Unreached` or `Interrupted`."""
         return self.call(method, path, None if document is None else packed(document), most=most).json()
 
     def call(
-        self, method: str, path: str, body: bytes | None = None, content_type: str = JSON, most: int = MOST
+        self, method: str, path: str, body: bytes | None = None, content_type: str = JSON, most: int = MAX_REPLY_BYTES
     ) -> Reply:
         """An answer with a status under 400; errors as for `json`."""
         until = time.monotonic() + self.seconds

@@ -1,5 +1,5 @@
-"""What is needed and not installed here."""
+"""The error for a library that is not installed."""
 
 
-class Lacking(ValueError):
+class MissingLibrary(ValueError):
     """A library that an option or a model needs is not installed; the message says how to install it."""

@@ -1,7 +1,7 @@
-"""Edits of TER: words put in, left out and replaced, and blocks of words moved.
+"""Edits of TER: words inserted, deleted and replaced, and blocks of words moved.
 
-The search for moves is greedy, with the limits and the order of choice of Tercom as sacrebleu has them: so numbers
-agree with both. Sources: Snover et al. 2006; sacrebleu's metric ter for the limits.
+The search for moves is greedy, with the limits and the order of choice of Tercom as sacrebleu has them: so
+numbers agree with both. Sources: Snover et al. 2006; sacrebleu's metric ter for the limits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,18 +10,18 @@ from math import ceil, floor
 
 from rapidfuzz.distance import Levenshtein
 
-LONGEST = 10  # words that move together
-FARTHEST = 50  # words that they move
-TRIED = 1000  # moves that are tried for a pair of texts
+MAX_BLOCK = 10  # words that move together
+MAX_DISTANCE = 50  # words that they move
+MAX_TRIED = 1000  # moves that are tried for a pair of texts
 BEAM = 25  # cells on each side of the diagonal that a distance looks at
 FAR = 1 << 50
 
 
-def edits(said: Sequence[str], right: Sequence[str]) -> int:
-    """The fewest edits found that turn the words `said` into those that are `right`, a move of a block being one."""
+def count_edits(predicted: Sequence[str], right: Sequence[str]) -> int:
+    """Return the fewest edits found that turn the predicted words into the right ones; moving a block is one edit."""
     code: dict[str, int] = {}
-    start, goal = ("".join([chr(code.setdefault(word, len(code))) for word in words]) for words in (said, right))
-    off = distance(start, goal)
+    start, goal = ("".join([chr(code.setdefault(word, len(code))) for word in words]) for words in (predicted, right))
+    off = beam_distance(start, goal)
     if off < 2 or not set(start) & set(goal):
         return off
     moves = tried = 0
@@ -30,59 +30,59 @@ def edits(said: Sequence[str], right: Sequence[str]) -> int:
         places.setdefault(word, []).append(place)
     while True:
         gain, moved, tried = _best_move(start, goal, places, tried)
-        if tried >= TRIED or gain <= 0:
-            return moves + distance(start, goal)
+        if tried >= MAX_TRIED or gain <= 0:
+            return moves + beam_distance(start, goal)
         moves, start = moves + 1, moved
 
 
-def distance(start: str, goal: str, known: Sequence[list[int]] = ()) -> int:
-    """Levenshtein distance as far as the beam sees; a letter stands for a word. `known`: see `_costs`."""
+def beam_distance(start: str, goal: str, known_rows: Sequence[list[int]] = ()) -> int:
+    """Return the Levenshtein distance within the beam; a character stands for a word. `known_rows`: see `_costs`."""
     off = Levenshtein.distance(start, goal)
     if off + abs(len(start) - len(goal)) <= 2 * (BEAM - 2):  # no best path leaves the beam
         return int(off)
-    return _costs(start, goal, known)[-1][-1] if goal else len(start)
+    return _costs(start, goal, known_rows)[-1][-1] if goal else len(start)
 
 
 def _best_move(start: str, goal: str, places: dict[str, list[int]], tried: int) -> tuple[int, str, int]:
-    """What the best move gains, the words after it, and how many moves were tried by now."""
+    """Gain of the best move, the words after it, and the number of moves tried so far."""
     costs = _costs(start, goal)
     align, wrong_right, wrong_said = _aligned(costs, start, goal)
     before, best, after = costs[-1][-1], (0, 0, 0, 0), ""
-    known: dict[str, int] = {}
-    for here, there, size in _equal_blocks(start, goal, places):
-        if wrong_said[here + size] == wrong_said[here] or wrong_right[there + size] == wrong_right[there]:
+    gains: dict[str, int] = {}
+    for here, goal_start, size in _equal_blocks(start, goal, places):
+        if wrong_said[here + size] == wrong_said[here] or wrong_right[goal_start + size] == wrong_right[goal_start]:
             continue  # one of the two is right already
-        if here <= align[there] < here + size:
+        if here <= align[goal_start] < here + size:
             continue
-        targets = [0] if there == 0 else [align[there - 1] + 1]
-        targets += [align[place] + 1 for place in range(there, there + size)]
+        targets = [0] if goal_start == 0 else [align[goal_start - 1] + 1]
+        targets += [align[place] + 1 for place in range(goal_start, goal_start + size)]
         previous = -1
         for target in targets:
             if target == previous:
                 continue
             previous = target
             moved = _moved(start, here, size, target)
-            if moved not in known:
-                known[moved] = before - distance(moved, goal, costs[: min(here, target) + 1])
+            if moved not in gains:
+                gains[moved] = before - beam_distance(moved, goal, costs[: min(here, target) + 1])
             tried += 1
-            rank = (known[moved], size, -here, -target)
+            rank = (gains[moved], size, -here, -target)
             if not after or rank > best:
                 best, after = rank, moved
-        if tried >= TRIED:
+        if tried >= MAX_TRIED:
             break
     return best[0], after, tried
 
 
 def _equal_blocks(start: str, goal: str, places: dict[str, list[int]]) -> Iterator[tuple[int, int, int]]:
-    """Where blocks of words begin in both, and how long they are."""
+    """Starts of equal blocks of words in both texts, with their length."""
     for here, word in enumerate(start):
-        for there in places.get(word, ()):
-            if abs(there - here) > FARTHEST:
+        for goal_place in places.get(word, ()):
+            if abs(goal_place - here) > MAX_DISTANCE:
                 continue
-            for size in range(1, min(LONGEST, len(start) - here, len(goal) - there) + 1):
-                if start[here + size - 1] != goal[there + size - 1]:
+            for size in range(1, min(MAX_BLOCK, len(start) - here, len(goal) - goal_place) + 1):
+                if start[here + size - 1] != goal[goal_place + size - 1]:
                     break
-                yield here, there, size
+                yield here, goal_place, size
 
 
 def _moved(words: str, here: int, size: int, target: int) -> str:
@@ -93,23 +93,23 @@ def _moved(words: str, here: int, size: int, target: int) -> str:
     return words[:here] + words[here + size : end] + block + words[end:]
 
 
-def _costs(start: str, goal: str, known: Sequence[list[int]] = ()) -> list[list[int]]:
+def _costs(start: str, goal: str, known_rows: Sequence[list[int]] = ()) -> list[list[int]]:
     """Distances of all beginnings of `start` to all of `goal`, within the beam; the first ones may be `known`."""
     slope = len(goal) / len(start) if start else 1.0
     width = BEAM if slope / 2 <= BEAM else ceil(slope / 2 + BEAM)
-    rows = list(known) or [list(range(len(goal) + 1))]
+    rows = list(known_rows) or [list(range(len(goal) + 1))]
     above = rows[-1]
     for i, word in enumerate(start[len(rows) - 1 :], len(rows)):
         middle = floor(i * slope)
         low, high = max(middle - width, 0), min(middle + width, len(goal) + 1)
         row = [FAR] * (len(goal) + 1)
-        left = FAR
+        left_cost = FAR
         for j in range(low, high if i < len(start) else len(goal) + 1):
             cost = above[j] + 1
             if j:
                 put = above[j - 1] + (word != goal[j - 1])
-                cost = min(put, cost, left + 1)
-            row[j] = left = cost
+                cost = min(put, cost, left_cost + 1)
+            row[j] = left_cost = cost
         rows.append(row)
         above = row
     return rows
@@ -123,16 +123,16 @@ def _aligned(costs: list[list[int]], start: str, goal: str) -> tuple[list[int], 
     """
     i, j = len(start), len(goal)
     align = [0] * j
-    right, said = [1] * j, [1] * i
+    goal_errors, predicted_errors = [1] * j, [1] * i
     while i or j:
         put = costs[i - 1][j - 1] + (start[i - 1] != goal[j - 1]) if i and j else FAR
         if i and j and put == costs[i][j]:
             i, j = i - 1, j - 1
             align[j] = i
-            right[j] = said[i] = int(start[i] != goal[j])
+            goal_errors[j] = predicted_errors[i] = int(start[i] != goal[j])
         elif i and costs[i - 1][j] + 1 == costs[i][j]:
             i -= 1
         else:
             j -= 1
             align[j] = i - 1
-    return align, list(accumulate(right, initial=0)), list(accumulate(said, initial=0))
+    return align, list(accumulate(goal_errors, initial=0)), list(accumulate(predicted_errors, initial=0))

@@ -1,4 +1,4 @@
-"""Tables that are downloaded as CSV, written as they are read."""
+"""Tables as CSV downloads, written while they are read."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,6 +8,6 @@ from dynabench.sheets import pieces
 
 
 def csv_file(name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> StreamingResponse:
-    """A CSV file called `name` (plain ASCII) to download, of which no spreadsheet runs anything."""
+    """Return a CSV file called `name` (plain ASCII) as a download; spreadsheets do not run its cells as formulas."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     return StreamingResponse(pieces(header, rows), media_type="text/csv; charset=utf-8", headers=headers)

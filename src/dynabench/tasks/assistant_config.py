@@ -1,4 +1,4 @@
-"""The part of a config that says how people are helped with writing, in the arms of a round that offer help."""
+"""The part of a config about the assistant: suggestions to annotators, in the arms of a round that offer them."""
 
 import re
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from dynabench.tasks.section import Name as Word
 if TYPE_CHECKING:
     from dynabench.tasks.config import TaskConfig
 
-PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+PROMPT_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 """Where a value stands in a prompt."""
-OWN = ("number", "goal", "draft", "examples", "instructions")
+PROMPT_VALUES = ("number", "goal", "draft", "examples", "instructions")
 """What a prompt may have beside the fields of the context."""
 PROMPT = """\
 Somebody tries to write a text that people understand but that a classifier reads wrongly.
@@ -76,23 +76,23 @@ class Assistant(Section):
         return self
 
 
-def helped(config: "TaskConfig") -> Text | None:
-    """The field that suggestions are for; None where people write no text by themselves."""
+def assisted_field(config: "TaskConfig") -> Text | None:
+    """Return the text field that suggestions are for; None where annotators write no text by themselves."""
     texts = [field for field in config.input if isinstance(field, Text)]
-    wanted = config.assistant.field
-    return next((field for field in texts if wanted in (None, field.name)), None)
+    field_name = config.assistant.field
+    return next((field for field in texts if field_name in (None, field.name)), None)
 
 
-def problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    """What refers to nothing, by its path."""
+def assistant_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    """Yield the path and message of each name in the assistant's config that refers to nothing."""
     names = [field.name for field in config.input if isinstance(field, Text)]
     if config.assistant.field is not None and config.assistant.field not in names:
-        told = _("There is no such text field in the input.") + did_you_mean(config.assistant.field, names)
-        yield "assistant.field", told
-    known = [*OWN, *(field.name for field in config.context)]
-    for name in PLACE.findall(config.assistant.model.prompt) if config.assistant.model else ():
-        if name not in known:
+        message = _("There is no such text field in the input.") + did_you_mean(config.assistant.field, names)
+        yield "assistant.field", message
+    placeholders = [*PROMPT_VALUES, *(field.name for field in config.context)]
+    for name in PROMPT_PLACEHOLDER.findall(config.assistant.model.prompt) if config.assistant.model else ():
+        if name not in placeholders:
             yield (
                 "assistant.model.prompt",
-                _("Nothing is filled in for {%(name)s}.", name=name) + did_you_mean(name, known),
+                _("Nothing is filled in for {%(name)s}.", name=name) + did_you_mean(name, placeholders),
             )

@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-Row = TypeVar("Row")
+RowType = TypeVar("RowType")
 
 
 @dataclass(frozen=True)
-class Listed(Generic[Row]):
+class ListState(Generic[RowType]):
     """Any rows, in order. It can be merged, but has no intervals."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[RowType, ...]
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __add__(self, other: "Listed[Row]") -> "Listed[Row]":
-        return Listed(self.rows + other.rows)
+    def __add__(self, other: "ListState[RowType]") -> "ListState[RowType]":
+        return ListState(self.rows + other.rows)
 
-    def total(self) -> tuple[Row, ...]:
+    def total(self) -> tuple[RowType, ...]:
         """The rows."""
         return self.rows

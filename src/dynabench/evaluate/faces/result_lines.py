@@ -7,13 +7,13 @@ from typing import Any
 
 from dynabench.evaluate.card import Card, Output
 
-LINES = 60
-AROUND = ("interval", "per_example")
+MAX_LINES = 60
+EXTRA_KEYS = ("interval", "per_example")
 
 
 @dataclass(frozen=True)
-class Line:
-    """One number or text of a result. `low` and `high` are its interval, `output` what the card says of its key."""
+class ResultLine:
+    """One number or text of a result. `low` and `high` are its interval, `output` the card's entry of its key."""
 
     name: str
     value: Any
@@ -23,24 +23,24 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The value, short."""
-        return short(self.value)
+        """The value in short form."""
+        return format_value(self.value)
 
     @property
     def scale(self) -> tuple[float, float] | None:
-        """The range of what is measured, where it has two ends."""
+        """The range of the metric, where it has two ends; else None."""
         if self.output is None or self.output.low is None or self.output.high is None:
             return None
         return (self.output.low, self.output.high)
 
     def at(self, value: float) -> float:
-        """Where a value lies on the scale, 0 to 100."""
+        """Return the position of a value on the scale, 0 to 100."""
         low, high = self.scale or (0.0, 1.0)
         return round(100 * min(max((value - low) / (high - low), 0.0), 1.0), 2)
 
 
-def reach(output: Output) -> str:
-    """The range and the direction of an output."""
+def range_text(output: Output) -> str:
+    """Return the range and the better direction of an output as text."""
     low, high = ("" if end is None else f"{end:g}" for end in (output.low, output.high))
     span = (
         f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else "any number"
@@ -48,8 +48,8 @@ def reach(output: Output) -> str:
     return f"{span}, {output.better} is better" if output.better else span
 
 
-def short(value: Any) -> str:
-    """A number with four digits that matter, whole ones whole; nothing as a dash."""
+def format_value(value: Any) -> str:
+    """Return a number with four significant digits, whole numbers whole, None as a dash."""
     if value is None:
         return "\N{EN DASH}"
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -61,24 +61,24 @@ def short(value: Any) -> str:
     return f"{value:,.{max(4 - 1 - math.floor(math.log10(abs(value))), 1) if abs(value) < 1 else 3}f}"
 
 
-def lines(card: Card, result: Mapping[str, Any]) -> list[Line]:
-    """The numbers of a result in the card's order, parts of lists and dictionaries under names of their own.
+def result_lines(card: Card, result: Mapping[str, Any]) -> list[ResultLine]:
+    """Return the numbers of a result in the card's order; parts of lists and dictionaries are lines of their own.
 
-    Without what `tables` shows; at most `LINES`, and a last one for the rest.
+    Without the parts that `result_tables` shows; at most `MAX_LINES`, and a last line for the rest.
     """
-    outputs = {each.name: each for each in card.outputs}
+    outputs = {output.name: output for output in card.outputs}
     intervals = result.get("interval", {})
-    apart = {*AROUND, *(key for key, value in result.items() if _is_table(value))}
-    first = [each.name for each in card.outputs if each.name in result]
-    kept = [key for key in dict.fromkeys([*first, *result]) if key not in apart]
-    found = [line for key in kept for line in _of(key, result[key], intervals.get(key), outputs.get(key))]
-    if len(found) > LINES:
-        found[LINES:] = [Line(f"and {len(found) - LINES:,} more", "in the JSON")]
-    return found
+    excluded = {*EXTRA_KEYS, *(key for key, value in result.items() if _is_table(value))}
+    first = [output.name for output in card.outputs if output.name in result]
+    keys = [key for key in dict.fromkeys([*first, *result]) if key not in excluded]
+    rows = [line for key in keys for line in _lines_of(key, result[key], intervals.get(key), outputs.get(key))]
+    if len(rows) > MAX_LINES:
+        rows[MAX_LINES:] = [ResultLine(f"and {len(rows) - MAX_LINES:,} more", "in the JSON")]
+    return rows
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A part of a result that is a table: a matrix, rows with the same keys, or one row for each of several keys."""
 
     name: str
@@ -86,14 +86,16 @@ class Table:
     rows: list[list[str]]
 
 
-def tables(result: Mapping[str, Any]) -> list[Table]:
-    """What of a result is better seen as tables, at most `LINES` rows each."""
-    found = [Table(key, *_table(value)) for key, value in result.items() if key not in AROUND and _is_rows(value)]
-    named = {key: value for key, value in result.items() if key not in AROUND and _is_row(value)}
+def result_tables(result: Mapping[str, Any]) -> list[ResultTable]:
+    """Return the parts of a result that are better shown as tables, at most `MAX_LINES` rows each."""
+    row_tables = [
+        ResultTable(key, *_table(value)) for key, value in result.items() if key not in EXTRA_KEYS and _is_rows(value)
+    ]
+    named = {key: value for key, value in result.items() if key not in EXTRA_KEYS and _is_row(value)}
     for keys in dict.fromkeys(tuple(value) for value in named.values()):
-        rows = [[key, *map(short, value.values())] for key, value in named.items() if tuple(value) == keys]
-        found.append(Table("", ["", *map(str, keys)], rows[:LINES]))
-    return found
+        rows = [[key, *map(format_value, value.values())] for key, value in named.items() if tuple(value) == keys]
+        row_tables.append(ResultTable("", ["", *map(str, keys)], rows[:MAX_LINES]))
+    return row_tables
 
 
 def _is_table(value: Any) -> bool:
@@ -123,22 +125,22 @@ def _is_plain(value: Any) -> bool:
 def _table(value: list[Any]) -> tuple[list[str], list[list[str]]]:
     keyed = isinstance(value[0], Mapping)
     columns = ["", *(map(str, value[0]) if keyed else map(str, range(len(value[0]))))]
-    rows = [[str(at), *map(short, row.values() if keyed else row)] for at, row in enumerate(value[:LINES])]
+    rows = [[str(at), *map(format_value, row.values() if keyed else row)] for at, row in enumerate(value[:MAX_LINES])]
     return columns, rows
 
 
-def _of(name: str, value: Any, interval: Any, output: Output | None) -> Iterator[Line]:
+def _lines_of(name: str, value: Any, interval: Any, output: Output | None) -> Iterator[ResultLine]:
     low, high = (interval["low"], interval["high"]) if interval else (None, None)
     if isinstance(value, Mapping):
         for key, part in value.items():
             inner = {"low": _part(low, key), "high": _part(high, key)} if interval else None
-            yield from _of(f"{name} · {key}", part, inner, output)
+            yield from _lines_of(f"{name} · {key}", part, inner, output)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for at, part in enumerate(value):
             inner = {"low": _part(low, at), "high": _part(high, at)} if interval else None
-            yield from _of(f"{name} [{at}]", part, inner, output)
+            yield from _lines_of(f"{name} [{at}]", part, inner, output)
     else:
-        yield Line(name, value, _number(low), _number(high), output)
+        yield ResultLine(name, value, _number(low), _number(high), output)
 
 
 def _part(bounds: Any, key: Any) -> Any:

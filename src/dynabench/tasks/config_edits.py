@@ -1,4 +1,4 @@
-"""Changing single values in a config's text, so that its comments, order and spelling stay as somebody wrote them."""
+"""Changes of single values in a config's text, which keep its comments, order and spelling."""
 
 import json
 import re
@@ -15,15 +15,15 @@ Path = tuple[str | int, ...]
 """Keys and places from the top, such as `("validate", "votes")`."""
 
 
-def renamed(text: str, id: str) -> str:
-    """The config under another id."""
-    return rewritten(text, {("id",): id})
+def with_id(text: str, id: str) -> str:
+    """Return the config with another id."""
+    return with_values(text, {("id",): id})
 
 
-def rewritten(text: str, changes: Mapping[Path, Any]) -> str:
-    """The text with plain values (text, number, true or false) at these paths; parts that are missing are added.
+def with_values(text: str, changes: Mapping[Path, Any]) -> str:
+    """Return the text with plain values (text, number, true or false) at these paths; missing parts are added.
 
-    None takes a value away. Raises `Invalid` under `config` where a path leads through something that holds no keys.
+    None removes a value. Raises `Invalid` under `config` where a path leads through something that holds no keys.
     """
     for path, value in changes.items():
         text = _set(text, path, value)
@@ -36,10 +36,10 @@ def _set(text: str, path: Path, value: Any) -> str:
         raise Invalid({"config": _("A config is a mapping that starts with id and name.")})
     node: yaml.Node = root
     for depth, part in enumerate(path):
-        found = _child(node, part)
-        if found is None:
+        child = _child(node, part)
+        if child is None:
             return text if value is None else _add(text, node, path[depth:], value)
-        parent, node = node, found
+        parent, node = node, child
     if value is None:
         return _without(text, parent, node)
     if not isinstance(node, yaml.ScalarNode):
@@ -51,9 +51,9 @@ def _set(text: str, path: Path, value: Any) -> str:
             }
         )
     if node.value == "" and node.start_mark.index == node.end_mark.index:  # a key with nothing after it
-        return text[: node.start_mark.index] + " " + _written(value) + text[node.end_mark.index :]
+        return text[: node.start_mark.index] + " " + _dump_value(value) + text[node.end_mark.index :]
     after = "\n" if node.style in ("|", ">") else ""  # a block ends where the next key begins
-    return text[: node.start_mark.index] + _written(value) + after + text[node.end_mark.index :]
+    return text[: node.start_mark.index] + _dump_value(value) + after + text[node.end_mark.index :]
 
 
 def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:
@@ -66,17 +66,17 @@ def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:
     raise Invalid({"config": _("This config is written in a way that has no place for it; change it there.")})
 
 
-def _written(value: Any) -> str:
+def _dump_value(value: Any) -> str:
     if not isinstance(value, str):
         return json.dumps(value)  # YAML reads JSON
     style = None if SIMPLE.fullmatch(value) else '"'  # commas and braces mean something where braces are open
-    found: str = yaml.safe_dump(value, default_style=style, width=10**9, allow_unicode=True)
-    return found.split("\n")[0]
+    dumped: str = yaml.safe_dump(value, default_style=style, width=10**9, allow_unicode=True)
+    return dumped.split("\n")[0]
 
 
 def _add(text: str, to: yaml.Node, path: Path, value: Any) -> str:
     """The value under keys that `to` lacks, after its last one."""
-    written = _written(value)
+    written = _dump_value(value)
     for part in reversed(path[1:]):
         written = f"{{{part}: {written}}}"
     entry = f"{path[0]}: {written}"

@@ -1,4 +1,4 @@
-"""Two states whose rows change places: what could have been seen if the systems were the same.
+"""Two states whose rows are swapped: the outcomes that were possible if both systems were the same.
 
 Source: Noreen, Computer-Intensive Methods for Testing Hypotheses (1989), chapter 2.
 """
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.states import Additive, Rows, State, Sums, blocks
-from dynabench.evaluate.systems.paired import gathered, joint, shared_rows
+from dynabench.evaluate.states import Additive, Rows, State, Sums, block_sizes
+from dynabench.evaluate.systems.paired import counts_of_atoms, joint_atoms, shared_row_count
 
 
 @dataclass(frozen=True)
 class Swaps:
-    """The P kinds of rows in which two systems differ: how many rows are of each kind, and what each system has there.
+    """The P kinds of rows in which two systems differ: how many rows are of each kind, and the rows of each system.
 
-    `pool` is one state of the rows of both, the first system's before the second's, so that totals of both are of one
-    sort, with the same set of labels for example.
+    `pool` is one state of the rows of both, the first system's before the second's, so that totals of both are of
+    one sort, with the same set of labels for example.
     """
 
     pool: Any
@@ -32,17 +32,20 @@ class Swaps:
 
     @property
     def ways(self) -> int:
-        """How many outcomes there are: of each kind none, one or up to all of its rows may be swapped."""
+        """The number of outcomes: of each kind none, one or up to all of its rows may be swapped."""
         return prod(int(count) + 1 for count in self.counts)
 
     def totals(self, swapped: NDArray[Any]) -> tuple[Any, Any]:
-        """Blocks of totals of both systems where `swapped` says how many rows of each kind change places, (b, P)."""
+        """Return blocks of totals of both systems after swaps.
+
+        `swapped`, shape (b, P), has the number of swapped rows of each kind.
+        """
         raise NotImplementedError
 
     def drawn(self, rng: np.random.Generator, times: int) -> Iterator[NDArray[Any]]:
-        """How many rows of each kind change places when a fair coin decides on each row, in blocks (b, P)."""
+        """Yield the number of swapped rows of each kind when a fair coin decides on each row, in blocks (b, P)."""
         single = bool((self.counts == 1).all())
-        for size in blocks(times, self.width):
+        for size in block_sizes(times, self.width):
             shape = (size, len(self.counts))
             yield rng.integers(0, 2, shape, np.int8) if single else rng.binomial(self.counts, 0.5, shape)
 
@@ -51,7 +54,7 @@ class Swaps:
         sides = tuple(int(count) + 1 for count in self.counts)
         chances = [_coins(side - 1) for side in sides]
         start = 0
-        for size in blocks(self.ways, self.width):
+        for size in block_sizes(self.ways, self.width):
             number = np.arange(start, start + size)
             swapped = np.stack(np.unravel_index(number, sides), 1) if sides else np.zeros((1, 0), np.int64)
             parts = [chance[swapped[:, kind]] for kind, chance in enumerate(chances)]
@@ -60,7 +63,7 @@ class Swaps:
 
     @property
     def width(self) -> int:
-        """Numbers that one outcome takes."""
+        """The number of values in one outcome."""
         return len(self.counts)
 
 
@@ -79,18 +82,18 @@ class SwapsOfAtoms(Swaps):
         """See `Swaps`."""
         if isinstance(self.pool, Sums):
             return self._moved(swapped)
-        size, kept = len(self.fixed), self.counts - swapped
-        one = gathered(kept, self.first, size) + gathered(swapped, self.second, size)
-        other = gathered(swapped, self.first, size) + gathered(kept, self.second, size)
-        return self.pool.weighed(self.fixed + one), self.pool.weighed(self.fixed + other)
+        size, unswapped = len(self.fixed), self.counts - swapped
+        first_counts = counts_of_atoms(unswapped, self.first, size) + counts_of_atoms(swapped, self.second, size)
+        other = counts_of_atoms(swapped, self.first, size) + counts_of_atoms(unswapped, self.second, size)
+        return self.pool.weighed(self.fixed + first_counts), self.pool.weighed(self.fixed + other)
 
     def _moved(self, swapped: NDArray[Any]) -> tuple[Floats, Floats]:
         """Sums change only by what swapped rows differ in: less work, as each row may be an atom of its own."""
         values = self.pool.totals
-        one, other = values[self.first], values[self.second]
+        first_values, other = values[self.first], values[self.second]
         same = self.fixed @ values
-        change = swapped.astype(float) @ (other - one)
-        return same + self.counts @ one + change, same + self.counts @ other - change
+        change = swapped.astype(float) @ (other - first_values)
+        return same + self.counts @ first_values + change, same + self.counts @ other - change
 
 
 @dataclass(frozen=True)
@@ -105,49 +108,52 @@ class SwapsOfRows(Swaps):
     def totals(self, swapped: NDArray[Any]) -> tuple[Any, Any]:
         """See `Swaps`."""
         n = len(self.pool) // 2
-        one = np.tile(np.arange(n), (len(swapped), 1))
-        other = one + n
+        first_rows = np.tile(np.arange(n), (len(swapped), 1))
+        other = first_rows + n
         moved = swapped.astype(bool)
-        one[:, self.first] = np.where(moved, self.second, self.first)
+        first_rows[:, self.first] = np.where(moved, self.second, self.first)
         other[:, self.first] = np.where(moved, self.first, self.second)
-        return self.pool.at(one), self.pool.at(other)
+        return self.pool.at(first_rows), self.pool.at(other)
 
 
-def swaps(first: State, second: State) -> Swaps:
-    """How two states of the same rows differ. Raises ValueError where they have different numbers of rows, or none."""
-    n = shared_rows([first, second])
+def find_swaps(first: State, second: State) -> Swaps:
+    """Return the differences of two states of the same rows.
+
+    Raises ValueError for different numbers of rows, or none.
+    """
+    n = shared_row_count([first, second])
     pool = first + second
     if not isinstance(pool, Additive):
-        rows = _different(pool, n)
+        rows = _differing_rows(pool, n)
         return SwapsOfRows(pool, np.ones(len(rows), np.int64), rows, rows + n)
     kinds, sizes = pool.atoms
-    (one, other), counts = joint([kinds[:n], kinds[n:]])
-    differ = one != other
-    fixed = np.bincount(one[~differ], counts[~differ], len(sizes)).astype(np.int64)
-    return SwapsOfAtoms(pool, counts[differ], one[differ], other[differ], fixed)
+    (first_atoms, other), counts = joint_atoms([kinds[:n], kinds[n:]])
+    differ = first_atoms != other
+    fixed = np.bincount(first_atoms[~differ], counts[~differ], len(sizes)).astype(np.int64)
+    return SwapsOfAtoms(pool, counts[differ], first_atoms[differ], other[differ], fixed)
 
 
-def swapped(first: State, second: State, rng: np.random.Generator, times: int) -> Iterator[tuple[Any, Any]]:
-    """Totals of two systems after each row's two have changed places with probability 1/2, in blocks.
+def swapped_totals(first: State, second: State, rng: np.random.Generator, times: int) -> Iterator[tuple[Any, Any]]:
+    """Yield totals of two systems after each row was swapped with probability 1/2, in blocks.
 
     Raises ValueError where the states have different numbers of rows, or none.
     """
-    both = swaps(first, second)
+    both = find_swaps(first, second)
     for numbers in both.drawn(rng, times):
         yield both.totals(numbers)
 
 
-def _different(pool: State, n: int) -> Ints:
+def _differing_rows(pool: State, n: int) -> Ints:
     """Numbers of the first n rows that are not as the n after them; all, where the state's rows cannot be seen."""
     if not isinstance(pool, Rows):
         return np.arange(n)
     differ = np.zeros(n, bool)
     for column in pool.columns:
-        one, other = column[:n], column[n:]
+        first_half, other = column[:n], column[n:]
         if column.dtype == object:  # rows may be lists or arrays, whose comparison is no single truth
-            differ |= np.fromiter((not np.array_equal(a, b) for a, b in zip(one, other, strict=True)), bool, n)
+            differ |= np.fromiter((not np.array_equal(a, b) for a, b in zip(first_half, other, strict=True)), bool, n)
         else:
-            differ |= (one != other).reshape(n, -1).any(1)
+            differ |= (first_half != other).reshape(n, -1).any(1)
     return np.flatnonzero(differ)
 
 

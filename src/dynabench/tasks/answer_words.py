@@ -1,4 +1,4 @@
-"""The words of answers, and how many of them two answers share."""
+"""Words of answers, and the share of words in common."""
 
 import re
 import string
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def word_f1(predicted: str, claimed: str) -> float:
-    """F1 over the words of two answers, from 0 to 1, as SQuAD scores them (Rajpurkar et al. 2016, section 6.1).
+    """Return F1 over the words of two answers, from 0 to 1, as SQuAD defines it (Rajpurkar et al. 2016, section 6.1).
 
     Lower case, without ASCII punctuation and English articles; two answers without words are equal.
     """
@@ -19,13 +19,16 @@ def word_f1(predicted: str, claimed: str) -> float:
 
 
 def answer_words(text: str) -> list[str]:
-    """The words of an answer that count: lower case, without ASCII punctuation and English articles."""
+    """Return the words of an answer that count: lower case, without ASCII punctuation and English articles."""
     bare = text.casefold().translate(str.maketrans("", "", string.punctuation))
     return re.sub(r"\b(a|an|the)\b", " ", bare).split()
 
 
 def texts_of(value: Any) -> list[str]:
-    """An answer as texts: itself, the members of a list, or what each span covers; none where there is no answer."""
+    """Return an answer as texts: itself, the members of a list, or the text of each span.
+
+    No answer gives [].
+    """
     if value is None:
         return []
     items = value if isinstance(value, list) else [value]

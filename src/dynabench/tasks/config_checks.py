@@ -1,22 +1,33 @@
-"""How the parts of a config hang together: its short forms, and the names by which parts refer to each other."""
+"""Consistency of a config: its short forms, and the names by which its parts refer to each other."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.language import _
-from dynabench.tasks import assisting, conditions, harms, training
-from dynabench.tasks.fields import Chat, Choice, Drawing, Edit, Field, Group, Image, ImageRegion, Text, together
-from dynabench.tasks.section import did_you_mean, refuse
+from dynabench.tasks import assistant_config, conditions, harms, training
+from dynabench.tasks.fields import (
+    Chat,
+    Choice,
+    Drawing,
+    EditField,
+    Field,
+    Group,
+    Image,
+    ImageRegion,
+    Text,
+    field_cleaning,
+)
+from dynabench.tasks.section import did_you_mean, refuse_keys
 
 if TYPE_CHECKING:
     from dynabench.tasks.config import TaskConfig
 
 
-def unfold(raw: Any) -> Any:
-    """`raw` with its short forms written out.
+def expand_short_forms(raw: Any) -> Any:
+    """Return `raw` with its short forms written out.
 
     A single field may stand without a list; fields under `ask` are optional unless they say otherwise; a choice
-    there that names no options takes those of the answer.
+    there without options takes those of the answer.
     """
     if not isinstance(raw, dict):
         return raw
@@ -27,9 +38,9 @@ def unfold(raw: Any) -> Any:
     options = _answer_options(config.get("answer"))
     config["ask"] = _optional(config.get("ask", []), options)
     if isinstance(config.get("validate"), dict):
-        asked = config["validate"].get("ask", [])
-        asked = [asked] if isinstance(asked, dict) else asked
-        config["validate"] = {**config["validate"], "ask": _optional(asked, options)}
+        validation_fields = config["validate"].get("ask", [])
+        validation_fields = [validation_fields] if isinstance(validation_fields, dict) else validation_fields
+        config["validate"] = {**config["validate"], "ask": _optional(validation_fields, options)}
     return config
 
 
@@ -45,16 +56,16 @@ def _answer_options(answer: Any) -> Any:
 def _optional(fields: Any, options: Any) -> Any:
     if not isinstance(fields, list):
         return fields
-    return [_asked(field, options) if isinstance(field, dict) else field for field in fields]
+    return [_with_defaults(field, options) if isinstance(field, dict) else field for field in fields]
 
 
-def _asked(field: dict[str, Any], options: Any) -> dict[str, Any]:
+def _with_defaults(field: dict[str, Any], options: Any) -> dict[str, Any]:
     inherits = field.get("type") in _LISTED and "options" not in field and options is not None
     return {"required": False, **field, **({"options": options} if inherits else {})}
 
 
-def check(config: "TaskConfig") -> None:
-    """Refuse names that are taken, and references to what is not there."""
+def check_references(config: "TaskConfig") -> None:
+    """Refuse duplicate names, and references to parts that do not exist. Raises pydantic's ValidationError."""
     problems: dict[str, str] = {}
     for problem in (
         _names(config),
@@ -66,15 +77,15 @@ def check(config: "TaskConfig") -> None:
         _conditions(config),
         _goals(config),
         _chats(config),
-        training.problems(config),
-        harms.problems(config),
-        assisting.problems(config),
+        training.training_problems(config),
+        harms.harm_problems(config),
+        assistant_config.assistant_problems(config),
         _drawings(config),
     ):
         for path, message in problem:
             problems.setdefault(path, message)
     if problems:
-        refuse(problems)
+        refuse_keys(problems)
 
 
 def _all(config: "TaskConfig") -> Iterator[tuple[str, Field]]:
@@ -85,12 +96,12 @@ def _all(config: "TaskConfig") -> Iterator[tuple[str, Field]]:
 
 
 def _names(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    taken: set[tuple[bool, str]] = set()
+    seen: set[tuple[bool, str]] = set()
     for path, field in _all(config):
         key = (path.startswith("validate"), field.name)
-        if key in taken:
+        if key in seen:
             yield f"{path}.name", _("The name “%(name)s” is taken by another field.", name=field.name)
-        taken.add(key)
+        seen.add(key)
     hidden = [field.name for field in config.link]
     for index, name in enumerate(hidden):
         if name in hidden[:index]:
@@ -125,52 +136,52 @@ def _rule(config: "TaskConfig") -> Iterator[tuple[str, str]]:
 
 
 def _references(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    given = [*config.context, *config.input]
-    texts = [field.name for field in given if isinstance(field, Text)]
+    fields = [*config.context, *config.input]
+    texts = [field.name for field in fields if isinstance(field, Text)]
     for path, field in _all(config):
         for key, name, text in field.references():
-            known = texts if text else [each.name for each in given if each is not field]
-            if name not in known:
-                told = (
+            names = texts if text else [other.name for other in fields if other is not field]
+            if name not in names:
+                message = (
                     _("There is no such text field in context or input.")
                     if text
                     else _("There is no such field in context or input.")
                 )
                 yield (
                     f"{path}.{key}",
-                    told + did_you_mean(name, known),
+                    message + did_you_mean(name, names),
                 )
-        if isinstance(field, Edit):
+        if isinstance(field, EditField):
             yield from _edited(config, path, field.of)
 
 
-def _edited(config: "TaskConfig", path: str, of: str) -> Iterator[tuple[str, str]]:
-    """What is edited must be there before the form is: where the input is written that is the context alone."""
+def _edited(config: "TaskConfig", path: str, original_name: str) -> Iterator[tuple[str, str]]:
+    """The text to edit must be shown before the form: where the input is written that is the context alone."""
     group, _dot, place = path.rpartition(".")
     before = config.context[: int(place)] if group == "context" else config.context
     after = config.input if group in ("ask", "validate.ask") else []
-    shown = [f.name for f in [*before, *after] if isinstance(f, Text) and f.name not in config.start.prompt.values()]
-    if of not in shown:
-        told = (
+    names = [f.name for f in [*before, *after] if isinstance(f, Text) and f.name not in config.start.prompt.values()]
+    if original_name not in names:
+        message = (
             _("There is no such text field in context or input.")
             if after
             else _("There is no such text field in the context before it.")
         )
-        yield f"{path}.of", told + did_you_mean(of, shown)
+        yield f"{path}.of", message + did_you_mean(original_name, names)
 
 
 def _pictures(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     context = [field.name for field in config.context if isinstance(field, Image)]
-    given = context + [field.name for field in config.input if isinstance(field, Image)]
+    pictures = context + [field.name for field in config.input if isinstance(field, Image)]
     for path, field in _all(config):
         for place, region in _regions(path, field):
-            if region.of not in given:
-                told = _("There is no such image field in context or input.")
-                yield f"{place}.of", told + did_you_mean(region.of, given)
+            if region.of not in pictures:
+                message = _("There is no such image field in context or input.")
+                yield f"{place}.of", message + did_you_mean(region.of, pictures)
         for name in field.choose_from if isinstance(field, Image) else ():
             if name not in context or path.startswith("context"):
-                told = _("There is no such image field in the context.") + did_you_mean(name, context)
-                yield f"{path}.choose_from", told
+                message = _("There is no such image field in the context.") + did_you_mean(name, context)
+                yield f"{path}.choose_from", message
 
 
 def _regions(path: str, field: Field) -> Iterator[tuple[str, ImageRegion]]:
@@ -193,9 +204,9 @@ def _conditions(config: "TaskConfig") -> Iterator[tuple[str, str]]:
 
 def _never(config: "TaskConfig", path: str, condition: str) -> str:
     """Why `condition` can never be known where it stands; empty if it can."""
-    if conditions.compared(condition):
+    if conditions.parse_comparison(condition):
         named = {f.name: f for p, f in _all(config) if p.startswith("validate") <= path.startswith("validate")}
-        return together.never(condition, named)
+        return field_cleaning.impossible_reason(condition, named)
     if condition in conditions.VOTES and not path.startswith("validate"):
         return _("Votes are known only under validate.")
     if condition in conditions.OUTCOMES and not path.startswith(("ask", "validate")):
@@ -220,7 +231,7 @@ def _chats(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         for index, inner in enumerate(field.fields if isinstance(field, Group) else []):
             if isinstance(inner, Chat | Drawing):
                 yield f"{path}.fields.{index}.type", _("What models do live stands in no group.")
-    for number, (path, field) in enumerate(each for each in chats if each[0].startswith("input")):
+    for number, (path, field) in enumerate(chat for chat in chats if chat[0].startswith("input")):
         if number:
             yield f"{path}.type", _("A task has one conversation.")
         if config.start.kinds != ["blank"] or config.perturb is not None:
@@ -258,7 +269,7 @@ def _claims(config: "TaskConfig", path: str, chat: Chat | Drawing) -> Iterator[t
             yield f"{path}.claims.{name}", _("Name one of the options of a choice.")
     counting = [field.name for field in config.fooled.counting(config.answer)]
     if chat.claims and (unsaid := [name for name in counting if name not in chat.claims]):
-        told = _(
+        message = _(
             "Say what models claim for %(unsaid)s too, or leave that out under fooled.fields.", unsaid=", ".join(unsaid)
         )
-        yield f"{path}.claims", told
+        yield f"{path}.claims", message
