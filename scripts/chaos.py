@@ -60,7 +60,7 @@ def feed(settings: Settings, database: Database, number: int) -> int:
     """Submit one more copy of the model; how many evaluations that queues."""
     folder = _copy(settings, number)
     submission = database.write(_submission, folder)
-    return database.write(queueing.queue, {"submission": submission})
+    return database.write(queueing.queue_evaluations, {"submission": submission})
 
 
 def _dataset(settings: Settings, database: Database, number: int) -> int:
@@ -107,13 +107,16 @@ def _submission(session: Session, folder: Path) -> int:
 
 def going(session: Session) -> dict[int, tuple[Any, ...]]:
     """Of each evaluation that was begun and is not over, how far it is."""
-    begun = select(Evaluation).where(Evaluation.state.in_(queries.OPEN), Evaluation.state != "queued")
+    begun = select(Evaluation).where(Evaluation.state.in_(queries.OPEN_STATES), Evaluation.state != "queued")
     return {each.id: (each.state, each.rows_done) for each in session.scalars(begun)}
 
 
 def left(session: Session) -> int:
     """How many evaluations are not over."""
-    return session.scalar(select(func.count()).select_from(Evaluation).where(Evaluation.state.in_(queries.OPEN))) or 0
+    return (
+        session.scalar(select(func.count()).select_from(Evaluation).where(Evaluation.state.in_(queries.OPEN_STATES)))
+        or 0
+    )
 
 
 def outcome(session: Session) -> dict[str, int]:

@@ -14,8 +14,8 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import now
 from dynabench.models.protocol import Output
 from dynabench.registry.tables import Submission
-from dynabench.scoring import answers, row_scores
-from dynabench.scoring.measures import REPLICATES, measure, packed
+from dynabench.scoring import answer_files, row_scores
+from dynabench.scoring.measures import REPLICATES, find_measure, pack_replicates
 from dynabench.scoring.tables import Evaluation, Score, Shard
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
@@ -73,7 +73,7 @@ def _version(session: Session, task: str, name: str, rows: int) -> DatasetVersio
 def _scores(evaluation: int, metrics: Sequence[str], skill: float, number: int, rows: int, seed: int) -> list[Score]:
     made = []
     for place, name in enumerate(metrics):
-        if measure(name).cost:
+        if find_measure(name).cost:
             value = {"throughput": 100.0 - 10 * number, "memory": 1.0 + number}.get(name, 10.0 + number)
             made.append(Score(evaluation_id=evaluation, metric=name, value=value, low=value, high=value, n=3))
             continue
@@ -89,7 +89,7 @@ def _scores(evaluation: int, metrics: Sequence[str], skill: float, number: int, 
                 low=float(low),
                 high=float(high),
                 n=rows,
-                replicates=packed(drawn),
+                replicates=pack_replicates(drawn),
             )
         )
     return made
@@ -129,13 +129,13 @@ def _shards(session: Session, settings: Settings, evaluation: int, rows: Sequenc
     half = len(rows) // 2
     for number, (first, last) in enumerate(((0, half), (half, len(rows)))):
         said = [Output({"label": "positive" if good else "negative"}) for good in right[first:last]]
-        waiting = answers.write(settings, [row.uid for row in rows[first:last]], said)
-        waiting.keep(answers.path(settings, evaluation, "rows", number))
+        waiting = answer_files.write_answers(settings, [row.uid for row in rows[first:last]], said)
+        waiting.keep(answer_files.answers_path(settings, evaluation, "rows", number))
         session.add(
             Shard(evaluation_id=evaluation, part="rows", number=number, first=first, rows=last - first,
                   digest=waiting.digest, seconds=1.0)
         )  # fmt: skip
-    row_scores.keep(settings, evaluation, np.stack([right, right]).astype(np.float32))
+    row_scores.store_row_scores(settings, evaluation, np.stack([right, right]).astype(np.float32))
 
 
 def submitted(number: int, day: int = 0) -> Entrant:
@@ -157,7 +157,7 @@ def board_of(metrics: Sequence[str], values: np.ndarray, replicates: np.ndarray,
     standings = Standings(
         entrants=tuple(map(submitted, range(models))),
         datasets=tuple(scored_dataset(number, many) for number, many in enumerate(rows)),
-        metrics=tuple(map(measure, metrics)),
+        metrics=tuple(map(find_measure, metrics)),
         values=values,
         low=values,
         high=values,

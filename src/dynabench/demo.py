@@ -121,4 +121,4 @@ def _add_task(
     drafted = service.draft_round(session, None, config.id, targets, "any")
     service.open_round(session, None, config.id, drafted.number)
     for card in own:
-        submissions.enter(session, None, config.id, card)
+        submissions.submit_installed(session, None, config.id, card)

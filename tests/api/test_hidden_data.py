@@ -15,7 +15,7 @@ from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.jobs import Job
 from dynabench.models.protocol import Output
 from dynabench.rounds.tables import RefusedRow
-from dynabench.scoring import answers, records
+from dynabench.scoring import answer_files, records
 from dynabench.scoring.tables import Evaluation, Score, Shard
 from dynabench.settings import Settings
 from tests import boards
@@ -102,14 +102,16 @@ def _evaluation(session: Session, submission: int, version: int) -> Evaluation:
 
 def _answer(session: Session, settings: Settings, evaluation: Evaluation, rows: list[Stored]) -> None:
     """Answers, a score of a small slice from the time when the dataset was not hidden yet, and the signed record."""
-    waiting = answers.write(settings, [row.uid for row in rows], [Output({"label": "saidzebra"})] * len(rows))
-    waiting.keep(answers.path(settings, evaluation.id, "rows", 0))
+    waiting = answer_files.write_answers(
+        settings, [row.uid for row in rows], [Output({"label": "saidzebra"})] * len(rows)
+    )
+    waiting.keep(answer_files.answers_path(settings, evaluation.id, "rows", 0))
     session.add(Shard(evaluation_id=evaluation.id, part="rows", number=0, first=0, rows=len(rows),
                       digest=waiting.digest, seconds=1.0))  # fmt: skip
     for tag, count in (("tagzebra", FEW), ("large", ROWS)):
         session.add(Score(evaluation_id=evaluation.id, metric="accuracy", slice=tag, value=0.5, n=count))
     records.renew_key(session, settings)  # the scene's own records were signed in another home
-    records.keep(session, settings, evaluation.id)
+    records.store_record(session, settings, evaluation.id)
 
 
 @pytest.fixture

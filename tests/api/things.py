@@ -74,14 +74,14 @@ def released(session: Session, settings: Settings, owner: int) -> None:
     made = Release(round_id=of.id, task_id="done", state="ready", rules={}, released_at=now())
     session.add(made)
     session.flush()
-    place = service.folder(settings, made.id)
+    place = service.release_folder(settings, made.id)
     (place / "data").mkdir(parents=True)
     for name in ("README.md", "data/test.jsonl"):
         (place / name).write_text("{}\n")
-    files = [manifest.file_of(place, name) for name in ("README.md", "data/test.jsonl")]
-    told = manifest.Manifest(format="dynabench-release", version=1, canary="", task="done", round=1,
+    files = [manifest.describe_file(place, name) for name in ("README.md", "data/test.jsonl")]
+    told = manifest.ReleaseManifest(format="dynabench-release", version=1, canary="", task="done", round=1,
                              closed_at="2026-01-01", rules={}, examples={}, files=files)  # fmt: skip
-    (place / manifest.NAME).write_bytes(told.text())
+    (place / manifest.MANIFEST_NAME).write_bytes(told.text())
     made.manifest, made.digest = told.model_dump(mode="json"), told.digest
     session.add(CycleTurn(id=1, task_id="done", round_id=of.id, state="done", plan={}, present=[]))
 

@@ -97,10 +97,10 @@ def _sign(session: Session, settings: Settings) -> None:
     """A record of each evaluation that has answers; the stage's own, which nobody signed, is signed, too."""
     for each in session.scalars(select(Record)):
         each.document = each.document | {"key": records.public_keys(settings)[0]}
-        each.signature = records.sign(settings, each.document)
+        each.signature = records.sign_document(settings, each.document)
     session.flush()
     for evaluation in session.scalars(select(Evaluation.id).where(Evaluation.state == "done").order_by(Evaluation.id)):
-        records.keep(session, settings, evaluation)
+        records.store_record(session, settings, evaluation)
 
 
 def addresses(stage: Stage) -> list[tuple[str, str, dict[str, str] | None]]:

@@ -257,7 +257,7 @@ def test_files_and_signatures_are_compared_with_their_rows(settings, furnished, 
     MediaStore.of(settings).path(digest).write_bytes(b"another picture")
     rows = next((settings.folder / "datasets").rglob("*.parquet"))
     rows.write_bytes(rows.read_bytes()[:-20])
-    (settings.folder / records.KEY).unlink()
+    (settings.folder / records.KEY_FILE).unlink()
     found = "\n".join(database.read(check_files, settings))
     assert f"{digest} is damaged" in found
     assert f"{rows} is damaged" in found

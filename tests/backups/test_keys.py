@@ -160,7 +160,7 @@ def test_a_fresh_signing_key_beside_old_records_is_refused_until_a_new_one_is_wa
         boards.furnish(session, "nli", skills=[0.9], datasets=["first"])
         evaluation = session.scalars(select(Evaluation)).one()
         document = {"format": records.FORMAT, "key": records.public_keys(settings)[0], "evaluation": evaluation.id}
-        signature = records.sign(settings, document)
+        signature = records.sign_document(settings, document)
         session.add(Record(evaluation_id=evaluation.id, document=document, signature=signature, made_at=now()))
 
     database.write(sign)
@@ -175,4 +175,4 @@ def test_a_fresh_signing_key_beside_old_records_is_refused_until_a_new_one_is_wa
     assert command(other, "evaluate", "new-key").exit_code == 0
     check_keys(other)
     kept = database.read(lambda session: session.scalars(select(Record)).one())
-    assert any(records.verified(kept.document, kept.signature, key) for key in records.public_keys(other))
+    assert any(records.is_signature_valid(kept.document, kept.signature, key) for key in records.public_keys(other))

@@ -64,7 +64,7 @@ def sent_model(settings, database, kind="archive", **more):
     source = {"file": f"{kind}.txt", "name": "what was sent"} | more
     enter(database, kind=kind, name=name, model=name, version=version, source=source)
     if kind == "training_set":
-        submission_files.taken(settings, source["file"]).write_text("r1\n")
+        submission_files.taken_path(settings, source["file"]).write_text("r1\n")
     return folder
 
 
@@ -133,7 +133,7 @@ def predicted(settings, database):
     card = {"files": {dataset: hashlib.sha256(b"answers").hexdigest()}}
     id = enter(database, kind="predictions", name="predicted", model="predicted", version="1", card=card)
     database.write(lambda session: session.add(Evaluation(submission_id=id, version_id=version, state="done")))
-    path = predictions.path(settings, id, version)
+    path = predictions.predictions_path(settings, id, version)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"answers")
     return path
@@ -226,7 +226,7 @@ def test_what_went_with_an_account_is_no_loss(settings, furnished, database):
     sent_model(settings, database, "training_set")
     token(settings, database)
     assert database.read(check_files, settings) == []
-    database.write(submissions.forget, settings, 1)
+    database.write(submissions.detach_person, settings, 1)
     assert not (settings.folder / "tokens" / TOKEN).exists()
     assert database.read(check_files, settings) == []
 
@@ -239,11 +239,11 @@ def test_lost_scores_of_rows_are_made_anew_from_stored_answers(place, by_hand, s
     of = select(Evaluation.id).where(Evaluation.submission_id == submission, Evaluation.version_id == version)
     id = database.read(lambda session: session.scalars(of).one())
     by_hand(id)
-    before = row_scores.read(settings, id)
+    before = row_scores.read_row_scores(settings, id)
     assert before.shape == (2, 30)
     (settings.folder / "evaluations" / str(id) / "rows.npy").unlink()
     done = command(settings, "db", "rebuild", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["evaluations"] == 1
-    assert row_scores.read(settings, id).tolist() == before.tolist()
+    assert row_scores.read_row_scores(settings, id).tolist() == before.tolist()
     assert json.loads(command(settings, "db", "rebuild", "--json").stdout)["evaluations"] == 0

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from dynabench import errors
-from dynabench.cycle import closing, deciding, scores, service, sources
+from dynabench.cycle import closing, deciding, scores, service, training_sources
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.datasets.stored import Stored
 from dynabench.db import Database
@@ -15,7 +15,7 @@ from dynabench.language import said, speaking
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 from dynabench.scoring import row_scores
-from dynabench.scoring.measures import REPLICATES, packed
+from dynabench.scoring.measures import REPLICATES, pack_replicates
 from dynabench.scoring.tables import Evaluation, Score
 from tests import kept
 from tests.cycle import world as turns
@@ -55,12 +55,14 @@ class Turn:
             self.db.write(lambda session: rounds.save_task(session, None, config))
         asked = turns.plans.read(PLAN | dict(plan))
         self.id = turns.start(self.db, asked, task=self.task)
-        self.db.write(closing.close, self.id, 1)
-        closing.release(self.db, settings, self.id, 1)
+        self.db.write(closing.close_round, self.id, 1)
+        closing.release_round(self.db, settings, self.id, 1)
         self.old = self.db.write(self._submission, "m", "1")
         self.new = self.db.write(self._candidate)
-        self.db.write(scores.ask, [self.old, self.new])
-        [self.released] = self.db.read(lambda s: sources.ancestry(s, settings, service.one(s, self.task, self.id)))
+        self.db.write(scores.queue_evaluations, [self.old, self.new])
+        [self.released] = self.db.read(
+            lambda s: training_sources.ancestor_releases(s, settings, service.find_turn(s, self.task, self.id))
+        )
 
     def _submission(self, session, model, version):
         made = Submission(
@@ -78,7 +80,7 @@ class Turn:
 
     def left(self):
         """How many evaluations the turn waits for, and of how many."""
-        return self.db.read(scores.left, self.settings, self.id, [self.old, self.new])
+        return self.db.read(scores.count_remaining, self.settings, self.id, [self.old, self.new])
 
     def give(self, submission, values, failed=()):
         """What a model scored on the dataset versions that it is evaluated on, exactly; some evaluations failed."""
@@ -91,8 +93,8 @@ class Turn:
                     continue
                 each.state = "done"
                 rows = np.zeros((2, each.rows), np.float32)
-                row_scores.keep(self.settings, each.id, rows)
-                drawn = packed(np.full(REPLICATES, value))
+                row_scores.store_row_scores(self.settings, each.id, rows)
+                drawn = pack_replicates(np.full(REPLICATES, value))
                 session.add(
                     Score(
                         evaluation_id=each.id, metric=self.metric, value=value, low=value, high=value, n=each.rows,
@@ -104,7 +106,7 @@ class Turn:
 
     def report(self):
         """What came of the turn, in words."""
-        deciding.decide(self.db, self.settings, self.id, 1)
+        deciding.decide_turn(self.db, self.settings, self.id, 1)
         return turns.turn(self.db, self.settings, task=self.task).report
 
 

@@ -16,7 +16,7 @@ from dynabench.models.host.repository import Repository
 from dynabench.registry.tables import Submission
 from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Round
-from dynabench.scoring.measures import measure
+from dynabench.scoring.measures import find_measure
 from dynabench.scoring.tables import Evaluation, Score
 from tests.cycle import world
 from tests.jobs.conftest import Worker, until
@@ -107,7 +107,7 @@ def outcome(database: Database) -> dict[str, Any]:
                 select(Release.task_id, Release.state, Release.digest).order_by(Release.id)
             ).all(),
             "models": sorted(session.execute(select(Submission.model, Submission.version)).all()),
-            "scores": sorted(row for row in session.execute(scores).all() if not measure(row.metric).cost),
+            "scores": sorted(row for row in session.execute(scores).all() if not find_measure(row.metric).cost),
             "rounds": [(each.number, each.state, [(t.model, t.version) for t in each.targets]) for each in rounds],
             "reports": session.scalars(select(CycleTurn.report).order_by(CycleTurn.id)).all(),
         }

@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dynabench.cycle import telling
+from dynabench.cycle import report_text
 from dynabench.cycle.lineage import generations
-from dynabench.cycle.plan import Promote
-from dynabench.cycle.promotion import Neutral, Scored, decide, figure, statistic
+from dynabench.cycle.plan import PromotionRule
+from dynabench.cycle.promotion import ModelScores, NeutralScore, decide_promotion, rule_figure, rule_statistic
 from dynabench.cycle.report import TurnReport
 from dynabench.language import said, speaking
 
@@ -21,31 +21,31 @@ def model(name, *values, caught=(), spread=0.0):
     found = np.array(caught, bool)
     share = found.mean() if len(found) else 0.0
     drawn = np.array([value + around for value in values])
-    return Scored(name, np.array(values), drawn, found, share + around)
+    return ModelScores(name, np.array(values), drawn, found, share + around)
 
 
 def told(rule, found):
     """What is said of a decision that was kept and read again."""
-    return telling.told(TurnReport.model_validate(TurnReport.of(rule, found).model_dump(mode="json")), {}).why
+    return report_text.add_words(TurnReport.model_validate(TurnReport.of(rule, found).model_dump(mode="json")), {}).why
 
 
 def test_the_mean_over_rounds_counts_older_rounds_less():
     of = model("m", 0.5, 0.7, 0.9)
-    assert statistic(Promote(by="recency"), of)[0] == pytest.approx(0.7)
+    assert rule_statistic(PromotionRule(by="recency"), of)[0] == pytest.approx(0.7)
     # weights 0.25, 0.5, 1 of 1.75: (0.125 + 0.35 + 0.9) / 1.75
-    assert statistic(Promote(by="recency", discount=0.5), of)[0] == pytest.approx(1.375 / 1.75)
+    assert rule_statistic(PromotionRule(by="recency", discount=0.5), of)[0] == pytest.approx(1.375 / 1.75)
 
 
 def test_the_worst_round_is_the_least_of_each_replicate():
-    of = Scored("m", np.array([0.5, 0.6]), np.array([[0.4, 0.7], [0.6, 0.5]]), np.zeros(0, bool), STILL)
-    value, drawn = statistic(Promote(by="worst_round"), of)
+    of = ModelScores("m", np.array([0.5, 0.6]), np.array([[0.4, 0.7], [0.6, 0.5]]), np.zeros(0, bool), STILL)
+    value, drawn = rule_statistic(PromotionRule(by="worst_round"), of)
     assert value == 0.5
     assert drawn.tolist() == [0.4, 0.5]
 
 
 def test_fooling_is_the_share_of_fooling_examples_that_are_caught_with_wilsons_interval():
-    found = figure(
-        Promote(by="fooling"), model("m", 0.5, caught=[True, True, False, False, False, False, False, False])
+    found = rule_figure(
+        PromotionRule(by="fooling"), model("m", 0.5, caught=[True, True, False, False, False, False, False, False])
     )
     assert (found.value, found.n) == (0.25, 8)
     # Wilson, k = 2, n = 8, z = 1.959964: centre (2 + 1.920729) / 11.841459, half width
@@ -55,57 +55,61 @@ def test_fooling_is_the_share_of_fooling_examples_that_are_caught_with_wilsons_i
 
 
 def test_the_best_of_those_that_surely_gain_is_promoted_and_says_so():
-    rule = Promote(by="recency")
-    found = decide(rule, [model("old@1", 0.5, 0.5)], [model("a", 0.6, 0.6), model("b", 0.7, 0.7), model("c", 0.4, 0.4)])
+    rule = PromotionRule(by="recency")
+    found = decide_promotion(
+        rule, [model("old@1", 0.5, 0.5)], [model("a", 0.6, 0.6), model("b", 0.7, 0.7), model("c", 0.4, 0.4)]
+    )
     assert found.promoted == ("b",)
     assert found.level == pytest.approx(1 - 0.05 / 3)
     assert [each.lacks for each in found.candidates] == [(), (), ("gain", "mean")]
     assert "b is promoted: it reaches 70.0 %" in told(rule, found)
     assert "+20.0 points" in told(rule, found)
-    both = decide(Promote(by="recency", most=2), [model("old@1", 0.5)], [model("a", 0.6), model("b", 0.7)])
+    both = decide_promotion(
+        PromotionRule(by="recency", most=2), [model("old@1", 0.5)], [model("a", 0.6), model("b", 0.7)]
+    )
     assert both.promoted == ("b", "a")
 
 
 def test_ties_and_gains_that_may_be_chance_keep_the_present_target():
-    rule, old = Promote(by="recency"), model("old@1", 0.5, 0.5)
-    tied = decide(rule, [old], [model("a", 0.4, 0.6)])
+    rule, old = PromotionRule(by="recency"), model("old@1", 0.5, 0.5)
+    tied = decide_promotion(rule, [old], [model("a", 0.4, 0.6)])
     assert (tied.promoted, tied.candidates[0].lacks) == ((), ("gain",))
     assert told(rule, tied).startswith("The present targets stay.")
-    unsure = decide(rule, [old], [model("a", 0.52, 0.52, spread=0.1)])
+    unsure = decide_promotion(rule, [old], [model("a", 0.52, 0.52, spread=0.1)])
     assert (unsure.promoted, unsure.candidates[0].lacks) == ((), ("sure",))
     assert "whose interval does not lie above 0" in told(rule, unsure)
-    assert decide(Promote(surely=False), [old], [model("a", 0.52, 0.52, spread=0.1)]).promoted == ("a",)
-    assert "no candidate could be compared" in told(rule, decide(rule, [old], []))
+    assert decide_promotion(PromotionRule(surely=False), [old], [model("a", 0.52, 0.52, spread=0.1)]).promoted == ("a",)
+    assert "no candidate could be compared" in told(rule, decide_promotion(rule, [old], []))
 
 
 def test_catching_fooling_examples_does_not_pay_for_errors_elsewhere():
-    rule = Promote(by="fooling", most_lost=0.02)
+    rule = PromotionRule(by="fooling", most_lost=0.02)
     old = model("old@1", 0.8, caught=[False] * 4)
     contrary = model("contrary", 0.5, caught=[True] * 4)
-    found = decide(rule, [old], [contrary])
+    found = decide_promotion(rule, [old], [contrary])
     assert (found.promoted, found.candidates[0].lacks) == ((), ("mean",))
     assert "it may lose 2 at most" in told(rule, found)
-    assert decide(Promote(by="fooling", most_lost=0.5), [old], [contrary]).promoted == ("contrary",)
+    assert decide_promotion(PromotionRule(by="fooling", most_lost=0.5), [old], [contrary]).promoted == ("contrary",)
 
 
 def beside(of, **neutral):
     """The model with scores and replicates on neutral datasets; None for an evaluation that failed."""
     drawn = {
-        name: Neutral(None, STILL)
+        name: NeutralScore(None, STILL)
         if value is None
-        else Neutral(value[0], value[0] + value[1] * np.linspace(-1, 1, 101))
+        else NeutralScore(value[0], value[0] + value[1] * np.linspace(-1, 1, 101))
         for name, value in neutral.items()
     }
     return dataclasses.replace(of, neutral=drawn)
 
 
 def test_a_candidate_that_is_worse_on_neutral_data_for_sure_is_not_promoted_and_the_report_says_why():
-    rule, old = Promote(), beside(model("old@1", 0.5), films=(0.9, 0.0), books=(0.8, 0.0))
+    rule, old = PromotionRule(), beside(model("old@1", 0.5), films=(0.9, 0.0), books=(0.8, 0.0))
     for better in ("films", "books"):  # worse for sure on one of two, however good on the other
         scores = {"films": (0.89, 0.01), "books": (0.79, 0.01)} | {better: (0.99, 0.0)}
-        found = decide(rule, [old], [beside(model("a", 0.6), **scores)])
+        found = decide_promotion(rule, [old], [beside(model("a", 0.6), **scores)])
         assert (found.promoted, found.candidates[0].lacks) == ((), ("neutral",))
-    found = decide(rule, [old], [beside(model("a", 0.6), films=(0.832, 0.05), books=(0.8, 0.0))])
+    found = decide_promotion(rule, [old], [beside(model("a", 0.6), films=(0.832, 0.05), books=(0.8, 0.0))])
     assert (found.promoted, found.candidates[0].lacks) == ((), ("neutral",))
     assert "a gains +10.0 points (+10.0 to +10.0), but is worse on neutral data: films -6.8 points" in told(rule, found)
     assert dict(found.candidates[0].neutral)["films"].high < 0
@@ -114,47 +118,49 @@ def test_a_candidate_that_is_worse_on_neutral_data_for_sure_is_not_promoted_and_
 def test_losses_on_neutral_data_that_may_be_chance_keep_nobody_back_unless_they_are_large_or_the_plan_asks():
     old = beside(model("old@1", 0.5), films=(0.9, 0.0), books=(0.8, 0.0))
     unsure = beside(model("a", 0.6), films=(0.88, 0.05), books=(0.8, 0.0))
-    assert decide(Promote(), [old], [unsure]).promoted == ("a",)
-    strict = decide(Promote(neutral_sure=True), [old], [unsure])
+    assert decide_promotion(PromotionRule(), [old], [unsure]).promoted == ("a",)
+    strict = decide_promotion(PromotionRule(neutral_sure=True), [old], [unsure])
     assert (strict.promoted, strict.candidates[0].lacks) == ((), ("neutral",))
     large = beside(model("a", 0.6), films=(0.85, 0.1), books=(0.75, 0.1))
-    found = decide(Promote(), [old], [large])
+    found = decide_promotion(PromotionRule(), [old], [large])
     assert (found.promoted, found.candidates[0].lacks) == ((), ("neutral",))
-    assert "books -5.0 points" in told(Promote(), found)
-    assert decide(Promote(neutral_lost=0.06), [old], [large]).promoted == ("a",)
+    assert "books -5.0 points" in told(PromotionRule(), found)
+    assert decide_promotion(PromotionRule(neutral_lost=0.06), [old], [large]).promoted == ("a",)
 
 
 def test_a_candidate_whose_evaluation_on_neutral_data_failed_is_not_promoted():
     old = beside(model("old@1", 0.5), films=(0.9, 0.0))
-    found = decide(Promote(), [old], [beside(model("a", 0.6), films=None)])
+    found = decide_promotion(PromotionRule(), [old], [beside(model("a", 0.6), films=None)])
     assert (found.promoted, found.candidates[0].lacks) == ((), ("unscored",))
-    assert "was not scored on neutral data: films" in told(Promote(), found)
-    assert decide(Promote(), [old], [model("a", 0.6)]).promoted == ("a",), "a dataset that came after the evaluations"
+    assert "was not scored on neutral data: films" in told(PromotionRule(), found)
+    assert decide_promotion(PromotionRule(), [old], [model("a", 0.6)]).promoted == ("a",), (
+        "a dataset that came after the evaluations"
+    )
 
 
 def test_a_decision_is_kept_in_codes_and_told_in_the_readers_language():
-    rule = Promote(by="recency")
-    found = decide(rule, [model("old@1", 0.5, 0.5)], [model("a", 0.7, 0.7)])
+    rule = PromotionRule(by="recency")
+    found = decide_promotion(rule, [model("old@1", 0.5, 0.5)], [model("a", 0.7, 0.7)])
     kept = TurnReport.of(rule, found, excluded={"b": "unscored", "c": "Out of memory."})
     assert kept.why == ""
-    shown = telling.told(kept, {})
+    shown = report_text.add_words(kept, {})
     assert shown.excluded["b"].startswith("It was not scored on all rounds")
     assert shown.excluded["c"] == "Out of memory."
     with speaking("es"):
         assert said(shown.why) != shown.why
         assert said(shown.excluded["b"]) != shown.excluded["b"]
-    assert "no release has a public test part" in telling.told(TurnReport.of(rule), {}).why
-    assert telling.told(TurnReport(why="Because."), {}).why == "Because."
+    assert "no release has a public test part" in report_text.add_words(TurnReport.of(rule), {}).why
+    assert report_text.add_words(TurnReport(why="Because."), {}).why == "Because."
 
 
 def test_candidates_have_to_beat_the_best_of_several_targets():
-    found = decide(Promote(), [model("weak@1", 0.4), model("strong@1", 0.6)], [model("a", 0.5)])
+    found = decide_promotion(PromotionRule(), [model("weak@1", 0.4), model("strong@1", 0.6)], [model("a", 0.5)])
     assert (found.present, found.promoted) == ("strong@1", ())
 
 
 def test_without_anything_to_compare_with_there_is_no_decision():
     with pytest.raises(ValueError, match="nothing to compare"):
-        decide(Promote(), [], [model("a", 0.5)])
+        decide_promotion(PromotionRule(), [], [model("a", 0.5)])
 
 
 def test_of_several_ways_to_an_ancestor_the_shortest_counts():

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from dynabench import errors
-from dynabench.cycle import closing, deciding, opening, scores, service, sources, training
+from dynabench.cycle import closing, deciding, opening, scores, service, training, training_sources
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.models import catalog
 from dynabench.models.training import mixing
@@ -75,34 +75,36 @@ def collected(database, passages: int) -> None:
 def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, settings, by_hand):
     collected(database, 6)
     turn = world.start(database, world.plan(**PLAN), task="qa")
-    database.write(closing.close, turn, 1)
-    closing.release(database, settings, turn, 1)
+    database.write(closing.close_round, turn, 1)
+    closing.release_round(database, settings, turn, 1)
 
-    released = database.read(lambda s: sources.ancestry(s, settings, service.one(s, "qa", turn)))
-    made = sources.mix(settings, QA.config, released, [])
+    released = database.read(
+        lambda s: training_sources.ancestor_releases(s, settings, service.find_turn(s, "qa", turn))
+    )
+    made = training_sources.build_mix(settings, QA.config, released, [])
     assert (made.spans, made.inputs) == (True, ("question", "passage"))
     [learnt], [tested] = made.parts, made.tests.values()
     assert all(isinstance(row, Question) for row in (*learnt.rows, *made.dev, *tested))
     assert not {row.passage for row in learnt.rows} & {row.passage for row in (*made.dev, *tested)}
     assert mixing.guarded(made, 0).dropped == {"round-1": 0}
 
-    assert training.train(database, settings, turn, 1, 0, lambda told: None) == "ready"
+    assert training.train_candidate(database, settings, turn, 1, 0, lambda told: None) == "ready"
     [candidate] = database.read(lambda s: list(s.scalars(select(CycleCandidate))))
     entry = catalog.entry(candidate.name, candidate.version)
     record = json.loads((entry.folder / "training.json").read_text())
     assert record["base"] == f"{TARGET}@{catalog.entry(TARGET).version}"
     assert entry.card.kind == "extractor"
 
-    present = database.write(training.present, turn, 1)
-    database.write(scores.ask, [*present.values(), candidate.submission_id])
+    present = database.write(training.present_submissions, turn, 1)
+    database.write(scores.queue_evaluations, [*present.values(), candidate.submission_id])
     evaluations = database.read(lambda s: {e.submission_id: e.id for e in s.scalars(select(Evaluation))})
     assert len(evaluations) == 2
     for each in evaluations.values():
         by_hand(each)
-    deciding.decide(database, settings, turn, 1)
+    deciding.decide_turn(database, settings, turn, 1)
     report = world.turn(database, settings, task="qa").report
-    caught = row_scores.read(settings, evaluations[candidate.submission_id])[1]
-    [fooled] = scores.fooling(settings, released)
+    caught = row_scores.read_row_scores(settings, evaluations[candidate.submission_id])[1]
+    [fooled] = scores.fooling_masks(settings, released)
     assert fooled.any()
     [figures] = report.candidates
     assert (figures.figure.n, figures.figure.value) == (fooled.sum(), pytest.approx(caught[fooled].mean()))
@@ -118,6 +120,6 @@ def test_ways_of_learning_that_find_no_spans_and_tasks_that_nothing_is_trained_f
     with pytest.raises(errors.Invalid) as wrong:
         world.start(database, world.plan(candidates=[{"name": "ngram", "method": "ngram"}]), task="qa")
     assert "lora, head" in wrong.value.fields["candidates.method"]
-    unfit = {each.config.id: service.unfit(each.config) for each in shipped_tasks()}
+    unfit = {each.config.id: service.unfit_reason(each.config) for each in shipped_tasks()}
     assert not any(unfit[task] for task in ("qa", "nli", "hate", "sentiment"))
-    assert "chosen from a list" in service.unfit(QA.config.model_copy(update={"answer": QA.config.input}))
+    assert "chosen from a list" in service.unfit_reason(QA.config.model_copy(update={"answer": QA.config.input}))

@@ -5,7 +5,7 @@ from markupsafe import escape
 from sqlalchemy import select
 
 from dynabench import errors
-from dynabench.cycle import foresight, keeping, lineage, opening, service, sources
+from dynabench.cycle import keeping, lineage, opening, service, training_sources, turn_preview
 from dynabench.cycle import plan as plans
 from dynabench.cycle.tables import CycleTurn
 from dynabench.db import Database
@@ -69,7 +69,7 @@ def done(films, settings, promoted=True):
         turn.report = {"promoted": [name] if promoted else [], "models": {name: version}, "why": "Because."}
         rounds.close_round(session, None, world.TASK, 1)
         opening.next_round(session, settings, made, turn.attempt)
-        service.end(session, made, turn.attempt)
+        service.finish_turn(session, made, turn.attempt)
 
     films.write(finish)
     return made
@@ -97,14 +97,14 @@ def test_a_turn_is_foreseen_begun_paused_and_resumed(films, olga, settings, pers
     at = f"{API}/{made.json()['id']}"
     assert olga.post(at + "/undo").status_code == 409
     assert olga.post(at + "/pause").json()["state"] == "paused"
-    with pytest.raises(service.Stopped):
-        films.read(service.mine, made.json()["id"], 1)
+    with pytest.raises(service.TurnStopped):
+        films.read(service.running_turn, made.json()["id"], 1)
     assert olga.post(at + "/pause").status_code == 409
     assert olga.post(at + "/resume").json()["state"] == "queued"
-    with pytest.raises(service.Stopped):
-        films.read(service.mine, made.json()["id"], 1)
+    with pytest.raises(service.TurnStopped):
+        films.read(service.running_turn, made.json()["id"], 1)
     assert [each["id"] for each in olga.get(API).json()["items"]] == [made.json()["id"]]
-    films.write(service.fail, made.json()["id"], 2, "No reason.")
+    films.write(service.fail_turn, made.json()["id"], 2, "No reason.")
     assert olga.get(at).json()["reason"] == "No reason."
     keeping.tidy(films, settings)
 
@@ -135,36 +135,44 @@ def test_a_promotion_is_taken_back(films, olga, browser, settings):
 def test_what_was_collected_since_a_promotion_is_kept_when_it_is_taken_back(films, settings):
     made = done(films, settings)
     assert world.collect(films, settings, 20) == 2
-    films.write(opening.undo, settings, None, world.TASK, made)
-    known = films.read(lambda s: {each.round.number: each.parents for each in lineage.links(s, world.TASK)})
+    films.write(opening.undo_promotion, settings, None, world.TASK, made)
+    known = films.read(lambda s: {each.round.number: each.parents for each in lineage.lineage_links(s, world.TASK)})
     assert known == {1: (), 2: (1,), 3: (2,)}
 
 
 def test_nothing_that_was_not_promoted_is_taken_back(films, settings):
     made = done(films, settings, promoted=False)
     with pytest.raises(errors.Conflict, match="promoted nothing"):
-        films.write(opening.undo, settings, None, world.TASK, made)
+        films.write(opening.undo_promotion, settings, None, world.TASK, made)
 
 
 def test_rounds_fork_and_merge(films, settings):
     done(films, settings)
-    fork = plans.read({"candidates": [{"name": "ngram", "method": "ngram"}], "next": {"open": False, "parents": [2]}})
-    told = films.read(foresight.foresee, settings, None, world.TASK, fork, 1)
+    fork = plans.read_plan(
+        {"candidates": [{"name": "ngram", "method": "ngram"}], "next": {"open": False, "parents": [2]}}
+    )
+    told = films.read(turn_preview.preview_turn, settings, None, world.TASK, fork, 1)
     assert (told.next, told.parents, told.opens, told.closes) == (3, [1, 2], False, False)
-    assert "which follows 1, 2" in " ".join(foresight.told(told))
+    assert "which follows 1, 2" in " ".join(turn_preview.preview_sentences(told))
     with pytest.raises(errors.Invalid) as wrong:
-        films.read(foresight.foresee, settings, None, world.TASK, plans.read({"next": {"parents": [9]}}), 1)
+        films.read(
+            turn_preview.preview_turn, settings, None, world.TASK, plans.read_plan({"next": {"parents": [9]}}), 1
+        )
     assert "next.parents" in wrong.value.fields
     with pytest.raises(errors.Invalid) as wrong:
-        films.read(sources.outside, world.TASK, plans.read({"train": {"outside": [{"dataset": "none"}]}}))
+        films.read(
+            training_sources.outside_datasets,
+            world.TASK,
+            plans.read_plan({"train": {"outside": [{"dataset": "none"}]}}),
+        )
     assert "train.outside.0.dataset" in wrong.value.fields
 
 
 def test_plans_are_read_strictly():
-    assert plans.parse("").candidates[0].method == "lora"
+    assert plans.parse_plan("").candidates[0].method == "lora"
     for text in ("candidates: [{name: a}, {name: a}]", "candidates: []", "what: 1", "{", "promote: {by: luck}"):
         with pytest.raises(errors.Invalid):
-            plans.parse(text)
+            plans.parse_plan(text)
 
 
 def test_why_a_turn_failed_is_said_in_the_readers_language(films, olga, browser, settings):
@@ -175,7 +183,7 @@ def test_why_a_turn_failed_is_said_in_the_readers_language(films, olga, browser,
 
     def page(reason):
         films.write(lambda session: setattr(session.get_one(CycleTurn, turn), "state", "running"))
-        films.write(service.fail, turn, 1, reason)
+        films.write(service.fail_turn, turn, 1, reason)
         assert olga.get(f"{API}/{turn}").json()["reason"] == reason
         return mine.get(f"{PAGE}/{turn}", headers={"accept-language": "es"}).text
 

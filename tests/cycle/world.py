@@ -23,7 +23,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Handout, Prediction
 from dynabench.cycle import plan as plans
 from dynabench.cycle import service, views
-from dynabench.cycle.plan import Plan
+from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.schemas import TurnOut
 from dynabench.data_measurements.tables import StoredMeasurement
 from dynabench.db import Database
@@ -184,7 +184,7 @@ def _put_off_measuring(session: Session, round_id: int) -> None:
     session.add(StoredMeasurement(round_id=round_id, job_id=asked.id))
 
 
-def plan(number: int = 1, **changes: Any) -> Plan:
+def plan(number: int = 1, **changes: Any) -> TurnPlan:
     """A quick turn, which bears a moment of its own."""
     given: dict[str, Any] = {
         "candidates": [{"name": "ngram", "method": "ngram"}],
@@ -192,17 +192,17 @@ def plan(number: int = 1, **changes: Any) -> Plan:
         "anyway": True,
         "moment": (BEGUN + timedelta(days=number, hours=20)).isoformat(),
     }
-    return plans.read(given | changes)
+    return plans.read_plan(given | changes)
 
 
-def start(database: Database, asked: Plan, number: int | None = None, task: str = TASK) -> int:
+def start(database: Database, asked: TurnPlan, number: int | None = None, task: str = TASK) -> int:
     """Ask for a turn."""
-    return database.write(lambda session: service.start(session, None, task, asked, number).id)
+    return database.write(lambda session: service.start_turn(session, None, task, asked, number).id)
 
 
 def turn(database: Database, settings: Settings, id: int | None = None, task: str = TASK) -> TurnOut:
     """How a turn goes."""
-    return database.read(lambda session: views.out(session, service.one(session, task, id)))
+    return database.read(lambda session: views.turn_out(session, service.find_turn(session, task, id)))
 
 
 @contextmanager

@@ -63,7 +63,9 @@ def test_old_and_new_models_are_scored_on_what_a_round_verified(world, settings,
     assert olga.patch(f"{where}/datasets/round-1", json={"visibility": "public"}).status_code == 200
 
     here.submit(NEW)
-    assert database.write(queueing.queue, {"dataset": 1}) == 2, "the model of the round, and one that came later"
+    assert database.write(queueing.queue_evaluations, {"dataset": 1}) == 2, (
+        "the model of the round, and one that came later"
+    )
     for evaluation in (1, 2):
         by_hand(evaluation)
         assert here.evaluation(evaluation).state == "done"

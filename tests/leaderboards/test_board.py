@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from dynabench.benchmark.reading import _cache
 from dynabench.db import now
-from dynabench.scoring.measures import packed
+from dynabench.scoring.measures import pack_replicates
 from dynabench.scoring.tables import Evaluation, Record, Score
 from dynabench.stats.replicates import cost_replicates
 from tests.leaderboards.asking import BOARD, PAGE, board, ranks
@@ -146,7 +146,9 @@ def test_two_copies_of_a_model_tie_though_one_happened_to_run_faster(client, ids
             for score in session.scalars(rows):
                 repeats = [100.0 - at, 101.5 - at, 99.0 - at]
                 score.value = 100.0 - at
-                score.replicates = packed(cost_replicates(repeats, f"throughput of evaluation {score.evaluation_id}"))
+                score.replicates = pack_replicates(
+                    cost_replicates(repeats, f"throughput of evaluation {score.evaluation_id}")
+                )
             rows = select(Score).join(Evaluation).where(Evaluation.submission_id == id, Score.metric == "memory")
             for score in session.scalars(rows):
                 score.value = 2.0

@@ -13,10 +13,10 @@ from dynabench.benchmark.weights import dataset_steps
 from dynabench.language import said
 from dynabench.leaderboards import drawings
 from dynabench.leaderboards.matrix import Matrix, MatrixLine
-from dynabench.scoring.measures import REPLICATES, measure
+from dynabench.scoring.measures import REPLICATES, find_measure
 from tests.boards import board_of, scored_dataset, submitted
 
-METRICS = tuple(map(measure, ("accuracy", "fairness", "throughput", "memory")))
+METRICS = tuple(map(find_measure, ("accuracy", "fairness", "throughput", "memory")))
 MODELS = st.lists(
     st.tuples(st.floats(0, 100), st.floats(0, 100), st.floats(0.01, 1e5), st.floats(0.01, 64)), min_size=1, max_size=5
 )

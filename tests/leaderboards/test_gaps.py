@@ -149,7 +149,7 @@ def test_all_ties_and_constant_metrics_have_finite_scores_and_shared_ranks(clien
 
 @pytest.mark.parametrize("form", ["exact", "guarded"])
 def test_a_primary_metric_of_which_less_is_better_ranks_the_least_first(client, ids, monkeypatch, form):
-    monkeypatch.setitem(measures.KNOWN, "accuracy", Measure("accuracy", "Error", "lower"))
+    monkeypatch.setitem(measures.MEASURES, "accuracy", Measure("accuracy", "Error", "lower"))
     _cache.clear()
     only = "m.f1=0&m.fairness=0&m.robustness=0&m.throughput=0&m.memory=0"
     found = board(client, f"?{only}&form={form}")

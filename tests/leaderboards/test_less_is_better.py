@@ -12,7 +12,7 @@ from dynabench.db import Database
 from dynabench.language import speaking
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round, TaskVersion
-from dynabench.scoring.measures import REPLICATES, packed
+from dynabench.scoring.measures import REPLICATES, pack_replicates
 from dynabench.scoring.tables import Evaluation, Score
 from dynabench.tasks import shipped_tasks
 from tests import boards
@@ -177,7 +177,7 @@ def test_a_model_does_better_over_rounds_as_its_error_falls(client, ids, databas
             for name, value in (("first", first), ("second", second)):
                 found = score(session, ids[number], name).one()
                 found.value, found.low, found.high = value, value - 0.02, value + 0.02
-                found.replicates = packed(value + 0.01 * np.random.default_rng(number).normal(size=REPLICATES))
+                found.replicates = pack_replicates(value + 0.01 * np.random.default_rng(number).normal(size=REPLICATES))
 
     database.write(write)
     assert "over rounds 2 of 4 models do better and 1 worse" in client.get("/tasks/sentiment/matrix").text

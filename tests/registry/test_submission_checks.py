@@ -188,7 +188,7 @@ class TestReading:
         def read(content, name="p.jsonl"):
             path = tmp_path / name
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
-            return predictions.read(settings, config, path, name, digest, tmp_path / "out" / "1.parquet")
+            return predictions.read_predictions(settings, config, path, name, digest, tmp_path / "out" / "1.parquet")
 
         yield read
         get_settings.cache_clear()
@@ -250,5 +250,5 @@ class TestReading:
     def test_of_many_errors_the_first_are_named_and_all_counted(self, read):
         found = read(lines([{"uid": f"x{n}", "label": "neutral"} for n in range(500)]))
         assert found.count == 501
-        assert len(found.lines()) == predictions.SHOWN + 1
+        assert len(found.lines()) == predictions.MAX_PROBLEMS + 1
         assert found.lines()[-1] == "and 301 more"

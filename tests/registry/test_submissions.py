@@ -176,15 +176,15 @@ def test_whoever_leaves_stands_beside_no_submission_and_leaves_no_file_and_no_to
 
 def test_an_installed_model_is_entered_once_and_is_ready_at_once(database, owner):
     card = catalog.entry("nli-ngram").card
-    id = database.write(lambda s: submissions.enter(s, None, "nli", card).id)
+    id = database.write(lambda s: submissions.submit_installed(s, None, "nli", card).id)
     made = database.read(lambda s: s.get_one(Submission, id))
     assert (made.state, made.kind, made.model, made.version) == ("ready", "installed", "nli-ngram", card.version)
     assert made.inside
     assert made.card["licence"] == card.licence
     with pytest.raises(Exception, match="entered for this task already"):
-        database.write(submissions.enter, None, "nli", card)
+        database.write(submissions.submit_installed, None, "nli", card)
     with pytest.raises(Exception, match="needs the fields"):
-        database.write(submissions.enter, None, "sentiment", card)
+        database.write(submissions.submit_installed, None, "sentiment", card)
 
 
 @pytest.mark.parametrize("id", [0, -1, 2**63, 2**62])

@@ -29,7 +29,7 @@ def read(given, tmp_path, name, content, config=CONFIG):
     settings, digest = given
     path = tmp_path / "sent"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    chosen, made = training_sets.read(settings, config, path, name, digest)
+    chosen, made = training_sets.read_training_set(settings, config, path, name, digest)
     return [row.uid for row in chosen], made.lines()
 
 
@@ -97,8 +97,8 @@ def test_rows_of_ones_own_are_the_tasks_fields_and_answer(given, tmp_path, row, 
 
 def test_baselines_are_the_pool_and_rows_drawn_with_the_learners_seed(given):
     settings, digest = given
-    every = training_sets.drawn(settings, MANY, digest, "all")
+    every = training_sets.baseline_set(settings, MANY, digest, "all")
     assert [row.uid for row in every] == [f"p-{n}" for n in range(6)]
-    some = training_sets.drawn(settings, MANY, digest, "random")
+    some = training_sets.baseline_set(settings, MANY, digest, "random")
     assert len({row.uid for row in some}) == 3
-    assert some == training_sets.drawn(settings, MANY, digest, "random")
+    assert some == training_sets.baseline_set(settings, MANY, digest, "random")

@@ -12,7 +12,7 @@ from dynabench.datasets import exports, scopes, stored
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.jobs import Job
-from dynabench.releases import making, manifest, planning, service, writing
+from dynabench.releases import manifest, planning, release_files, release_steps, service
 from dynabench.rounds.tables import Round
 from dynabench.tasks.sections import ReleaseSettings as Rules
 from tests.datasets.world import written
@@ -27,26 +27,26 @@ def world(database):
 def test_a_round_becomes_files_that_are_the_same_each_time(world, settings, tmp_path):
     made = released(world, settings)
     assert made.state == "ready"
-    folder = service.folder(settings, made.id)
+    folder = service.release_folder(settings, made.id)
     found = files(folder)
     assert {"README.md", "datasheet.md", "LICENSE.md", "croissant.json", "eval.yaml", "task.yaml", "round.json",
             "manifest.json"} <= found.keys()  # fmt: skip
     assert hashlib.sha256(found["manifest.json"]).hexdigest() == made.digest
     canary = made.manifest["canary"].encode()
     assert all(canary in content for content in found.values()), "in every file"
-    told = manifest.read(folder)
+    told = manifest.read_manifest(folder)
     assert {each.path for each in told.files} | {"manifest.json"} == found.keys()
     assert sum(told.examples.values()) == 40
 
     again = tmp_path / "again"
     again.mkdir()
-    making.to_folder(world.db, settings, world.task, 1, made, again)
+    release_steps.write_folder(world.db, settings, world.task, 1, made, again)
     assert files(again) == found, "to the byte"
 
 
 def test_the_parts_keep_the_rules(world, settings):
     made = released(world, settings)
-    parts = world.db.read(service.parts_of, made.round_id)
+    parts = world.db.read(service.part_by_uid, made.round_id)
     sizes = {part: list(parts.values()).count(part) for part in set(parts.values())}
     assert sizes["rejected"] + sizes.get("withheld", 0) >= 10
     assert sizes["train"] >= 10
@@ -61,16 +61,16 @@ def test_the_parts_keep_the_rules(world, settings):
 
 
 def _data(settings, made):
-    folder = service.folder(settings, made.id) / "data"
+    folder = service.release_folder(settings, made.id) / "data"
     return {path.stem: path.read_bytes() for path in folder.glob("*.jsonl")}
 
 
 def test_nobody_reads_the_hidden_part(world, settings):
     made = released(world, settings)
-    parts, written = world.db.read(service.parts_of, made.round_id), texts(world)
+    parts, written = world.db.read(service.part_by_uid, made.round_id), texts(world)
     secret = [written[uid] for uid, part in parts.items() if part == "hidden"]
     assert secret
-    everything = b"".join(files(service.folder(settings, made.id)).values())
+    everything = b"".join(files(service.release_folder(settings, made.id)).values())
     for uid, part in parts.items():
         assert (written[uid].encode() in everything) == (part not in ("hidden", "withheld"))
         assert (uid.encode() in everything) == (part not in ("hidden", "withheld"))
@@ -97,10 +97,10 @@ def test_a_public_row_does_not_name_an_origin_that_nobody_reads(world, settings,
         written(world, author, f"Edit for {part}.", made_from=origin, start="perturb")
     uids = {text: uid for uid, text in texts(world).items()}
     edits = {part: (uids[f"Origin for {part}."], uids[f"Edit for {part}."]) for part in ("hidden", "withheld", "test")}
-    of = world.db.read(planning.subject, settings, world.task, 1)
+    of = world.db.read(planning.load_subject, settings, world.task, 1)
     parts = dict.fromkeys(uids.values(), "train") | {origin: part for part, (origin, _) in edits.items()}
-    report = planning.plan(world.db, settings, world.task, 1).report
-    writing.write(world.db, settings, of, parts, Rules(), report, tmp_path)
+    report = planning.plan_release(world.db, settings, world.task, 1).report
+    release_files.write_files(world.db, settings, of, parts, Rules(), report, tmp_path)
     rows = [json.loads(line) for line in (tmp_path / "data" / "train.jsonl").read_text().splitlines()]
     begun = {row["uid"]: row["initial"] for row in rows}
     assert [begun[edits[part][1]] for part in edits] == [{}, {}, {"hypothesis": "Origin for test."}]
@@ -113,10 +113,10 @@ def test_a_public_row_does_not_name_an_origin_that_nobody_reads(world, settings,
 def test_a_later_release_says_nothing_of_the_hidden_part_of_an_earlier_one(world, settings):
     """The second round was written from seeds that were made before the first was released."""
     first, edits = texts(world), second_round(world)
-    parts = world.db.read(service.parts_of, released(world, settings).round_id)
+    parts = world.db.read(service.part_by_uid, released(world, settings).round_id)
     made = released(world, settings, number=2)
     public, named = in_public(world, made, edits), set()
-    everything = b"".join(files(service.folder(settings, made.id) / "data").values())
+    everything = b"".join(files(service.release_folder(settings, made.id) / "data").values())
     for uid, part in parts.items():
         shown = part not in ("hidden", "withheld") and uid in public
         assert (first[uid].encode() in everything) == shown, part
@@ -129,7 +129,7 @@ def test_what_is_not_released_yet_is_in_no_release_of_a_later_round(world, setti
     """It may be hidden when its own round is released."""
     first, edits = texts(world), second_round(world)
     made = released(world, settings, number=2)
-    everything = b"".join(files(service.folder(settings, made.id)).values())
+    everything = b"".join(files(service.release_folder(settings, made.id)).values())
     named = in_public(world, made, edits)
     assert named
     public = export_of(world, settings, world.db.read(scopes.visitor_scope, world.task))
@@ -143,7 +143,7 @@ def test_what_is_not_released_yet_is_in_no_release_of_a_later_round(world, setti
 
 def in_public(world, made, edits):
     """The uids of the origins of those edits that a release does not keep hidden."""
-    parts, names = world.db.read(service.parts_of, made.round_id), uids(world)
+    parts, names = world.db.read(service.part_by_uid, made.round_id), uids(world)
     origins = world.db.read(lambda session: {each: session.get_one(Example, each).made_from for each in edits})
     return {names[origins[each]] for each in edits if parts[names[each]] not in ("hidden", "withheld")}
 
@@ -157,7 +157,7 @@ def test_seeds_of_the_hidden_part_are_handed_out_no_more(world, settings):
     world.db.write(service.rounds.close_round, None, world.task, 1)
     verified = world.db.write(seeds.from_round, None, world.task, 1)
     made = released(world, settings)
-    parts, names = world.db.read(service.parts_of, made.round_id), uids(world)
+    parts, names = world.db.read(service.part_by_uid, made.round_id), uids(world)
 
     def offered(session):
         picked = [seeds.pick(session, world.task, random.Random(draw)) for draw in range(300)]
@@ -189,11 +189,11 @@ def test_warnings_are_to_be_accepted_and_a_vote_meanwhile_is_counted(world, sett
     world.db.write(service.rounds.close_round, None, world.task, 1)
     with pytest.raises(service.errors.Conflict, match="wait for votes"):
         released(world, settings, anyway=False)
-    assert world.db.read(service.of_round, world.task, 1).state == "failed"
+    assert world.db.read(service.release_of_round, world.task, 1).state == "failed"
 
-    plan = making.planning.plan(world.db, settings, world.task, 1)
-    id = world.db.read(service.of_round, world.task, 1).id
-    world.db.write(lambda session: setattr(service.of_round(session, world.task, 1), "anyway", True))
+    plan = release_steps.planning.plan(world.db, settings, world.task, 1)
+    id = world.db.read(service.release_of_round, world.task, 1).id
+    world.db.write(lambda session: setattr(service.release_of_round(session, world.task, 1), "anyway", True))
     world.vote(world.person(), 41, "correct")
-    assert world.db.write(service.freeze, id, plan) == "changed"
+    assert world.db.write(service.freeze_round, id, plan) == "changed"
     assert released(world, settings).state == "ready"

@@ -71,7 +71,7 @@ def answer(session, settings, submission, version, right):
     score.low, score.high = score.value - 0.03, score.value + 0.05
     rows = np.zeros((2, ROWS), np.float32)
     rows[:, :right] = 1
-    row_scores.keep(settings, evaluation.id, rows)
+    row_scores.store_row_scores(settings, evaluation.id, rows)
 
 
 def read(database, settings, number):
@@ -79,7 +79,7 @@ def read(database, settings, number):
         release = session.scalars(
             select(Release).join(Round, Round.id == Release.round_id).where(Round.number == number)
         )
-        return gaps.gaps(session, settings, None, release.one())
+        return gaps.score_gaps(session, settings, None, release.one())
 
     return database.read(look)
 

@@ -9,7 +9,7 @@ from dynabench.cli import mixes
 from dynabench.errors import Invalid
 from dynabench.models.training import mixing
 from dynabench.models.training.shapes import Shape
-from dynabench.releases import learning, service
+from dynabench.releases import service, training_data
 from dynabench.settings import get_settings
 from tests.releases.world import collected, released, texts
 
@@ -28,11 +28,11 @@ def here(settings, monkeypatch):
 def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, settings, tmp_path):
     world = collected(database)
     made = released(world, settings, test=0.2, hidden=0.1, train=0.6)
-    folder = service.folder(settings, made.id)
-    found = learning.of_round(database, settings, world.task, 1)
+    folder = service.release_folder(settings, made.id)
+    found = training_data.release_of_round(database, settings, world.task, 1)
     shape = Shape.of(found.config)
     assert shape.labels == ("entailment", "neutral", "contradiction")
-    for part in learning.PARTS:
+    for part in training_data.PARTS:
         lines = (folder / "data" / f"{part}.jsonl").read_bytes().splitlines() if found.rows(part, shape) else []
         assert [orjson.loads(line)["hypothesis"] for line in lines] == [
             row.inputs["hypothesis"] for row in found.rows(part, shape)
@@ -41,8 +41,8 @@ def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, setting
     assert mix.parts[0].weight == 2
     assert [row.inputs for row in mix.dev] == [row.inputs for row in found.rows("dev", shape)]
     assert [len(rows) for rows in mix.tests.values()] == [len(found.rows("test", shape))]
-    read = {row.inputs["hypothesis"] for part in learning.PARTS for row in found.rows(part, shape)}
-    parts = database.read(service.parts_of, made.round_id)
+    read = {row.inputs["hypothesis"] for part in training_data.PARTS for row in found.rows(part, shape)}
+    parts = database.read(service.part_by_uid, made.round_id)
     hidden = {text for uid, text in texts(world).items() if parts.get(uid) in ("hidden", "withheld")}
     assert hidden
     assert not hidden & read

@@ -13,9 +13,9 @@ from scipy.stats import fisher_exact
 
 from dynabench import errors, jobs
 from dynabench.registry.tables import Submission
-from dynabench.releases import durable, pushing, service
+from dynabench.releases import durable, service, upload
 from dynabench.rounds import service as rounds
-from dynabench.scoring.measures import REPLICATES, packed
+from dynabench.scoring.measures import REPLICATES, pack_replicates
 from dynabench.scoring.tables import Evaluation, Score
 from tests.conftest import Browser
 from tests.releases.world import collected, released, texts
@@ -43,10 +43,10 @@ def work(world, settings, monkeypatch):
     monkeypatch.setattr(durable, "get_settings", lambda: settings)
 
     def run():
-        found = world.db.read(service.of_round, world.task, 1)
-        if problem := durable.freeze(found.id):
+        found = world.db.read(service.release_of_round, world.task, 1)
+        if problem := durable.freeze_round(found.id):
             return problem
-        return durable.finish(found.id, durable.write(found.id), durable.rows(found.id))
+        return durable.finish_release(found.id, durable.write_files(found.id), durable.store_rows(found.id))
 
     return run
 
@@ -84,7 +84,7 @@ def test_an_owner_previews_releases_and_everybody_fetches(world, olga, client, w
 
 def test_the_hidden_part_is_on_no_page_for_anybody(world, olga, client, settings):
     made = released(world, settings)
-    parts, written = world.db.read(service.parts_of, made.round_id), texts(world)
+    parts, written = world.db.read(service.part_by_uid, made.round_id), texts(world)
     secret = [written[uid].rstrip(".") for uid, part in parts.items() if part == "hidden"]
     public = [written[uid].rstrip(".") for uid, part in parts.items() if part == "test"]
     shown = [olga.get("/api/v1/tasks/checks/examples", params={"limit": 100}).text]
@@ -162,7 +162,7 @@ def test_a_model_that_saw_the_public_part_shows_a_gap(world, settings, client):
             of = Evaluation(submission_id=entered.id, version_id=version, state="done")
             session.add(of)
             session.flush()
-            drawn = packed(np.full(REPLICATES, value))
+            drawn = pack_replicates(np.full(REPLICATES, value))
             session.add(Score(evaluation_id=of.id, metric="accuracy", value=value, low=low, high=high, n=200,
                               replicates=drawn))  # fmt: skip
 
@@ -182,21 +182,21 @@ def test_a_model_that_saw_the_public_part_shows_a_gap(world, settings, client):
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path):
     made = released(world, settings)
-    folder = service.folder(settings, made.id)
-    pushing.push(settings, folder, (tmp_path / "there").as_uri())
-    pushing.push(settings, folder, "memory://shelf/one")
+    folder = service.release_folder(settings, made.id)
+    upload.upload_release(settings, folder, (tmp_path / "there").as_uri())
+    upload.upload_release(settings, folder, "memory://shelf/one")
     memory = fsspec.filesystem("memory")
     for path in folder.rglob("*.*"):
         name = path.relative_to(folder)
         assert (tmp_path / "there" / name).read_bytes() == path.read_bytes() == memory.cat(f"/shelf/one/{name}")
     with pytest.raises(errors.Invalid, match="no address"):
-        pushing.push(settings, folder, "nothing://x")
+        upload.upload_release(settings, folder, "nothing://x")
     hub = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     hub.taken = {}
     threading.Thread(target=hub.serve_forever, daemon=True).start()
     try:
         known = settings.model_copy(update={"hub_url": f"http://127.0.0.1:{hub.server_address[1]}"})
-        place = pushing.push(known, folder, "hf://datasets/some/round", "hf_secret")
+        place = upload.upload_release(known, folder, "hf://datasets/some/round", "hf_secret")
     finally:
         hub.shutdown()
         hub.server_close()
@@ -204,7 +204,7 @@ def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path)
     assert set(hub.taken) == {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
     assert made.digest in hub.summary
     with pytest.raises(errors.Invalid, match="OWNER/NAME"):
-        pushing.push(known, folder, "hf://models/some/round")
+        upload.upload_release(known, folder, "hf://models/some/round")
 
 
 class Hub(BaseHTTPRequestHandler):

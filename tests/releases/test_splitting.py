@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.releases.checks import report
-from dynabench.releases.splitting import SPLITS, Item, divide
+from dynabench.releases.checks import release_report
+from dynabench.releases.splitting import SPLITS, SplitItem, divide_items
 from dynabench.tasks.sections import ReleaseSettings
 from tests.releases.world import sentence
 
@@ -21,7 +21,7 @@ def items(draw):
         made_from = None if origin is None else f"u{origin:03}"
         writer, context = f"w{draw(st.integers(0, 8))}", f"c{draw(st.integers(0, 8))}"
         label = draw(st.sampled_from("ab"))
-        found.append(Item(f"u{number:03}", writer, context, text, label, verdict, made_from))
+        found.append(SplitItem(f"u{number:03}", writer, context, text, label, verdict, made_from))
     return found
 
 
@@ -29,9 +29,9 @@ def items(draw):
 @given(items=items(), seed=st.integers(0, 5), train=st.booleans())
 def test_every_division_keeps_its_word(items, seed, train):
     rules = ReleaseSettings(seed=seed, unverified="train" if train else "apart")
-    found = divide(items, rules)
+    found = divide_items(items, rules)
     parts = found.parts
-    assert parts == divide(items[::-1], rules).parts or len({found.kin[each.uid] for each in items}) < len(items)
+    assert parts == divide_items(items[::-1], rules).parts or len({found.kin[each.uid] for each in items}) < len(items)
     assert parts.keys() == {each.uid for each in items}
     for each in items:
         part = parts[each.uid]
@@ -54,17 +54,17 @@ def test_every_division_keeps_its_word(items, seed, train):
         assert not shared(lambda each: each.context)
     secret = {found.kin[uid] for uid, part in parts.items() if part == "hidden"}
     assert not [uid for uid, part in parts.items() if found.kin[uid] in secret and part not in ("hidden", "withheld")]
-    told = report(items, found, rules, 0, 0)
+    told = release_report(items, found, rules, 0, 0)
     assert sum(told.parts.values()) == len(items)
 
 
 def verified(writers, contexts, each=5):
-    return [Item(f"u{w:02}{c:02}{n}", f"w{w}", f"c{c}", sentence(1000 * w + 10 * c + n), "a", "correct")
+    return [SplitItem(f"u{w:02}{c:02}{n}", f"w{w}", f"c{c}", sentence(1000 * w + 10 * c + n), "a", "correct")
             for w in writers for c in contexts(w) for n in range(each)]  # fmt: skip
 
 
 def test_shares_are_filled_where_nothing_stands_in_the_way():
-    found = divide(verified(range(40), lambda w: [w]), ReleaseSettings())
+    found = divide_items(verified(range(40), lambda w: [w]), ReleaseSettings())
     sizes = [list(found.parts.values()).count(part) for part in (*SPLITS, "hidden")]
     assert sizes == [140, 20, 20, 20]
     assert found.held == ("writers", "contexts")
@@ -72,24 +72,24 @@ def test_shares_are_filled_where_nothing_stands_in_the_way():
 
 def test_contexts_give_way_before_writers_and_the_report_says_so():
     items = verified(range(20), lambda w: range(4), each=1)
-    found = divide(items, ReleaseSettings())
+    found = divide_items(items, ReleaseSettings())
     assert found.held == ("writers",)
-    told = report(items, found, ReleaseSettings(), 2, 1)
+    told = release_report(items, found, ReleaseSettings(), 2, 1)
     kinds = {each.kind for each in told.findings}
     assert {"shared contexts", "waiting", "flags"} <= kinds
     test = next(each for each in told.leaks if each.part == "test")
     assert (test.writers, test.contexts) == (0, test.examples)
-    alone = divide(verified([1], lambda w: range(8)), ReleaseSettings())
+    alone = divide_items(verified([1], lambda w: range(8)), ReleaseSettings())
     assert alone.held == ()
     assert list(alone.parts.values()).count("test") == 4
 
 
 def test_another_seed_is_another_division_and_the_same_is_the_same():
     items = verified(range(30), lambda w: [w])
-    one, same, other = (divide(items, ReleaseSettings(seed=seed)).parts for seed in (1, 1, 2))
+    one, same, other = (divide_items(items, ReleaseSettings(seed=seed)).parts for seed in (1, 1, 2))
     assert one == same != other
 
 
 def test_a_round_without_verified_examples_is_not_released():
-    items = [Item("u", "w", "c", "text", "a", "pending")]
-    assert report(items, divide(items, ReleaseSettings()), ReleaseSettings(), 1, 0).stopped
+    items = [SplitItem("u", "w", "c", "text", "a", "pending")]
+    assert release_report(items, divide_items(items, ReleaseSettings()), ReleaseSettings(), 1, 0).stopped

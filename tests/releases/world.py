@@ -6,7 +6,7 @@ from typing import Any
 
 from dynabench.collection.tables import Example
 from dynabench.db import Database
-from dynabench.releases import making, service
+from dynabench.releases import release_steps, service
 from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Context, Round
 from dynabench.settings import Settings
@@ -56,10 +56,10 @@ def released(world: World, settings: Settings, anyway: bool = True, number: int 
         world.db.write(service.rounds.close_round, None, world.task, number)
 
     def begin(session: Any) -> int:
-        rules = service.rules_of(session, world.task, number, changes)
-        return service.begin(session, None, world.task, number, rules, anyway).id
+        rules = service.release_rules(session, world.task, number, changes)
+        return service.prepare_release(session, None, world.task, number, rules, anyway).id
 
-    return making.make(world.db, settings, world.db.write(begin))
+    return release_steps.make_release(world.db, settings, world.db.write(begin))
 
 
 def second_round(world: World) -> list[int]:

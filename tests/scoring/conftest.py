@@ -84,7 +84,7 @@ class Place:
         """An installed model as a ready submission; its id."""
         card = catalog.entry(model).card
         assert card is not None
-        said = submission_cards.told(card) | {"answer": card.answer}
+        said = submission_cards.board_fields(card) | {"answer": card.answer}
 
         def make(session: Session) -> int:
             fields = {"kind": "installed", "name": model, "model": model, "version": card.version, "inside": True}
@@ -97,7 +97,7 @@ class Place:
 
     def queue(self, **payload: Any) -> int:
         """Queue what is missing."""
-        return self.database.write(queueing.queue, payload)
+        return self.database.write(queueing.queue_evaluations, payload)
 
     def evaluation(self, id: int) -> Evaluation:
         return self.database.read(lambda session: session.get_one(Evaluation, id))
@@ -145,7 +145,7 @@ def worker_here(database: Database, settings: Settings) -> Iterator[None]:
             patch.setenv(f"DYNABENCH_{name}", str(value))
         patch.setattr(jobs, "_database", database)
         patch.setattr(costs, "REPEATS", 1)
-        patch.setattr(costs, "SINGLES", 4)
+        patch.setattr(costs, "SINGLE_ROWS", 4)
         get_settings.cache_clear()
         yield
     get_settings.cache_clear()
@@ -178,7 +178,7 @@ def run_jobs(place: Any, database: Database, settings: Settings) -> Callable[...
         if job.kind == "evaluate":
             evaluating.run_job(job.id, job.payload["evaluation"])
         elif job.kind == "queue_evaluations":
-            durable.queued(job.payload)
+            durable.queue_missing(job.payload)
         else:
             twin_jobs.perturb(job.payload, lambda _: None)
 

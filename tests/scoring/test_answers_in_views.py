@@ -8,8 +8,8 @@ import pytest
 from dynabench.adversaries import template_suites
 from dynabench.datasets.stored import Stored
 from dynabench.scoring import row_scores
-from dynabench.scoring.columns import metric
-from dynabench.scoring.gathering import Gathered
+from dynabench.scoring.answer_columns import AnswerColumns
+from dynabench.scoring.metric_columns import bind_metric
 from dynabench.tasks import shipped_tasks
 
 TASK = "/api/v1/tasks/sentiment"
@@ -34,7 +34,7 @@ def test_two_shipped_models_meet_on_every_view(client, place, by_hand, settings)
     assert sum(here.queue(submission=id) for id in ids) == 4
     for each in range(1, 5):
         by_hand(each)
-    right = [row_scores.read(settings, each)[1] for each in (1, 3)]  # of each model, the public dataset
+    right = [row_scores.read_row_scores(settings, each)[1] for each in (1, 3)]  # of each model, the public dataset
 
     board = client.get(f"{TASK}/leaderboard?m.fairness=0&m.robustness=0").json()["rows"]  # there are no twins
     assert {row["name"] for row in board} == set(MODELS)
@@ -89,31 +89,33 @@ def test_rows_of_spans_have_the_f1_of_their_words_and_others_are_right_or_wrong(
     fields = {id: config.answer[0] for id, config in configs.items()}
     rule = configs["qa"].fooled
     span = [{"start": 0, "end": 1, "text": text} for text in ("red car", "a red car", "1976")]
-    rows = Gathered(fields["qa"], said=[[span[0]], [span[2]], []], right=[[[span[1]]], [[span[0]], [span[1]]], [[]]])
-    assert row_scores.of("f1", rule, rows).tolist() == [[1, 0, 1], [1, 0, 1]]
-    some = Gathered(fields["qa"], said=[[span[0]]], right=[[[{"start": 0, "end": 1, "text": "blue car"}]]])
-    assert row_scores.of("f1", rule, some).tolist() == [[0.5], [1]], "the rule's line is 0.4"
-    assert row_scores.of("exact_match", rule, some).tolist() == [[0], [1]]
+    rows = AnswerColumns(
+        fields["qa"], said=[[span[0]], [span[2]], []], right=[[[span[1]]], [[span[0]], [span[1]]], [[]]]
+    )
+    assert row_scores.compute_row_scores("f1", rule, rows).tolist() == [[1, 0, 1], [1, 0, 1]]
+    some = AnswerColumns(fields["qa"], said=[[span[0]]], right=[[[{"start": 0, "end": 1, "text": "blue car"}]]])
+    assert row_scores.compute_row_scores("f1", rule, some).tolist() == [[0.5], [1]], "the rule's line is 0.4"
+    assert row_scores.compute_row_scores("exact_match", rule, some).tolist() == [[0], [1]]
     assert some.hits() == [False], "exact match stays exact"
-    whole = metric("f1", rows.answer, rows.said, rows.right)
+    whole = bind_metric("f1", rows.answer, rows.said, rows.right)
     columns = dict(whole.columns)
-    assert row_scores.of("f1", rule, rows)[0].mean() == pytest.approx(
+    assert row_scores.compute_row_scores("f1", rule, rows)[0].mean() == pytest.approx(
         whole.module.compute(**columns)[whole.key] * whole.scale
     )
-    labels = Gathered(fields["sentiment"], said=["positive", "negative"], right=[["positive"], ["positive"]])
-    assert row_scores.of("f1", configs["sentiment"].fooled, labels).tolist() == [[1, 0]] * 2
+    labels = AnswerColumns(fields["sentiment"], said=["positive", "negative"], right=[["positive"], ["positive"]])
+    assert row_scores.compute_row_scores("f1", configs["sentiment"].fooled, labels).tolist() == [[1, 0]] * 2
 
 
 def test_a_file_that_is_gone_or_broken_says_nothing(settings):
-    assert row_scores.read(settings, 7) is None
-    row_scores.keep(settings, 7, np.array([[1, 0], [1, 0]], np.float32))
-    assert row_scores.read(settings, 7).tolist() == [[1, 0], [1, 0]]
-    row_scores.keep(settings, 7, np.array([[0, 1, 0.5], [0, 1, 1]], np.float32))
-    assert row_scores.read(settings, 7).tolist() == [[0, 1, 0.5], [0, 1, 1]]
+    assert row_scores.read_row_scores(settings, 7) is None
+    row_scores.store_row_scores(settings, 7, np.array([[1, 0], [1, 0]], np.float32))
+    assert row_scores.read_row_scores(settings, 7).tolist() == [[1, 0], [1, 0]]
+    row_scores.store_row_scores(settings, 7, np.array([[0, 1, 0.5], [0, 1, 1]], np.float32))
+    assert row_scores.read_row_scores(settings, 7).tolist() == [[0, 1, 0.5], [0, 1, 1]]
     [file] = (settings.folder / "evaluations" / "7").iterdir()
     for content in (b"", b"nonsense", file.read_bytes()[:-2]):
         file.write_bytes(content)
-        assert row_scores.read(settings, 7) is None
+        assert row_scores.read_row_scores(settings, 7) is None
 
 
 @pytest.mark.parametrize(("said", "accepted", "right"), [

@@ -4,7 +4,7 @@ import pytest
 
 from dynabench.errors import Unavailable
 from dynabench.registry import predictions
-from dynabench.scoring.columns import is_exact, metric
+from dynabench.scoring.metric_columns import bind_metric, is_exact
 from dynabench.tasks import TaskConfig
 
 TYPES = {
@@ -47,14 +47,14 @@ def test_an_answer_that_is_none_breaks_the_model_and_fools_nobody(kind):
 @pytest.mark.parametrize("kind", ["multi_choice", "tree_choice", "ranking", "yes_no", "sliders"])
 def test_accuracy_counts_answers_that_mean_the_same(kind):
     _, said, right, wrong = TYPES[kind]
-    made = metric("accuracy", config(kind).answer[0], [said, said], [[right], [wrong]])
+    made = bind_metric("accuracy", config(kind).answer[0], [said, said], [[right], [wrong]])
     assert made.module.compute(**made.columns)[made.key] == 0.5
 
 
 @pytest.mark.parametrize(("kind", "error"), [("slider", 5.0), ("rating", 1.5)])
 def test_numbers_said_as_text_have_an_error(kind, error):
     _, said, right, wrong = TYPES[kind]
-    made = metric("accuracy", config(kind).answer[0], [said, said], [[right], [wrong]])
+    made = bind_metric("accuracy", config(kind).answer[0], [said, said], [[right], [wrong]])
     assert made.module.compute(**made.columns)[made.key] == pytest.approx(error)
 
 

@@ -68,7 +68,7 @@ def test_scores_of_a_public_model_are_for_all_and_its_record_is_signed(client, e
         == client.get("/api/v1/key").json()["key"]
         == client.get("/.well-known/dynabench-key").text.strip()
     )
-    assert records.verified(record["document"], record["signature"], record["key"])
+    assert records.is_signature_valid(record["document"], record["signature"], record["key"])
 
 
 @ON_ONE

@@ -10,8 +10,8 @@ from scipy import stats
 
 from dynabench.benchmark.disclosure import Disclosure
 from dynabench.leaderboards.comparing import paired, significance
-from dynabench.scoring import costs, scored
-from dynabench.scoring.gathering import Gathered
+from dynabench.scoring import costs, score_computation
+from dynabench.scoring.answer_columns import AnswerColumns
 from dynabench.tasks import shipped_tasks
 
 FIELDS = {shipped.config.id: shipped.config.answer[0] for shipped in shipped_tasks()}
@@ -23,7 +23,7 @@ def spans(*texts):
 
 
 def labels(said, right, **more):
-    return Gathered(FIELDS["sentiment"], said=list(said), right=[[each] for each in right], **more)
+    return AnswerColumns(FIELDS["sentiment"], said=list(said), right=[[each] for each in right], **more)
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=400))
@@ -63,7 +63,7 @@ def test_the_paired_normal_test_agrees_with_scipys_t_test_where_rows_are_many():
 
 def test_a_slice_of_one_label_has_the_share_of_right_answers_and_no_f1():
     rows = labels(["positive", "negative", "positive"], ["positive"] * 3, places={"good": [0, 1, 2]})
-    made = list(scored.slices(["accuracy", "f1"], rows, Disclosure.at_most("public")))
+    made = list(score_computation.slice_scores(["accuracy", "f1"], rows, Disclosure.at_most("public")))
     assert [(each.metric, each.value, each.n) for each in made] == [("accuracy", 2 / 3, 3)]
     low, high = stats.binomtest(2, 3).proportion_ci(method="wilson")
     assert (made[0].low, made[0].high) == pytest.approx((low, high), abs=1e-9)
@@ -79,14 +79,16 @@ def test_the_calibration_error_is_the_mean_distance_of_sureness_and_rightness_in
     most = np.array([max(each.values()) for each in chances])
     bins = np.minimum((np.ceil(most * 10) - 1).astype(int), 9)
     expected = sum(abs((most - hit)[bins == at].mean()) * (bins == at).mean() for at in range(10) if (bins == at).any())
-    [made] = scored.calibration(rows, DIGEST)
+    [made] = score_computation.calibration_score(rows, DIGEST)
     assert made.value == pytest.approx(expected)
 
 
 def test_unchanged_answers_are_those_of_the_model_itself_and_the_score_is_about_what_is_right():
     own = labels(["positive", "negative"], ["negative", "negative"], uids=["x", "y"])
     copies = labels(["positive"] * 3, ["negative"] * 3, of=["x", "x", "y"])
-    made = {each.metric: each.value for each in scored.perturbed("robustness", "accuracy", own, copies, DIGEST)}
+    made = {
+        each.metric: each.value for each in score_computation.twin_scores("robustness", "accuracy", own, copies, DIGEST)
+    }
     assert made == {"robustness": 0.5, "robustness_score": 0.0}, "wrong as ever is unchanged; originals count alike"
 
 
@@ -96,22 +98,24 @@ def test_five_originals_whose_answers_never_change_do_not_make_a_model_steady_fo
         labels(["neutral"] * 5, ["neutral"] * 5, uids=uids),
         labels(["neutral"] * 10, ["neutral"] * 10, of=uids * 2),
     )
-    made = {each.metric: each for each in scored.perturbed("fairness", "accuracy", own, copies, DIGEST)}["fairness"]
+    made = {each.metric: each for each in score_computation.twin_scores("fairness", "accuracy", own, copies, DIGEST)}[
+        "fairness"
+    ]
     t = 2.776  # Student's with 4 degrees of freedom, at 97.5 %
     assert (made.value, made.high, made.n) == (1.0, 1.0, 5)
     assert made.low == pytest.approx(5 / (5 + t**2), abs=1e-3), "Wilson's lower limit of 5 out of 5"
 
 
 def test_unchanged_marked_texts_have_the_same_words_in_all_their_parts():
-    own = Gathered(FIELDS["qa"], said=[spans("the Red car", "bus"), spans("car"), []],
+    own = AnswerColumns(FIELDS["qa"], said=[spans("the Red car", "bus"), spans("car"), []],
                    right=[[spans("bus"), spans("red car")]] * 3, uids=["x", "y", "z"])  # fmt: skip
-    copies = Gathered(
+    copies = AnswerColumns(
         FIELDS["qa"],
         said=[spans("red car!", "a bus"), spans("red car", "train"), spans("red car"), spans("car"), []],
         right=[[spans("bus"), spans("red car")]] * 5,
         of=["x", "x", "x", "y", "z"],
     )
-    made = {each.metric: each for each in scored.perturbed("robustness", "f1", own, copies, DIGEST)}
+    made = {each.metric: each for each in score_computation.twin_scores("robustness", "f1", own, copies, DIGEST)}
     assert made["robustness"].value == pytest.approx((1 / 3 + 1 + 1) / 3)
     assert made["robustness_score"].value == pytest.approx((1 + 1 + 1 + 2 / 3 + 0) / 5), "the nearest accepted answer"
 

@@ -20,7 +20,7 @@ from dynabench.models import encoder
 from dynabench.registry import predictions
 from dynabench.rounds import service as rounds
 from dynabench.scoring import queueing, records, row_scores, service
-from dynabench.scoring.measures import unpacked
+from dynabench.scoring.measures import unpack_replicates
 from dynabench.scoring.tables import Evaluation, Record, Score, Shard
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
@@ -92,7 +92,7 @@ def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores
     accuracy = scores["accuracy", ""]
     assert (accuracy.value, accuracy.n) == (1.0, 90)
     assert 0.9 < accuracy.low < 1
-    assert len(unpacked(accuracy.replicates)) == 1000
+    assert len(unpack_replicates(accuracy.replicates)) == 1000
     assert scores["accuracy", "bad"].n == 30
     assert ("f1", "bad") not in scores
     steady = scores["robustness", ""]
@@ -102,15 +102,15 @@ def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores
     for name in ("throughput", "memory", "latency_p50", "latency_p95"):
         each = scores[name, ""]
         assert 0 < each.low <= each.value <= each.high, name
-        drawn = unpacked(each.replicates)
+        drawn = unpack_replicates(each.replicates)
         assert (np.ptp(drawn) > 0) == (each.high > each.low), "as the repeats vary"
         assert abs(drawn.mean() - each.value) <= 1.2 * (each.high - each.low) + 1e-6 * each.value
     assert 0 <= scores["calibration_error", ""].value < 0.2
 
     record = database.read(lambda session: session.get_one(Record, 2))
     key = records.public_keys(settings)[0]
-    assert records.verified(record.document, record.signature, key)
-    assert not records.verified(record.document | {"rows": 1}, record.signature, key)
+    assert records.is_signature_valid(record.document, record.signature, key)
+    assert not records.is_signature_valid(record.document | {"rows": 1}, record.signature, key)
     digests = {each["digest"] for each in record.document["shards"]}
     with database._reads() as session:
         assert digests == set(session.scalars(select(Shard.digest)))
@@ -140,19 +140,21 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, by_h
     assert scores["fairness", ""].value == 1.0
     assert scores["throughput", ""].value == measured
 
-    row_scores.keep(settings, 1, np.zeros((2, 30), np.float32))
+    row_scores.store_row_scores(settings, 1, np.zeros((2, 30), np.float32))
 
     def older(session):
         for score in session.scalars(select(Score).where(Score.metric == "accuracy")):
             score.version = 0
-        return queueing.outdated(session)
+        return queueing.queue_outdated_metrics(session)
 
     assert database.write(older) == 1
     run_jobs("queue_evaluations")
     by_hand(1)
     assert here.evaluation(1).attempt == 3
     assert scores_of(database, 1)["accuracy", ""].version == 1
-    assert row_scores.read(settings, 1).tolist() == [[1] * 30] * 2, "what is said of rows is made anew with the scores"
+    assert row_scores.read_row_scores(settings, 1).tolist() == [[1] * 30] * 2, (
+        "what is said of rows is made anew with the scores"
+    )
 
 
 def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(place, run_jobs, database):
@@ -260,12 +262,12 @@ def test_cancelling_takes_effect_while_the_model_thinks_and_a_retry_goes_on(plac
     with ThreadPoolExecutor() as threads:
         running = threads.submit(run_evaluation, database, settings, 1)
         until(lambda: here.evaluation(1).state == "running")
-        database.write(lambda session: service.cancel(session, session.get_one(Person, sam), 1))
+        database.write(lambda session: service.cancel_evaluation(session, session.get_one(Person, sam), 1))
         assert running.result(60) == {"state": "cancelled"}
     handler = settings.folder / "models" / "slow" / "handler.py"
     handler.write_text(handler.read_text().replace("600", "0"))
     assert here.evaluation(1).state == "cancelled"
-    database.write(lambda session: service.retry(session, session.get_one(Person, sam), 1))
+    database.write(lambda session: service.retry_evaluation(session, session.get_one(Person, sam), 1))
     run_evaluation(database, settings, 1)
     found = here.evaluation(1)
     assert (found.attempt, found.code) == (2, "model_gone")  # another file is another version
@@ -328,7 +330,7 @@ def test_a_file_of_predictions_is_scored_without_a_model(place, by_hand, databas
     rows = statements(40)
     version = here.dataset("films", rows)
     submission = here.submit(NGRAM, kind="predictions", inside=False, version="file")
-    at = predictions.path(settings, submission, version)
+    at = predictions.predictions_path(settings, submission, version)
     at.parent.mkdir(parents=True)
     said = [orjson.dumps({"label": "positive"}).decode()] * 40
     made = {"uid": [row.uid for row in rows], "answer": said, "probabilities": [None] * 40}

@@ -47,7 +47,7 @@ def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
     assert here.queue(submission=1) == 3
 
     def withdraw(session):
-        submissions.withdraw(session, settings, session.get_one(Person, sam), 1)
+        submissions.withdraw_submission(session, settings, session.get_one(Person, sam), 1)
 
     with ThreadPoolExecutor() as threads:
         running = threads.submit(run_evaluation, database, settings, 2)
@@ -60,7 +60,7 @@ def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
     assert here.evaluation(1).state == "done"
     assert here.queue(submission=1) == 0
     with pytest.raises(Exception, match="withdrawn"):
-        database.write(lambda session: service.retry(session, session.get_one(Person, sam), 2))
+        database.write(lambda session: service.retry_evaluation(session, session.get_one(Person, sam), 2))
     with database._reads() as session:
         assert session.scalars(select(Score.value).where(Score.evaluation_id == 1, Score.metric == "accuracy")).all()
         assert set(session.scalars(select(Shard.evaluation_id))) == {1}
@@ -89,7 +89,7 @@ def test_an_evaluation_whose_job_was_given_up_ends_and_can_be_run_again(place, w
         assert (found.state, found.code) == ("failed", "crashed"), worker.said()
     with database._reads() as session:
         assert len(session.scalars(select(Notice).where(Notice.kind == "evaluation")).all()) == 2
-    database.write(lambda session: service.retry(session, session.get_one(Person, sam), 2))
+    database.write(lambda session: service.retry_evaluation(session, session.get_one(Person, sam), 2))
     assert here.ended(2).state == "done", worker.said()
 
 

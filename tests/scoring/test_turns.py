@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from dynabench import jobs, turns
-from dynabench.scoring import load
-from dynabench.scoring.load import Load
+from dynabench.scoring import processor_load
+from dynabench.scoring.processor_load import ProcessorLoad
 from dynabench.turns import Turns
 from tests.jobs.conftest import until
 
@@ -54,8 +54,8 @@ def test_what_others_compute_is_told_apart_from_what_is_measured():
     commands = [[sys.executable, "-c", f"import time\nwhile True: {what}"] for what in ("pass", "time.sleep(1)")]
     busy, idle = (subprocess.Popen(command) for command in commands)
     try:
-        measured, beside = Load(busy.pid), Load(idle.pid)
-        until(lambda: load._taken(busy.pid) > 50)
+        measured, beside = ProcessorLoad(busy.pid), ProcessorLoad(idle.pid)
+        until(lambda: processor_load._process_ticks(busy.pid) > 50)
         assert 0 <= measured.others() < beside.others() <= 1
     finally:
         for each in (busy, idle):

@@ -66,7 +66,7 @@ def make_backup(settings: Settings, target: Path, progress: Progress = lambda do
     unfinished = path.with_name(f".{path.name}.partial")
     try:
         with home_files.one_backup_at_a_time(settings) as place:
-            found = _write(settings, unfinished, place, progress)
+            backup_manifest = _write(settings, unfinished, place, progress)
         os.link(unfinished, path)  # fails where another process has written this name meanwhile
     except FileExistsError:
         raise Conflict(f"{path} exists; name another file.") from None
@@ -76,7 +76,7 @@ def make_backup(settings: Settings, target: Path, progress: Progress = lambda do
         with suppress(FileNotFoundError):
             unfinished.unlink()
     sync_folder(path.parent)
-    return MadeBackup(path, found)
+    return MadeBackup(path, backup_manifest)
 
 
 def _write(settings: Settings, unfinished: Path, place: Path, progress: Progress) -> BackupManifest:
@@ -92,14 +92,14 @@ def _write(settings: Settings, unfinished: Path, place: Path, progress: Progress
             engine = f"sqlite:///{snapshot.files[manifest.JOBS]}" if manifest.JOBS in snapshot.files else ""
             flaws = file_check.missing_files(session, settings, partial(_is_pinned, settings, pinned), engine)
             if not set(flaws) - seen:  # what is missing twice was missing before
-                made = _manifest(settings, snapshot, began)
-                made.files += _copy(settings, unfinished, snapshot, pinned, work, progress)
-                flaws = _flaws(session, settings, made, engine)
+                backup_manifest = _manifest(settings, snapshot, began)
+                backup_manifest.files += _copy(settings, unfinished, snapshot, pinned, work, progress)
+                flaws = _flaws(session, settings, backup_manifest, engine)
                 if not set(flaws) - seen:
                     flaws += file_check.check_models(session, settings, _linked_models(settings, pinned, work))
-                    made.flaws = [*flaws, *file_check.check_lost_keys(session, settings)]
-                    _end(unfinished, made)
-                    return made
+                    backup_manifest.flaws = [*flaws, *file_check.check_lost_keys(session, settings)]
+                    _end(unfinished, backup_manifest)
+                    return backup_manifest
         seen |= set(flaws)
         shutil.rmtree(work)
     raise Problem(f"Files changed at each of {TRIES} tries, at last: {flaws[0]} Try again when less is going on.")
@@ -139,30 +139,30 @@ def _copy(
 ) -> list[BackupFile]:
     """Write a new file with everything but the manifest."""
     sources = [FoundFile(name, path) for name, path in snapshot.files.items()]
-    for each in pinned.values():
-        top = each.name.removeprefix(f"{home_files.HOME}/")
+    for item in pinned.values():
+        top = item.name.removeprefix(f"{home_files.HOME}/")
         if "/" not in top and top.endswith(".sqlite"):  # others write to it, and its newest rows lie beside it
             copy_online(settings.folder / top, work / top)
-            sources.append(FoundFile(each.name, work / top))
+            sources.append(FoundFile(item.name, work / top))
         else:
-            sources.append(each)
-    of, done = sum(_size(each.path) for each in sources), 0
+            sources.append(item)
+    total, done = sum(_size(item.path) for item in sources), 0
 
     def advance(size: int) -> None:
         nonlocal done
         done += size
-        progress(done, of)
+        progress(done, total)
 
-    made = []
+    entries = []
     target.unlink(missing_ok=True)
     target.touch(mode=0o600, exist_ok=False)
     with zipfile.ZipFile(target, "w") as archive:
-        for each in sources:
+        for item in sources:
             with suppress(FileNotFoundError):  # where it could not be pinned; whether a row needs it is looked at next
-                made.append(manifest.add_file(archive, each.name, each.path, advance))
+                entries.append(manifest.add_file(archive, item.name, item.path, advance))
         if key_check.has_secret(settings):
-            made.append(manifest.add_bytes(archive, manifest.SECRET, settings.key))
-    return made
+            entries.append(manifest.add_bytes(archive, manifest.SECRET, settings.key))
+    return entries
 
 
 def _size(path: Path) -> int:
@@ -172,16 +172,16 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _flaws(session: Session, settings: Settings, made: BackupManifest, engine: str) -> list[str]:
+def _flaws(session: Session, settings: Settings, backup_manifest: BackupManifest, engine: str) -> list[str]:
     """Files that rows name and that were not copied, or with other content than the rows say."""
-    copied, found = {each.name: each.sha256 for each in made.files}, []
-    for each in file_check.expected_files(session, settings, engine):
-        digest = copied.get(_name(settings, each.path))
+    copied, problems = {expected.name: expected.sha256 for expected in backup_manifest.files}, []
+    for expected in file_check.expected_files(session, settings, engine):
+        digest = copied.get(_name(settings, expected.path))
         if digest is None:
-            found.append(f"{each.row}: {each.path} is missing.")
-        elif each.sha256 and digest != each.sha256:
-            found.append(f"{each.row}: {each.path} is damaged: its content is not what the row says.")
-    return found
+            problems.append(f"{expected.row}: {expected.path} is missing.")
+        elif expected.sha256 and digest != expected.sha256:
+            problems.append(f"{expected.row}: {expected.path} is damaged: its content is not what the row says.")
+    return problems
 
 
 def _linked_models(settings: Settings, pinned: dict[str, FoundFile], work: Path) -> dict[Path, Path]:
@@ -190,17 +190,17 @@ def _linked_models(settings: Settings, pinned: dict[str, FoundFile], work: Path)
     names = {settings.folder / "models": home} | {
         folder: root for root, folder in home_files.roots(settings).items() if root != home_files.HOME
     }
-    for each in pinned.values():
-        if each.name.startswith(tuple(f"{name}/" for name in names.values())):
-            link = work / "linked" / each.name
+    for pinned_file in pinned.values():
+        if pinned_file.name.startswith(tuple(f"{name}/" for name in names.values())):
+            link = work / "linked" / pinned_file.name
             link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(each.path.absolute())
+            link.symlink_to(pinned_file.path.absolute())
     return {folder: work / "linked" / name for folder, name in names.items()}
 
 
-def _end(target: Path, made: BackupManifest) -> None:
+def _end(target: Path, backup_manifest: BackupManifest) -> None:
     with zipfile.ZipFile(target, "a") as archive:
-        manifest.add_manifest(archive, made)
+        manifest.add_manifest(archive, backup_manifest)
     with target.open("rb") as file:
         os.fsync(file.fileno())
 

@@ -69,11 +69,13 @@ def take_snapshot(settings: Settings, place: Path) -> Snapshot:
 
 
 def _check_version(database: Database) -> None:
-    found = migrations.version(database)
-    if found != migrations.newest() and (found or not inspect(database.engine).has_table("people")):
+    database_version = migrations.version(database)
+    if database_version != migrations.newest() and (
+        database_version or not inspect(database.engine).has_table("people")
+    ):
         raise Conflict(
-            f"The database is at version {found or 'none'}, the code needs {migrations.newest()}: run `dynabench db "
-            "upgrade`, or make the backup with the code that the platform runs on."
+            f"The database is at version {database_version or 'none'}, the code needs {migrations.newest()}: "
+            "run `dynabench db upgrade`, or make the backup with the code that the platform runs on."
         )
 
 
@@ -117,8 +119,8 @@ def _fill(target: Path, metadata: MetaData, source: Connection) -> None:
             metadata.create_all(copy)
             copy.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
             copy.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": migrations.newest()})
-            for each in metadata.sorted_tables:
-                copy_rows(source, each, copy, each)
+            for metadata_table in metadata.sorted_tables:
+                copy_rows(source, metadata_table, copy, metadata_table)
     finally:
         engine.dispose()
     target.chmod(0o600)
@@ -148,29 +150,31 @@ def _copy_jobs(source: Connection, source_schema: str | None, copy: Connection, 
     theirs, ours = MetaData(), MetaData()
     theirs.reflect(source, schema=source_schema)
     ours.reflect(copy, schema=schema)
-    known = {each.name: each for each in theirs.tables.values()}
-    for each in ours.sorted_tables:
-        if each.name != "dbos_migrations" and each.name in known:
-            copy_rows(source, known[each.name], copy, each)
+    table_by_name = {item.name: item for item in theirs.tables.values()}
+    for item in ours.sorted_tables:
+        if item.name != "dbos_migrations" and item.name in table_by_name:
+            copy_rows(source, table_by_name[item.name], copy, item)
 
 
 def _sequences(source: Connection) -> dict[str, int]:
     """The last number that PostgreSQL gave in each table: a number that was given is never given again."""
-    found = {}
-    for each in migrations.metadata().sorted_tables:
-        for name in _numbered(source, each):
+    last_numbers = {}
+    for metadata_table in migrations.metadata().sorted_tables:
+        for name in _numbered(source, metadata_table):
             last = source.scalar(text("SELECT pg_sequence_last_value(CAST(:name AS regclass))"), {"name": name})
             if last is not None:
-                found[each.name] = int(last)
-    return found
+                last_numbers[metadata_table.name] = int(last)
+    return last_numbers
 
 
-def _numbered(connection: Connection, of: Table) -> list[str]:
+def _numbered(connection: Connection, numbered_table: Table) -> list[str]:
     """The sequence that a table's key comes from."""
-    keys = [each.name for each in of.primary_key.columns]
+    keys = [key_column.name for key_column in numbered_table.primary_key.columns]
     ask = text("SELECT pg_get_serial_sequence(:table, :column)")
-    found = connection.scalar(ask, {"table": of.name, "column": keys[0]}) if len(keys) == 1 else None
-    return [found] if found else []
+    sequence_name = (
+        connection.scalar(ask, {"table": numbered_table.name, "column": keys[0]}) if len(keys) == 1 else None
+    )
+    return [sequence_name] if sequence_name else []
 
 
 def load_postgres(connection: Connection, files: dict[str, Path], sequences: dict[str, int]) -> None:
@@ -188,10 +192,10 @@ def load_postgres(connection: Connection, files: dict[str, Path], sequences: dic
     for key in keys:
         connection.execute(text(f"ALTER TABLE {key.of} DROP CONSTRAINT {key.name}"))
     with _reading(files[DATABASE]) as source:
-        for each in metadata.sorted_tables:
-            copy_rows(source, each, connection, each)
-            for name in _numbered(connection, each):
-                _set_sequence(connection, name, each, sequences.get(each.name, 0))
+        for metadata_table in metadata.sorted_tables:
+            copy_rows(source, metadata_table, connection, metadata_table)
+            for name in _numbered(connection, metadata_table):
+                _set_sequence(connection, name, metadata_table, sequences.get(metadata_table.name, 0))
     for key in keys:
         connection.execute(text(f"ALTER TABLE {key.of} ADD CONSTRAINT {key.name} {key.rule}"))
     if JOBS in files:
@@ -199,8 +203,8 @@ def load_postgres(connection: Connection, files: dict[str, Path], sequences: dic
             _copy_jobs(source, None, connection, ENGINE)
 
 
-def _set_sequence(connection: Connection, name: str, of: Table, last: int) -> None:
-    [key] = of.primary_key.columns
+def _set_sequence(connection: Connection, name: str, numbered_table: Table, last: int) -> None:
+    [key] = numbered_table.primary_key.columns
     highest = max(connection.scalar(select(key).order_by(key.desc()).limit(1)) or 0, last)
     if highest:
         connection.execute(text("SELECT setval(CAST(:name AS regclass), :last)"), {"name": name, "last": highest})
@@ -226,30 +230,30 @@ def copy_rows(source: Connection, theirs: Table, target: Connection, ours: Table
 
     The types are those of the PostgreSQL side, which says more: SQLite knows no truth values.
     """
-    names = [each.name for each in ours.columns if each.name in theirs.columns]
+    names = [our_column.name for our_column in ours.columns if our_column.name in theirs.columns]
     typed = theirs if source.dialect.name == "postgresql" else ours
     types: dict[str, TypeEngine[Any]] = {name: typed.columns[name].type for name in names}
-    wanted = insert(plain_table(ours.name, *(column(name) for name in names), schema=ours.schema)).values(
+    insert_statement = insert(plain_table(ours.name, *(column(name) for name in names), schema=ours.schema)).values(
         {name: _bound(name, types[name], target) for name in names}
     )
     count = 0
     streamed = source.execution_options(stream_results=True, yield_per=AT_ONCE)
     for rows in streamed.execute(_ordered(theirs, types)).mappings().partitions(AT_ONCE):
-        target.execute(wanted, [{_parameter(name): row[name] for name in names} for row in rows])
+        target.execute(insert_statement, [{_parameter(name): row[name] for name in names} for row in rows])
         count += len(rows)
     return count
 
 
-def _ordered(of: Table, types: dict[str, TypeEngine[Any]]) -> Select[Any]:
-    return select(*(_read(of.columns[name], kind).label(name) for name, kind in types.items())).order_by(
-        *of.primary_key.columns
+def _ordered(table_to_read: Table, types: dict[str, TypeEngine[Any]]) -> Select[Any]:
+    return select(*(_read(table_to_read.columns[name], kind).label(name) for name, kind in types.items())).order_by(
+        *table_to_read.primary_key.columns
     )
 
 
-def _read(each: Any, kind: TypeEngine[Any]) -> Any:
+def _read(value: Any, kind: TypeEngine[Any]) -> Any:
     if isinstance(kind, JSON):
-        return cast(type_coerce(each, JSONB()) if isinstance(kind, JSONB) else each, Text)
-    return type_coerce(each, Text() if isinstance(kind, Words) else kind)
+        return cast(type_coerce(value, JSONB()) if isinstance(kind, JSONB) else value, Text)
+    return type_coerce(value, Text() if isinstance(kind, Words) else kind)
 
 
 def _parameter(name: str) -> str:
@@ -264,10 +268,10 @@ def _bound(name: str, kind: TypeEngine[Any], target: Connection) -> Any:
 
 
 def is_empty(connection: Connection, tables: Iterable[Table]) -> bool:
-    """Whether none of these tables has a row; those that do not exist have none."""
+    """Return True if none of these tables has a row; a missing table counts as empty."""
     existing = set(inspect(connection).get_table_names())
     return not any(
-        connection.execute(select(text("1")).select_from(each).limit(1)).first()
-        for each in tables
-        if each.name in existing
+        connection.execute(select(text("1")).select_from(item).limit(1)).first()
+        for item in tables
+        if item.name in existing
     )

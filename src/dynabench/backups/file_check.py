@@ -28,7 +28,7 @@ from dynabench.releases import service as releases
 from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import asked
 from dynabench.rounds import queries as round_queries
-from dynabench.scoring import answers, queries, records, row_scores
+from dynabench.scoring import answer_files, queries, records, row_scores
 from dynabench.scoring.tables import Evaluation, EvaluationState, Record, Shard
 from dynabench.settings import Settings
 
@@ -59,14 +59,18 @@ def expected_files(session: Session, settings: Settings, engine: str | None = No
     store = MediaStore.of(settings)
     for digest in session.scalars(select(Media.digest).order_by(Media.digest)):
         yield ExpectedFile(store.path(digest), f"picture or sound {digest[:12]}", digest)
-    for of, name in ((DatasetVersion, "version of a dataset"), (Twin, "perturbed copy of a dataset")):
-        ready = select(of.id, of.digest).where(of.state == DatasetState.READY).order_by(of.id)
+    for table_class, name in ((DatasetVersion, "version of a dataset"), (Twin, "perturbed copy of a dataset")):
+        ready = (
+            select(table_class.id, table_class.digest)
+            .where(table_class.state == DatasetState.READY)
+            .order_by(table_class.id)
+        )
         for id, digest in session.execute(ready):
             whole = partial(_has_rows, settings, digest)
             yield ExpectedFile(stored.path(settings, digest), f"{name} {id}", is_whole=whole)
     for release in session.scalars(select(Release).where(Release.state == ReleaseState.READY).order_by(Release.id)):
-        place = releases.folder(settings, release.id)
-        yield ExpectedFile(place / manifest.NAME, f"release {release.id}", release.digest)
+        place = releases.release_folder(settings, release.id)
+        yield ExpectedFile(place / manifest.MANIFEST_NAME, f"release {release.id}", release.digest)
         for file in release.manifest.get("files", ()):
             yield ExpectedFile(place / file["path"], f"release {release.id}", file["sha256"])
     yield from _answers(session, settings)
@@ -84,22 +88,24 @@ def _has_rows(settings: Settings, digest: str) -> bool:
 def _answers(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
     shards = select(Shard.evaluation_id, Shard.part, Shard.number, Shard.digest)
     for evaluation, part, number, digest in session.execute(shards.order_by(Shard.evaluation_id, Shard.number)):
-        yield ExpectedFile(answers.path(settings, evaluation, part, number), f"evaluation {evaluation}", digest)
-    for evaluation, rows in session.execute(queries.answered()):
+        yield ExpectedFile(
+            answer_files.answers_path(settings, evaluation, part, number), f"evaluation {evaluation}", digest
+        )
+    for evaluation, rows in session.execute(queries.answered_evaluations()):
         whole = partial(row_scores.is_whole, settings, evaluation, rows)
-        yield ExpectedFile(row_scores.path(settings, evaluation), f"evaluation {evaluation}", is_whole=whole)
+        yield ExpectedFile(row_scores.row_scores_path(settings, evaluation), f"evaluation {evaluation}", is_whole=whole)
 
 
 def _submissions(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
     stays = Submission.person_id.is_not(None)  # what people sent is deleted with their accounts
-    kept = select(Submission).where(Submission.state != SubmissionState.WITHDRAWN).order_by(Submission.id)
-    for each in session.scalars(kept.where(stays)):
-        name = f"submission {each.id} ({each.name})"
-        if each.state in submission_queries.GOING or (each.state, each.kind) == ("ready", "training_set"):
-            for file in sorted(submission_files.names(each.source)):
-                yield ExpectedFile(submission_files.taken(settings, file), name)
-        if each.kind == "endpoint" and each.source.get("token"):
-            yield ExpectedFile(settings.folder / "tokens" / str(each.source["token"]), name)
+    statement = select(Submission).where(Submission.state != SubmissionState.WITHDRAWN).order_by(Submission.id)
+    for row in session.scalars(statement.where(stays)):
+        name = f"submission {row.id} ({row.name})"
+        if row.state in submission_queries.GOING or (row.state, row.kind) == ("ready", "training_set"):
+            for file in sorted(submission_files.file_names(row.source)):
+                yield ExpectedFile(submission_files.taken_path(settings, file), name)
+        if row.kind == "endpoint" and row.source.get("token"):
+            yield ExpectedFile(settings.folder / "tokens" / str(row.source["token"]), name)
     for model in _models(session):
         if model.placed:
             yield ExpectedFile(model.folder(settings) / spec.FILE, model.row)
@@ -112,7 +118,7 @@ def _submissions(session: Session, settings: Settings) -> Iterator[ExpectedFile]
     )
     for submission, version, dataset in session.execute(scored.where(*done)):
         digest = submission.card.get("files", {}).get(dataset, "")
-        path = predictions.path(settings, submission.id, version)
+        path = predictions.predictions_path(settings, submission.id, version)
         yield ExpectedFile(path, f"predictions of submission {submission.id}", digest)
 
 
@@ -161,10 +167,12 @@ def _models(session: Session) -> Iterator[ExpectedModel]:
         session.scalars(select(CycleCandidate.submission_id).where(CycleCandidate.state == CandidateState.READY))
     )
     with_model = (Submission.state == SubmissionState.READY, Submission.kind != "predictions")
-    for each in session.scalars(select(Submission).where(*with_model).order_by(Submission.id)):
+    for submission in session.scalars(select(Submission).where(*with_model).order_by(Submission.id)):
         # Without a source it was not sent but written as if it had been, as older platforms did.
-        placed = (each.kind in PLACED and bool(each.source)) or each.id in trained
-        yield ExpectedModel(each.model, each.version, f"submission {each.id} ({each.name})", placed)
+        placed = (submission.kind in PLACED and bool(submission.source)) or submission.id in trained
+        yield ExpectedModel(
+            submission.model, submission.version, f"submission {submission.id} ({submission.name})", placed
+        )
     for round_ in session.scalars(round_queries.open_rounds()):
         for name, version in asked.models_of(round_):
             yield ExpectedModel(name, version, f"round {round_.number} of {round_.task_id}", placed=False)
@@ -176,68 +184,77 @@ def check_models(session: Session, settings: Settings, copies: Mapping[Path, Pat
     A folder of models that `copies` names is read there. Not reported: models that came with the code and changed with
     it, and those which only model hosts elsewhere have.
     """
-    wanted = list(_models(session))
-    places = {each: (copies or {}).get(each, each) for each in catalog.folders(settings)}
-    found = _versions(places.values(), {each.name for each in wanted})
-    shipped = {name for name, _ in _versions([catalog.BUILTIN], {each.name for each in wanted})}
+    needed = list(_models(session))
+    places = {item: (copies or {}).get(item, item) for item in catalog.folders(settings)}
+    installed = _versions(places.values(), {item.name for item in needed})
+    shipped = {name for name, _ in _versions([catalog.BUILTIN], {item.name for item in needed})}
     problems: dict[tuple[str, str], str] = {}
-    for each in wanted:
-        folder = each.folder(settings)
-        there = (places[folder.parent] / folder.name / spec.FILE).is_file()
-        if (each.name, each.version) in found or (each.placed and not there):  # the latter is an expected file
+    for item in needed:
+        folder = item.folder(settings)
+        is_installed = (places[folder.parent] / folder.name / spec.FILE).is_file()
+        if (item.name, item.version) in installed or (
+            item.placed and not is_installed
+        ):  # the latter is an expected file
             continue
-        if there:
-            told = f"{folder} is damaged: its files or the shared encoder are not those of this version."
-        elif each.placed or each.name in shipped or settings.host_url:
+        if is_installed:
+            message = f"{folder} is damaged: its files or the shared encoder are not those of this version."
+        elif item.placed or item.name in shipped or settings.host_url:
             continue
         else:
-            told = f"no folder of models holds {each.name} of version {each.version}."
-        problems.setdefault((each.name, each.version), f"{each.row}: {told}")
+            message = f"no folder of models holds {item.name} of version {item.version}."
+        problems.setdefault((item.name, item.version), f"{item.row}: {message}")
     return list(problems.values())
 
 
 def _versions(places: Iterable[Path], names: Set[str]) -> set[tuple[str, str]]:
     """Name and version of each model of these names in these folders."""
-    found = set()
-    for folder in chain.from_iterable(catalog.subfolders(each) for each in places):
+    installed = set()
+    for folder in chain.from_iterable(catalog.subfolders(folder_root) for folder_root in places):
         with suppress(Problem, OSError):  # it cannot be used, whatever it is
             name = spec.read(folder).name
             if name in names:
-                found.add((name, spec.version(folder)))
-    return found
+                installed.add((name, spec.version(folder)))
+    return installed
 
 
 def missing_files(session: Session, settings: Settings, present: Callable[[Path], bool], engine: str) -> list[str]:
-    """Which expected files are not `present`, in words; a look at each name."""
+    """Return a message for each expected file that is not `present`; looks at names only."""
     expected = expected_files(session, settings, engine)
-    return [f"{each.row}: {each.path} is missing." for each in expected if not present(each.path)]
+    return [
+        f"{expected_file.row}: {expected_file.path} is missing."
+        for expected_file in expected
+        if not present(expected_file.path)
+    ]
 
 
 def check_files(session: Session, settings: Settings, progress: Progress = lambda done, of: None) -> list[str]:
-    """What is wrong with the files that rows name and with the signatures of records; reads every byte of them."""
+    """Return the problems of the files that rows name and of the signatures of records; reads every byte of them."""
     expected, missing, damaged = list(expected_files(session, settings)), [], []
-    of = len(expected)
-    for done, each in enumerate(expected):
-        progress(done, of)
-        if not each.path.is_file():
-            missing.append(each)
-        elif not _holds(each):
-            damaged.append(each)
+    total = len(expected)
+    for done, expected_file in enumerate(expected):
+        progress(done, total)
+        if not expected_file.path.is_file():
+            missing.append(expected_file)
+        elif not _holds(expected_file):
+            damaged.append(expected_file)
     if missing:  # a job that has ended meanwhile needs its file no more
-        still = {each.path for each in expected_files(session, settings)}
-        missing = [each for each in missing if each.path in still]
-    problems = [f"{each.row}: {each.path} is missing." for each in missing]
-    problems += [f"{each.row}: {each.path} is damaged: its content is not what the row says." for each in damaged]
+        still = {expected_file.path for expected_file in expected_files(session, settings)}
+        missing = [expected_file for expected_file in missing if expected_file.path in still]
+    problems = [f"{expected_file.row}: {expected_file.path} is missing." for expected_file in missing]
+    problems += [
+        f"{expected_file.row}: {expected_file.path} is damaged: its content is not what the row says."
+        for expected_file in damaged
+    ]
     problems += check_models(session, settings)
-    progress(of, of)
+    progress(total, total)
     return problems + check_lost_keys(session, settings)
 
 
-def _holds(each: ExpectedFile) -> bool:
-    if each.sha256:
-        with each.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == each.sha256
-    return each.is_whole()
+def _holds(expected_file: ExpectedFile) -> bool:
+    if expected_file.sha256:
+        with expected_file.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == expected_file.sha256
+    return expected_file.is_whole()
 
 
 def check_lost_keys(session: Session, settings: Settings) -> list[str]:
@@ -252,14 +269,14 @@ def check_lost_keys(session: Session, settings: Settings) -> list[str]:
 
 
 def check_signatures(session: Session, settings: Settings) -> list[str]:
-    """Which records do not hold under any key of this platform."""
+    """Return the records whose signature is valid under no key of this platform."""
     if not session.scalar(select(func.count()).select_from(Record)):
         return []
-    if not (settings.folder / records.KEY).exists():
-        return [f"{settings.folder / records.KEY} is missing: no record of an evaluation can be checked."]
+    if not (settings.folder / records.KEY_FILE).exists():
+        return [f"{settings.folder / records.KEY_FILE} is missing: no record of an evaluation can be checked."]
     keys = records.public_keys(settings)
     return [
-        f"The record of evaluation {each.evaluation_id} does not hold under any key of this platform."
-        for each in session.scalars(select(Record).order_by(Record.evaluation_id).execution_options(yield_per=100))
-        if not any(records.verified(each.document, each.signature, key) for key in keys)
+        f"The record of evaluation {record.evaluation_id} does not hold under any key of this platform."
+        for record in session.scalars(select(Record).order_by(Record.evaluation_id).execution_options(yield_per=100))
+        if not any(records.is_signature_valid(record.document, record.signature, key) for key in keys)
     ]

@@ -32,8 +32,8 @@ class FoundFile:
 
 def roots(settings: Settings) -> dict[str, Path]:
     """The folders that are copied, by their names in a backup."""
-    named = [Path(each).expanduser() for each in settings.models.split(":") if each]
-    return {HOME: settings.folder} | {f"{MODELS}-{number}": each for number, each in enumerate(named, 1)}
+    named = [Path(path_text).expanduser() for path_text in settings.models.split(":") if path_text]
+    return {HOME: settings.folder} | {f"{MODELS}-{number}": path_text for number, path_text in enumerate(named, 1)}
 
 
 @contextmanager
@@ -46,8 +46,8 @@ def one_backup_at_a_time(settings: Settings) -> Iterator[Path]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise Conflict("Another backup of this platform is being made. Wait until it has ended.") from None
-        for left in settings.folder.glob(f"{PINS}*"):  # by one that was killed
-            shutil.rmtree(left, ignore_errors=True)
+        for leftover in settings.folder.glob(f"{PINS}*"):  # by one that was killed
+            shutil.rmtree(leftover, ignore_errors=True)
         place = settings.folder / f"{PINS}{os.getpid()}"
         place.mkdir(mode=0o700)
         try:
@@ -61,19 +61,19 @@ def pin_files(settings: Settings, place: Path) -> dict[str, FoundFile]:
 
     Where no link can be made, such as in a folder on another disk, the file itself is what will be read.
     """
-    found: dict[str, FoundFile] = {}
+    pinned: dict[str, FoundFile] = {}
     for root, folder in roots(settings).items():
         for path in _walk(folder, settings if root == HOME else None):
             name = f"{root}/{path.relative_to(folder).as_posix()}"
-            link = place / str(len(found))
+            link = place / str(len(pinned))
             try:
                 os.link(path.resolve(), link)
             except FileNotFoundError:
                 continue
             except OSError:
                 link = path
-            found[name] = FoundFile(name, link)
-    return found
+            pinned[name] = FoundFile(name, link)
+    return pinned
 
 
 def _walk(folder: Path, home_of: Settings | None) -> Iterator[Path]:
@@ -88,7 +88,11 @@ def _walk(folder: Path, home_of: Settings | None) -> Iterator[Path]:
             continue
         visited.add(real)
         top = home_of is not None and place == folder
-        folders[:] = sorted(each for each in folders if not (top and (each in LEFT_OUT or each.startswith("."))))
+        folders[:] = sorted(
+            folder_name
+            for folder_name in folders
+            if not (top and (folder_name in LEFT_OUT or folder_name.startswith(".")))
+        )
         for name in sorted(names):
             path = place / name
             if path.is_file() and not (home_of and (path.resolve() in database or _is_left_out(path, folder))):
@@ -100,7 +104,7 @@ def database_files(settings: Settings) -> set[Path]:
     if not settings.url.startswith("sqlite"):
         return set()
     main = Path(str(make_url(settings.url).database)).resolve()
-    return {main, *(main.with_name(main.name + each) for each in BESIDE)}
+    return {main, *(main.with_name(main.name + suffix) for suffix in BESIDE)}
 
 
 def _is_left_out(path: Path, home: Path) -> bool:

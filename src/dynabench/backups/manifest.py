@@ -1,4 +1,4 @@
-"""What a backup holds: a zip file of which the last member names all others with their SHA-256."""
+"""The manifest of a backup: a zip file whose last member names all others with their SHA-256."""
 
 import hashlib
 import os
@@ -41,10 +41,9 @@ class BackupFile(BaseModel):
 
 
 class BackupManifest(BaseModel):
-    """What a backup says of itself.
-
-    `version` is the database's, `sequences` the last number of each table whose numbers PostgreSQL gives, `began` when
-    the snapshot was taken, `home` where the home folder was, `flaws` what was missing or damaged before the backup.
+    """The description of a backup. `version` is the database's, `sequences` the last number of each table whose
+    numbers PostgreSQL gives, `began` the time of the snapshot, `home` the path of the home folder, `flaws` the
+    files that were missing or damaged before the backup.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -63,7 +62,7 @@ class BackupManifest(BaseModel):
     @property
     def bytes(self) -> int:
         """The size of all files."""
-        return sum(each.bytes for each in self.files)
+        return sum(entry.bytes for entry in self.files)
 
 
 def add_file(archive: zipfile.ZipFile, name: str, path: Path, advance: Advance) -> BackupFile:
@@ -97,15 +96,15 @@ def add_manifest(archive: zipfile.ZipFile, manifest: BackupManifest) -> None:
 
 
 def read_manifest(archive: zipfile.ZipFile) -> BackupManifest:
-    """What the backup holds; raises `Conflict` where the file is no whole backup."""
+    """Return the manifest of a backup; raises `Conflict` where the file is no complete backup."""
     try:
-        found = BackupManifest.model_validate_json(archive.read(NAME))
+        backup_manifest = BackupManifest.model_validate_json(archive.read(NAME))
     except (KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise Conflict(f"This file is no whole backup of Dynabench: {_first_line(error)}") from None
-    named = sorted([NAME, *(each.name for each in found.files)])
+    named = sorted([NAME, *(entry.name for entry in backup_manifest.files)])
     if named != sorted(archive.namelist()):
         raise Conflict("The backup is damaged: it does not hold the files that its manifest names.")
-    return found
+    return backup_manifest
 
 
 def extract_file(archive: zipfile.ZipFile, file: BackupFile, target: Path, advance: Advance) -> None:

@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class RestoredBackup:
-    """What was restored, and the folders of models that the setting `DYNABENCH_MODELS` is to name."""
+    """The restored manifest, and the folders of models that the setting `DYNABENCH_MODELS` must name."""
 
     manifest: BackupManifest
     models: list[Path]
@@ -49,21 +49,21 @@ def restore_backup(settings: Settings, source: Path, progress: Progress = lambda
     """
     try:
         with zipfile.ZipFile(source) as archive:
-            found = manifest.read_manifest(archive)
-            _check_backup(settings, archive, found)
-            _check_place(settings, found)
-            return _restore(settings, archive, found, progress)
+            backup_manifest = manifest.read_manifest(archive)
+            _check_backup(settings, archive, backup_manifest)
+            _check_place(settings, backup_manifest)
+            return _restore(settings, archive, backup_manifest, progress)
     except zipfile.BadZipFile:
         raise Conflict(f"{source} is damaged, or no backup of Dynabench.") from None
     except (OSError, sqlite3.Error, DBAPIError) as error:
         raise Problem(f"The backup was not restored, and nothing of it stays: {cause_of(error)}") from error
 
 
-def _check_backup(settings: Settings, archive: zipfile.ZipFile, found: BackupManifest) -> None:
-    if found.version > migrations.newest():
+def _check_backup(settings: Settings, archive: zipfile.ZipFile, backup_manifest: BackupManifest) -> None:
+    if backup_manifest.version > migrations.newest():
         raise Conflict(
-            f"The backup was made by Dynabench {found.code} and its database is at version {found.version}; this code "
-            f"knows {migrations.newest()}. Install a newer Dynabench."
+            f"The backup was made by Dynabench {backup_manifest.code} and its database is at version "
+            f"{backup_manifest.version}; this code knows {migrations.newest()}. Install a newer Dynabench."
         )
     if settings.secret and SECRET in archive.namelist() and archive.read(SECRET) != settings.secret.encode():
         raise Conflict(
@@ -72,11 +72,11 @@ def _check_backup(settings: Settings, archive: zipfile.ZipFile, found: BackupMan
         )
 
 
-def _check_place(settings: Settings, found: BackupManifest) -> None:
-    if taken := sorted(each.name for each in settings.folder.iterdir() if each.name not in HARMLESS):
+def _check_place(settings: Settings, backup_manifest: BackupManifest) -> None:
+    if present_names := sorted(entry.name for entry in settings.folder.iterdir() if entry.name not in HARMLESS):
         raise Conflict(
-            f"{settings.folder} is not empty (it holds {', '.join(taken[:3])}). A backup is restored into an empty "
-            "folder: set DYNABENCH_HOME to another one, or move what is there away."
+            f"{settings.folder} is not empty (it holds {', '.join(present_names[:3])}). A backup is "
+            "restored into an empty folder: set DYNABENCH_HOME to another one, or move what is there away."
         )
     database = Database(settings.url) if not settings.url.startswith("sqlite") else None
     if database is None:
@@ -88,8 +88,10 @@ def _check_place(settings: Settings, found: BackupManifest) -> None:
         finally:
             database.close()
     free = shutil.disk_usage(settings.folder).free
-    if free < found.bytes:
-        raise Problem(f"The backup needs {found.bytes / 1e6:,.0f} MB in {settings.folder}; {free / 1e6:,.0f} are free.")
+    if free < backup_manifest.bytes:
+        raise Problem(
+            f"The backup needs {backup_manifest.bytes / 1e6:,.0f} MB in {settings.folder}; {free / 1e6:,.0f} are free."
+        )
 
 
 def _check_empty(database: Database) -> None:
@@ -108,16 +110,18 @@ def _sqlite_file(settings: Settings) -> Path:
     return Path(str(make_url(settings.url).database)).resolve()
 
 
-def _restore(settings: Settings, archive: zipfile.ZipFile, found: BackupManifest, progress: Progress) -> RestoredBackup:
+def _restore(
+    settings: Settings, archive: zipfile.ZipFile, backup_manifest: BackupManifest, progress: Progress
+) -> RestoredBackup:
     stage = settings.folder / RESTORING
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(mode=0o700)
     try:
-        files = _extract(archive, found, stage, progress)
-        _prepare(settings, files, found)
+        files = _extract(archive, backup_manifest, stage, progress)
+        _prepare(settings, files, backup_manifest)
         moved: list[Path] = []
         try:
-            with _loaded(settings, files, found):
+            with _loaded(settings, files, backup_manifest):
                 _place(settings, stage, moved)
         except BaseException:
             _take_away(moved)
@@ -125,27 +129,29 @@ def _restore(settings: Settings, archive: zipfile.ZipFile, found: BackupManifest
     finally:
         shutil.rmtree(stage, ignore_errors=True)
     sync_folder(settings.folder)
-    models = {each.place.parts[0] for each in found.files if each.name.startswith(f"{home_files.MODELS}-")}
-    return RestoredBackup(found, [settings.folder / each for each in sorted(models)])
+    models = {entry.place.parts[0] for entry in backup_manifest.files if entry.name.startswith(f"{home_files.MODELS}-")}
+    return RestoredBackup(backup_manifest, [settings.folder / entry for entry in sorted(models)])
 
 
-def _extract(archive: zipfile.ZipFile, found: BackupManifest, stage: Path, progress: Progress) -> dict[str, Path]:
+def _extract(
+    archive: zipfile.ZipFile, backup_manifest: BackupManifest, stage: Path, progress: Progress
+) -> dict[str, Path]:
     """Write all files below `stage`; where those of the database are."""
     done = 0
 
     def advance(size: int) -> None:
         nonlocal done
         done += size
-        progress(done, found.bytes)
+        progress(done, backup_manifest.bytes)
 
-    for each in found.files:
-        manifest.extract_file(archive, each, stage / each.place, advance)
+    for entry in backup_manifest.files:
+        manifest.extract_file(archive, entry, stage / entry.place, advance)
     return {name: stage / name for name in (DATABASE, JOBS) if (stage / name).exists()}
 
 
-def _prepare(settings: Settings, files: dict[str, Path], found: BackupManifest) -> None:
+def _prepare(settings: Settings, files: dict[str, Path], backup_manifest: BackupManifest) -> None:
     """Bring the copied database to the version of the code, and what it says of jobs to this place."""
-    if found.version != migrations.newest():
+    if backup_manifest.version != migrations.newest():
         database = Database(f"sqlite:///{files[DATABASE]}")
         try:
             migrations.run(database, "head")
@@ -154,14 +160,14 @@ def _prepare(settings: Settings, files: dict[str, Path], found: BackupManifest) 
     with closing(sqlite3.connect(files[DATABASE], isolation_level=None)) as main:
         main.execute("PRAGMA journal_mode=DELETE")
         # Jobs that wait name files by their whole paths: those below the old home are below the new one now.
-        paths = [f"{json.dumps(each)[1:-1]}/" for each in (found.home, str(settings.folder))]
+        paths = [f"{json.dumps(home_path)[1:-1]}/" for home_path in (backup_manifest.home, str(settings.folder))]
         main.execute("UPDATE jobs SET payload = replace(payload, ?, ?)", paths)
         if JOBS in files:
             main.execute("ATTACH ? AS engine", (str(files[JOBS]),))
             main.execute("UPDATE engine.workflow_status SET inputs = replace(inputs, ?, ?)", paths)
             main.execute("UPDATE engine.operation_outputs SET output = replace(output, ?, ?)", paths)
             # Sent to the engine after its state was copied: it is sent again, under the same number.
-            since = datetime.fromisoformat(found.began).astimezone(UTC) - MARGIN
+            since = datetime.fromisoformat(backup_manifest.began).astimezone(UTC) - MARGIN
             main.execute(
                 "UPDATE jobs SET sent_at = NULL WHERE sent_at >= ? "
                 "AND id NOT IN (SELECT workflow_uuid FROM engine.workflow_status)",
@@ -170,7 +176,7 @@ def _prepare(settings: Settings, files: dict[str, Path], found: BackupManifest) 
 
 
 @contextmanager
-def _loaded(settings: Settings, files: dict[str, Path], found: BackupManifest) -> Iterator[None]:
+def _loaded(settings: Settings, files: dict[str, Path], backup_manifest: BackupManifest) -> Iterator[None]:
     """Bring the database to its place: in a transaction that ends well when the block does."""
     if settings.url.startswith("sqlite"):
         with _loaded_sqlite(settings, files):
@@ -182,7 +188,7 @@ def _loaded(settings: Settings, files: dict[str, Path], found: BackupManifest) -
     database = Database(settings.url)
     try:
         with database.engine.begin() as connection:
-            database_copy.load_postgres(connection, files, found.sequences)
+            database_copy.load_postgres(connection, files, backup_manifest.sequences)
             yield
     finally:
         database.close()
@@ -202,26 +208,26 @@ def _loaded_sqlite(settings: Settings, files: dict[str, Path]) -> Iterator[None]
             waiting[place].rename(place)
         sync_folder(target.parent)
     finally:
-        for each in waiting.values():
-            each.unlink(missing_ok=True)
+        for waiting_file in waiting.values():
+            waiting_file.unlink(missing_ok=True)
 
 
 def _place(settings: Settings, stage: Path, moved: list[Path]) -> None:
     """Rename what is restored to its places, each of which is added to `moved`."""
     home = stage / home_files.HOME
     entries = [*home.iterdir()] if home.is_dir() else []
-    entries += [each for each in stage.iterdir() if each.name.startswith(f"{home_files.MODELS}-")]
-    for each in entries:
-        if each.is_dir() and each.name != "models":  # models are read by processes that may read nothing else
-            each.chmod(0o700)
-        target = settings.folder / each.name
-        each.rename(target)
+    entries += [entry for entry in stage.iterdir() if entry.name.startswith(f"{home_files.MODELS}-")]
+    for entry in entries:
+        if entry.is_dir() and entry.name != "models":  # models are read by processes that may read nothing else
+            entry.chmod(0o700)
+        target = settings.folder / entry.name
+        entry.rename(target)
         moved.append(target)
 
 
 def _take_away(paths: list[Path]) -> None:
-    for each in paths:
-        if each.is_dir():
-            shutil.rmtree(each, ignore_errors=True)
+    for target in paths:
+        if target.is_dir():
+            shutil.rmtree(target, ignore_errors=True)
         else:
-            each.unlink(missing_ok=True)
+            target.unlink(missing_ok=True)

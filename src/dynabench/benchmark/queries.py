@@ -11,7 +11,7 @@ from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twi
 from dynabench.db import PACKED
 from dynabench.registry.tables import Submission
 from dynabench.rounds.tables import Round
-from dynabench.scoring.queries import OPEN, SCORED
+from dynabench.scoring.queries import OPEN_STATES, SCORED_STATES
 from dynabench.scoring.tables import Evaluation, Record, Score
 
 
@@ -56,7 +56,7 @@ def scores(
     return (
         select(Evaluation.submission_id, Evaluation.version_id, Score.metric, *_figures(), Score.replicates)
         .join(Score, Score.evaluation_id == Evaluation.id)
-        .where(Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED))
+        .where(Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED_STATES))
         .where(Score.slice == "", Score.metric.in_(metrics))
         .execution_options(**PACKED)
     )
@@ -70,7 +70,7 @@ def submission_scores(
         select(Evaluation.submission_id, Evaluation.version_id, Score.metric, *_figures())
         .join(Score, Score.evaluation_id == Evaluation.id)
         .where(Evaluation.submission_id.in_(submissions), Evaluation.version_id.in_(versions))
-        .where(Evaluation.state.in_(SCORED), Score.slice == "")
+        .where(Evaluation.state.in_(SCORED_STATES), Score.slice == "")
         .order_by(Score.id)
     )
 
@@ -83,7 +83,7 @@ def slices(
         select(Evaluation.submission_id, Evaluation.version_id, Score.metric, Score.slice, *_figures())
         .join(Score, Score.evaluation_id == Evaluation.id)
         .where(Evaluation.submission_id.in_(submissions), Evaluation.version_id.in_(versions))
-        .where(Evaluation.state.in_(SCORED), Score.slice != "", Score.metric.in_(metrics))
+        .where(Evaluation.state.in_(SCORED_STATES), Score.slice != "", Score.metric.in_(metrics))
         .order_by(Evaluation.version_id, Score.slice, Score.metric)
     )
 
@@ -94,7 +94,7 @@ def _figures() -> tuple[Any, ...]:
 
 def open_evaluations() -> Select[int, int]:
     """Submission and dataset version of evaluations that go on, in the order of their turns: the open ones alone."""
-    pairs = select(Evaluation.submission_id, Evaluation.version_id).where(Evaluation.state.in_(OPEN))
+    pairs = select(Evaluation.submission_id, Evaluation.version_id).where(Evaluation.state.in_(OPEN_STATES))
     return pairs.order_by(Evaluation.id)
 
 
@@ -108,5 +108,5 @@ def signatures(versions: Sequence[int]) -> Select[int, int, str]:
     return (
         select(Evaluation.submission_id, Evaluation.version_id, Record.signature)
         .join(Record, Record.evaluation_id == Evaluation.id)
-        .where(Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED), Record.signature != "")
+        .where(Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED_STATES), Record.signature != "")
     )

@@ -18,8 +18,8 @@ from dynabench.benchmark.standings import Entrant, Pending, ScoreCell, ScoredDat
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
-from dynabench.scoring.measures import REPLICATES, Measure, measure
-from dynabench.scoring.released import NOTHING, sources
+from dynabench.scoring.measures import REPLICATES, Measure, find_measure
+from dynabench.scoring.score_ladder import NO_SCORES, score_sources
 from dynabench.tasks import TaskConfig
 
 TASKS = 8  # whose standings are kept in memory: 20 MB each with 100 models, 5 metrics and 10 datasets
@@ -31,7 +31,7 @@ _cache: WeakKeyDictionary[Pool, OrderedDict[str, tuple[Any, Standings]]] = WeakK
 def measures(config: TaskConfig) -> tuple[Measure, ...]:
     """Return the task's measures, the primary one first, each once."""
     names = config.metrics
-    return tuple(map(measure, dict.fromkeys([names.primary, *names.report, *names.perturb, *names.costs])))
+    return tuple(map(find_measure, dict.fromkeys([names.primary, *names.report, *names.perturb, *names.costs])))
 
 
 def read_board(
@@ -168,13 +168,13 @@ def _hold_back(standings: Standings, column: int) -> None:
     people = [entrant.person_id for entrant in standings.entrants]
     visibilities = [entrant.visibility for entrant in standings.entrants]
     values, drawn = standings.values[:, column, 0], standings.replicates[:, column, 0]
-    places = sources(people, visibilities, values, drawn, dataset.rows, primary.direction)
+    places = score_sources(people, visibilities, values, drawn, dataset.rows, primary.direction)
     standings.sources[:, column] = places
     arrays = (standings.values, standings.low, standings.high, standings.replicates, standings.n, standings.resampled)
     for array in arrays:
         array[:, column, quality] = array[places][:, column, quality]
-    standings.signatures[:, column] = np.where(places == NOTHING, "", standings.signatures[places, column])
-    empty = np.ix_(places == NOTHING, np.arange(len(standings.datasets)) == column, quality)
+    standings.signatures[:, column] = np.where(places == NO_SCORES, "", standings.signatures[places, column])
+    empty = np.ix_(places == NO_SCORES, np.arange(len(standings.datasets)) == column, quality)
     for array in arrays:
         array[empty] = np.nan if array.dtype.kind == "f" else 0
 

@@ -18,7 +18,7 @@ from dynabench import errors
 from dynabench.benchmark.disclosure import Disclosure, is_anonymous
 from dynabench.language import _
 from dynabench.scoring.measures import Measure, Replicates
-from dynabench.scoring.released import NOTHING
+from dynabench.scoring.score_ladder import NO_SCORES
 from dynabench.tasks import TaskConfig
 
 T = TypeVar("T")
@@ -210,7 +210,7 @@ class TaskBoard:
     def source(self, entrant: Entrant, dataset: ScoredDataset) -> int | None:
         """Return the id of the submission whose scores are shown in an entrant's row, None where none are."""
         place = self.standings.sources[self._places[0][entrant.id], self._places[1][dataset.id]]
-        return None if place == NOTHING else self.standings.entrants[place].id
+        return None if place == NO_SCORES else self.standings.entrants[place].id
 
     def held(self, entrant: Entrant, dataset: ScoredDataset) -> bool:
         """Return whether a row shows an earlier submission's scores on a dataset, or none."""

@@ -47,19 +47,19 @@ def run(
 
     It goes on after a crash, and when this command is ended. Exit status 1 where it stopped before its end.
     """
-    from dynabench.cycle import foresight, service
     from dynabench.cycle import plan as plans
+    from dynabench.cycle import service, turn_preview
 
-    chosen = plans.parse(plan.read_text(encoding="utf-8") if plan else "")
+    chosen = plans.parse_plan(plan.read_text(encoding="utf-8") if plan else "")
     if anyway:
         chosen = chosen.model_copy(update={"anyway": True})
     with database() as db:
         if dry_run:
-            found = db.read(foresight.foresee, get_settings(), None, task, chosen, number)
-            lines = ["Nothing is done yet. A turn would go like this:", *foresight.told(found)]
+            found = db.read(turn_preview.preview_turn, get_settings(), None, task, chosen, number)
+            lines = ["Nothing is done yet. A turn would go like this:", *turn_preview.preview_sentences(found)]
             say(as_json, found.model_dump(mode="json"), "\n".join(lines))
             return
-        made = db.write(lambda session: service.start(session, None, task, chosen, number).id)
+        made = db.write(lambda session: service.start_turn(session, None, task, chosen, number).id)
         _end(_watched(db, task, made, as_json) if wait else _one(db, task, made), as_json, wait)
 
 
@@ -76,7 +76,7 @@ def pause(task: str, turn: Id = None, as_json: AsJson = False) -> None:
     from dynabench.cycle import service
 
     with database() as db:
-        made = db.write(lambda session: service.pause(session, None, task, turn).id)
+        made = db.write(lambda session: service.pause_turn(session, None, task, turn).id)
         _tell(_one(db, task, made), as_json)
 
 
@@ -91,7 +91,7 @@ def resume(
     from dynabench.cycle import service
 
     with database() as db:
-        made = db.write(lambda session: service.resume(session, None, task, turn).id)
+        made = db.write(lambda session: service.resume_turn(session, None, task, turn).id)
         _end(_watched(db, task, made, as_json) if wait else _one(db, task, made), as_json, wait)
 
 
@@ -110,14 +110,14 @@ def undo(
         if not yes:
             typer.confirm(f"Close round {found.next} and open a new one with {', '.join(found.present)}?", abort=True)
         until_served(db.read(opening.models_to_restore, None, task, found.id))
-        made = db.write(lambda session: opening.undo(session, get_settings(), None, task, found.id).id)
+        made = db.write(lambda session: opening.undo_promotion(session, get_settings(), None, task, found.id).id)
         _tell(_one(db, task, made), as_json)
 
 
 def _one(db: "Database", task: str, id: int | None) -> "TurnOut":
     from dynabench.cycle import views
 
-    return views.one(db, get_settings(), None, task, id)
+    return views.turn_with_progress(db, get_settings(), None, task, id)
 
 
 def _watched(db: "Database", task: str, id: int, as_json: bool) -> "TurnOut":

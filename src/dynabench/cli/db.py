@@ -65,12 +65,12 @@ def _wrong_files(db: Database, as_json: bool) -> list[str]:
 @app.command()
 def rebuild(as_json: AsJson = False) -> None:
     """Make anew what follows from the ledger: standings, tallies, breakdowns, the search index, lost scores of rows."""
-    from dynabench.scoring.scored import missing_rows
+    from dynabench.scoring.score_computation import restore_row_scores
     from dynabench.validation.rebuild import rebuild_all
 
     with database() as db, bar("Rebuilding", as_json) as progress:
         examples, rounds = rebuild_all(db, progress)
-        evaluations = missing_rows(db, get_settings())
+        evaluations = restore_row_scores(db, get_settings())
     text = f"Counted {examples} examples of {rounds} rounds anew."
     if evaluations:
         text += f" Scored the rows of {evaluations} evaluations anew."

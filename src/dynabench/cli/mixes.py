@@ -9,8 +9,8 @@ from dynabench import errors
 from dynabench.models.training import recipes, shapes
 from dynabench.models.training.mixing import Mix, Part, Rows
 from dynabench.models.training.shapes import Shape
-from dynabench.releases import learning, manifest
-from dynabench.releases.learning import Learnable
+from dynabench.releases import manifest, training_data
+from dynabench.releases.training_data import TrainableRelease
 from dynabench.settings import get_settings
 from dynabench.tasks import shipped
 
@@ -22,9 +22,9 @@ class Sources:
     """Reads what is named, each release once."""
 
     data: Path | None
-    _read: dict[str, Learnable] = field(default_factory=dict)
+    _read: dict[str, TrainableRelease] = field(default_factory=dict)
 
-    def release(self, named: str) -> Learnable | None:
+    def release(self, named: str) -> TrainableRelease | None:
         """The release that is named; None for anything else."""
         if named not in self._read:
             if found := _ROUND.fullmatch(named):
@@ -32,11 +32,11 @@ class Sources:
 
                 db = Database(get_settings().url)
                 try:
-                    self._read[named] = learning.of_round(db, get_settings(), found[1], int(found[2]))
+                    self._read[named] = training_data.release_of_round(db, get_settings(), found[1], int(found[2]))
                 finally:
                     db.close()
-            elif (Path(named) / manifest.NAME).is_file():
-                self._read[named] = learning.read(Path(named))
+            elif (Path(named) / manifest.MANIFEST_NAME).is_file():
+                self._read[named] = training_data.read_release(Path(named))
         return self._read.get(named)
 
     def part(self, named: str, shape: Shape, weight: float = 1.0, of: str = "train") -> Part:
@@ -51,7 +51,7 @@ class Sources:
         if not path.is_file():
             told = "is no release's folder, JSON lines file, recipe:RECIPE/SOURCE or release:TASK/ROUND."
             raise errors.NotFound(f"{named} {told}")
-        if (path.parent.parent / manifest.NAME).is_file() and of == "train":
+        if (path.parent.parent / manifest.MANIFEST_NAME).is_file() and of == "train":
             raise errors.Invalid({"on": f"{named} is a file of a release; name the release's folder instead."})
         return shapes.of_file(path, shape, weight)
 
@@ -93,7 +93,7 @@ def mix(task: str, on: Sequence[str], dev: Sequence[str], test: Sequence[str], d
     return shape.mix(parts, _once(chosen), tests, held)
 
 
-def _here(task: str) -> list[Learnable]:
+def _here(task: str) -> list[TrainableRelease]:
     """The releases of the task in this deployment, if there is one."""
     from dynabench.db import Database
 
@@ -102,7 +102,7 @@ def _here(task: str) -> list[Learnable]:
         return []
     db = Database(settings.url)
     try:
-        return learning.of_task(db, settings, task)
+        return training_data.releases_of_task(db, settings, task)
     finally:
         db.close()
 

@@ -35,23 +35,23 @@ def release(
 
     A round that is released already is not released again: its files are copied.
     """
-    from dynabench.releases import making, planning, service
-    from dynabench.releases.pushing import push as push_to
+    from dynabench.releases import planning, release_steps, service
     from dynabench.releases.tables import ReleaseState
+    from dynabench.releases.upload import upload_release as push_to
 
     settings = get_settings()
     with database() as db:
-        made = db.read(service.of_round, task, number)
+        made = db.read(service.release_of_round, task, number)
         if made is None or made.state != ReleaseState.READY:
-            chosen = db.read(service.rules_of, task, number, _rules(rules))
-            plan = planning.plan(db, settings, task, number, chosen)
+            chosen = db.read(service.release_rules, task, number, _rules(rules))
+            plan = planning.plan_release(db, settings, task, number, chosen)
             _tell(plan.report, as_json and not preview)
             if preview:
                 say(as_json, {"rules": chosen.model_dump(mode="json"), "report": plan.report.model_dump()}, "")
                 return
-            begun = db.write(lambda session: service.begin(session, None, task, number, chosen, anyway).id)
-            made = making.make(db, settings, begun)
-        folder = service.folder(settings, made.id)
+            begun = db.write(lambda session: service.prepare_release(session, None, task, number, chosen, anyway).id)
+            made = release_steps.make_release(db, settings, begun)
+        folder = service.release_folder(settings, made.id)
         if output is not None:
             push_to(settings, folder, output.absolute().as_uri())
         place = _push(settings, folder, to, "", as_json) if to else ""
@@ -80,10 +80,10 @@ def push(
 
     settings = get_settings()
     with database() as db:
-        found = db.read(service.of_round, task, number)
+        found = db.read(service.release_of_round, task, number)
         if found is None or found.state != ReleaseState.READY:
             raise errors.Conflict(f"Round {number} of {task} is not released.")
-        place = _push(settings, service.folder(settings, found.id), to, token, as_json)
+        place = _push(settings, service.release_folder(settings, found.id), to, token, as_json)
     say(as_json, {"pushed": place, "digest": found.digest}, f"Round {number} of {task} is at {place}.")
 
 
@@ -98,11 +98,11 @@ def bring(
     import tempfile
 
     from dynabench.archives import direct
-    from dynabench.releases import bringing
+    from dynabench.releases import release_import
 
     with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
         archive = Path(place) / "archive.zip"
-        told = bringing.to_archive(folder, archive)
+        told = release_import.to_archive(folder, archive)
         made = direct.bring(db, get_settings(), archive, id, owner)
     rows = made.manifest.rows | {"refused": len(made.refused)}
     text = f"The task {id} has round {told.round} of {told.task} with {rows['examples']} examples."
@@ -122,7 +122,7 @@ def _rules(text: str) -> dict[str, Any]:
 
 
 def _push(settings: Any, folder: Path, to: str, token: str, as_json: bool) -> str:
-    from dynabench.releases.pushing import push as push_to
+    from dynabench.releases.upload import upload_release as push_to
 
     with bar(f"To {to}", as_json) as told:
         return push_to(settings, folder, to, token, told)

@@ -38,5 +38,5 @@ def _outdated() -> None:
     from dynabench.scoring import queueing
 
     database = Database(get_settings().url)
-    database.write(queueing.outdated)
+    database.write(queueing.queue_outdated_metrics)
     database.close()

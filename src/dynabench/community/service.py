@@ -46,8 +46,8 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     for statement in notes.forget(person_id):
         session.execute(statement)
     notices.forget(session, person_id)
-    registry.forget(session, person_id)
-    submissions.forget(session, settings, person_id)
+    registry.remove_keeper(session, person_id)
+    submissions.detach_person(session, settings, person_id)
     library.forget(session, person_id)
     snapshots.forget(session, person_id)
     accounts.delete_account(session, person_id)

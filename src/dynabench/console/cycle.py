@@ -13,9 +13,9 @@ from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.cycle import api, queries, service, views
 from dynabench.cycle import plan as plans
-from dynabench.cycle.foresight import told
-from dynabench.cycle.plan import Plan
+from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.tables import TurnState
+from dynabench.cycle.turn_preview import preview_sentences
 from dynabench.language import _
 from dynabench.rounds import service as rounds
 
@@ -44,7 +44,7 @@ def read(form: FormData) -> dict[str, Any]:
     return {**given, **checks, "methods": [str(each)[:10] for each in form.getlist("methods")][:8]}
 
 
-def plan_of(given: dict[str, Any]) -> tuple[Plan, int | None]:
+def plan_of(given: dict[str, Any]) -> tuple[TurnPlan, int | None]:
     """The plan that a form describes, and the round that it begins with. Raises `Invalid` by the form's fields."""
     if not given["methods"]:
         raise errors.Invalid({"methods": _("Choose one way to train at least.")})
@@ -71,7 +71,7 @@ def plan_of(given: dict[str, Any]) -> tuple[Plan, int | None]:
     except ValueError:
         raise errors.Invalid({"round": _("Give the number of a round.")}) from None
     try:
-        return plans.read(document), number
+        return plans.read_plan(document), number
     except errors.Invalid as problem:
         raise _beside(problem) from None
 
@@ -94,11 +94,11 @@ def _beside(problem: errors.Invalid) -> errors.Invalid:
 
 async def _page(request: Request, owner: Person, task: str, status: int = 200, **more: Any) -> Response:
     def look(session: Session) -> dict[str, Any]:
-        turns = views.page(session, owner, task).items
-        going = bool(turns) and turns[0].state in (*queries.GOING, TurnState.PAUSED)
-        graph = views.graph(session, owner, task).items
+        turns = views.turn_page(session, owner, task).items
+        going = bool(turns) and turns[0].state in (*queries.RUNNING_STATES, TurnState.PAUSED)
+        graph = views.lineage_page(session, owner, task).items
         config = rounds.newest_config(session, task)
-        told = {"unfit": service.unfit(config), "ways": service.ways(config)}
+        told = {"unfit": service.unfit_reason(config), "ways": service.training_methods(config)}
         return {"turns": turns, "going": going, "graph": graph, **told}
 
     values = await request.app.state.db.aread(look)
@@ -120,14 +120,14 @@ async def begin(request: Request, task: str, owner: Owning) -> Response:
     try:
         plan, number = plan_of(posted)
         if form.get("then") == "begin":
-            made = await api.begin(request, owner, task, plan, number)
+            made = await api.start_turn(request, owner, task, plan, number)
             return _to(request, task, made)
-        found = await api.foresee(request, owner, task, plan, number)
+        found = await api.preview(request, owner, task, plan, number)
     except errors.Invalid as problem:
         return await _page(request, owner, task, 422, posted=posted, errors=_beside(problem).fields)
     except errors.Conflict as problem:
         return await _page(request, owner, task, 409, posted=posted, problem=problem.detail)
-    return await _page(request, owner, task, posted=posted, foreseen=found, sentences=told(found))
+    return await _page(request, owner, task, posted=posted, foreseen=found, sentences=preview_sentences(found))
 
 
 def _to(request: Request, task: str, turn: int) -> Response:
@@ -137,7 +137,7 @@ def _to(request: Request, task: str, turn: int) -> Response:
 async def _turn(
     request: Request, owner: Person, task: str, turn: int, status: int = 200, problem: str = ""
 ) -> Response:
-    found = await api.one(request, owner, task, turn)
+    found = await api.read_turn_out(request, owner, task, turn)
     values = {"turn": found, "steps": service.STEPS, "problem": problem, "sure": status == 422}
     return await frame.page(
         request, task, "console/turn.html", "cycle", status=status, fragment="console/_turn.html", **values
@@ -153,14 +153,14 @@ async def show(request: Request, task: str, turn: Id, owner: Owning) -> Response
 @router.post("/tasks/{task}/manage/cycle/{turn}/pause", name="pause_turn_form")
 async def pause(request: Request, task: str, turn: Id, owner: Owning) -> Response:
     """Let it rest."""
-    await api.change(request, owner, task, turn, service.pause)
+    await api.change_turn(request, owner, task, turn, service.pause_turn)
     return _to(request, task, turn)
 
 
 @router.post("/tasks/{task}/manage/cycle/{turn}/resume", name="resume_turn_form")
 async def resume(request: Request, task: str, turn: Id, owner: Owning) -> Response:
     """Let it go on."""
-    await api.change(request, owner, task, turn, service.resume)
+    await api.change_turn(request, owner, task, turn, service.resume_turn)
     return _to(request, task, turn)
 
 
@@ -171,7 +171,7 @@ async def undo(request: Request, task: str, turn: Id, owner: Owning) -> Response
     if not form.get("sure"):
         return await _turn(request, owner, task, turn, 422, _("Tick the box to say that you mean it."))
     try:
-        await api.undo(request, owner, task, turn)
+        await api.undo_promotion(request, owner, task, turn)
     except (errors.Conflict, errors.Unavailable) as problem:
         return await _turn(request, owner, task, turn, problem.status, problem.detail)
     return _to(request, task, turn)

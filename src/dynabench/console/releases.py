@@ -47,10 +47,10 @@ async def _page(
     state = request.app.state
 
     def look(session: Session) -> dict[str, Any]:
-        found = service.of_round(session, task, n)
+        found = service.release_of_round(session, task, n)
         shown = rounds.round_of(session, task, n)
         job = session.get(jobs.Job, found.job_id) if found and found.job_id else None
-        rules = service.rules_of(session, task, n, {}).model_dump()
+        rules = service.release_rules(session, task, n, {}).model_dump()
         return {"release": found, "shown": round_views.round_out(session, shown), "job": job, "rules": rules}
 
     values = await state.db.aread(look)
@@ -85,7 +85,7 @@ async def show(request: Request, task: str, n: Number, owner: Owning, look: Look
     if not look:
         return await _page(request, owner, task, n, form)
     try:
-        found: ReleasePreviewOut = await api.preview(request, owner, task, n, api.changes(read(form)))
+        found: ReleasePreviewOut = await api.preview_out(request, owner, task, n, api.rule_changes(read(form)))
     except errors.Invalid as problem:
         return await _page(request, owner, task, n, form, 422, errors=problem.fields)
     except errors.Conflict as problem:
@@ -93,17 +93,21 @@ async def show(request: Request, task: str, n: Number, owner: Owning, look: Look
     return await _page(request, owner, task, n, form, preview=found)
 
 
-@router.post("/tasks/{task}/manage/rounds/{n}/release", name="release_round_form", dependencies=[Depends(api.limit)])
+@router.post(
+    "/tasks/{task}/manage/rounds/{n}/release", name="release_round_form", dependencies=[Depends(api.release_limit)]
+)
 async def release(request: Request, task: str, n: Number, owner: Owning) -> Response:
     """Release the round for good, in the background."""
     form = await request.form()
     try:
         if str(form.get("sure", "")) != str(n):
             raise errors.Invalid({"sure": _("Type the number of the round to say that you mean it.")})
-        await api.begin(request, owner, task, n, api.changes(read(form)), bool(form.get("anyway")))
+        await api.start_release(request, owner, task, n, api.rule_changes(read(form)), bool(form.get("anyway")))
     except errors.Invalid as problem:
         found = (
-            await api.preview(request, owner, task, n, api.changes(read(form))) if "sure" in problem.fields else None
+            await api.preview_out(request, owner, task, n, api.rule_changes(read(form)))
+            if "sure" in problem.fields
+            else None
         )
         return await _page(request, owner, task, n, form, 422, errors=problem.fields, preview=found)
     except errors.Conflict as problem:

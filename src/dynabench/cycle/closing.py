@@ -8,7 +8,7 @@ from dynabench import errors
 from dynabench.cycle import queries, service
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.releases import making
+from dynabench.releases import release_steps
 from dynabench.releases import service as releases
 from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import service as rounds
@@ -19,47 +19,49 @@ from dynabench.turns import TURNS
 POLL = 0.5
 
 
-def close(session: Session, turn: int, attempt: int) -> None:
-    """Close the turn's round, as of the turn's moment; one that is closed stays as it is."""
-    found = service.mine(session, turn, attempt, lock=True)
-    of = session.get_one(Round, found.round_id)
-    if of.state == RoundState.OPEN:
-        made = rounds.close_round(session, service.actor(session, found), found.task_id, of.number)
-        made.closed_at = service.moment_of(found)
+def close_round(session: Session, turn: int, attempt: int) -> None:
+    """Close the turn's round, with the turn's moment as its time; a round that is closed already stays as it is."""
+    cycle_turn = service.running_turn(session, turn, attempt, lock=True)
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    if round_.state == RoundState.OPEN:
+        closed = rounds.close_round(
+            session, service.acting_owner(session, cycle_turn), cycle_turn.task_id, round_.number
+        )
+        closed.closed_at = service.product_time(cycle_turn)
 
 
-def release(db: Database, settings: Settings, turn: int, attempt: int) -> None:
-    """Release the turn's round, step by step, each of which is found done after a crash. Raises `Problem`."""
-    id = db.write(_begin, turn, attempt)
-    while id is None:  # somebody else released the round by hand
+def release_round(db: Database, settings: Settings, turn: int, attempt: int) -> None:
+    """Release the turn's round. Each step skips what an earlier attempt has done. Raises `Problem`."""
+    release_id = db.write(_begin, turn, attempt)
+    while release_id is None:  # somebody else released the round by hand
         time.sleep(POLL)
-        id = db.write(_begin, turn, attempt)
+        release_id = db.write(_begin, turn, attempt)
     try:
-        with TURNS.shared(lambda: db.read(service.go_on, turn, attempt)):
-            making.freeze(db, settings, id)
-            made = making.write(db, settings, id)
-            written = making.datasets(db, settings, id)
-        db.write(releases.finish, id, made, *written)
+        with TURNS.shared(lambda: db.read(service.require_running, turn, attempt)):
+            release_steps.freeze_round(db, settings, release_id)
+            plan = release_steps.write_files(db, settings, release_id)
+            written = release_steps.store_datasets(db, settings, release_id)
+        db.write(releases.finish_release, release_id, plan, *written)
     except errors.Problem as problem:
-        db.write(releases.fail, id, problem.detail)
+        db.write(releases.fail_release, release_id, problem.detail)
         raise
 
 
 def _begin(session: Session, turn: int, attempt: int) -> int | None:
-    """The release of the turn's round, begun if it is not yet; None while another job makes it."""
-    found = service.mine(session, turn, attempt, lock=True)
-    of = session.get_one(Round, found.round_id)
-    made: Release | None = releases.of_round(session, found.task_id, of.number)
-    if made is not None and made.state in (ReleaseState.QUEUED, ReleaseState.WRITING) and made.job_id:
+    """Return the id of the round's release, begun if it is not yet; None while another job makes it."""
+    cycle_turn = service.running_turn(session, turn, attempt, lock=True)
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    current: Release | None = releases.release_of_round(session, cycle_turn.task_id, round_.number)
+    if current is not None and current.state in (ReleaseState.QUEUED, ReleaseState.WRITING) and current.job_id:
         return None
-    if made is None or made.state == ReleaseState.FAILED:
-        plan = service.plan_of(found)
-        rules = releases.rules_of(session, found.task_id, of.number, plan.release)
-        if session.scalar(queries.any_example(of.id)) is None:
+    if current is None or current.state == ReleaseState.FAILED:
+        plan = service.turn_plan(cycle_turn)
+        rules = releases.release_rules(session, cycle_turn.task_id, round_.number, plan.release)
+        if session.scalar(queries.any_example(round_.id)) is None:
             raise errors.Conflict(
-                _("Nothing was collected in round %(number)s, so there is nothing to release.", number=of.number)
+                _("Nothing was collected in round %(number)s, so there is nothing to release.", number=round_.number)
             )
-        person = service.actor(session, found)
-        made = releases.begin(session, person, found.task_id, of.number, rules, plan.anyway)
-        made.job_id = None
-    return made.id
+        person = service.acting_owner(session, cycle_turn)
+        current = releases.prepare_release(session, person, cycle_turn.task_id, round_.number, rules, plan.anyway)
+        current.job_id = None
+    return current.id

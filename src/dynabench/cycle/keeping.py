@@ -1,4 +1,4 @@
-"""Turns whose job ended without a word are told as failed."""
+"""Mark turns as failed whose job ended without reporting a result."""
 
 from sqlalchemy.orm import Session
 
@@ -9,21 +9,21 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.settings import Settings
 
-LOST = _("The job was begun many times and never ended. Resume the turn; the operator's log has more.")
+LOST_JOB = _("The job was begun many times and never ended. Resume the turn; the operator's log has more.")
 
 
 def tidy(database: Database, settings: Settings) -> None:
-    """Let turns fail that no job makes any more."""
-    going = {job: turn for job, turn in database.read(_going) if job}
+    """Mark turns as failed that no job works on any more."""
+    going = {job: turn for job, turn in database.read(_running_jobs) if job}
     for job in jobs.given_up(database, settings, list(going)):
         database.write(_lost, going[job], job)
 
 
-def _going(session: Session) -> list[tuple[str | None, int]]:
-    return [(job, turn) for job, turn in session.execute(queries.going())]
+def _running_jobs(session: Session) -> list[tuple[str | None, int]]:
+    return [(job, turn) for job, turn in session.execute(queries.running_jobs())]
 
 
 def _lost(session: Session, turn: int, job: str) -> None:
-    found = session.get_one(CycleTurn, turn, with_for_update=True)
-    if found.job_id == job:
-        service.fail(session, turn, found.attempt, LOST)
+    cycle_turn = session.get_one(CycleTurn, turn, with_for_update=True)
+    if cycle_turn.job_id == job:
+        service.fail_turn(session, turn, cycle_turn.attempt, LOST_JOB)

@@ -1,7 +1,8 @@
-"""The process in which a candidate is trained and then checked as a submission is.
+"""The child process that trains one candidate and checks it as submissions are checked.
 
-`registry.trial_process` runs it, and says what it is sent and answers. It ends when the worker does, and one at a time
-trains in a folder, so that a worker that is begun anew after a crash finds nobody else there.
+`registry.trial_process` starts it and defines its messages. The process ends with its worker, and a lock on
+its folder lets one process train there at a time, so that a worker that restarts after a crash has the folder
+to itself.
 """
 
 import fcntl
@@ -9,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dynabench.cycle import sources
-from dynabench.cycle.sources import Released
+from dynabench.cycle import training_sources
+from dynabench.cycle.training_sources import RoundRelease
 from dynabench.errors import Problem
 from dynabench.kit.child_process import ParentChannel
 from dynabench.language import _, kept
@@ -22,48 +23,48 @@ from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
 
 
-def learn(given: dict[str, Any], say: Any) -> dict[str, Any]:
-    """Train the candidate that `given` describes into `<folder>/model`, and check it; the report.
+def train_and_check(request: dict[str, Any], report_step: Any) -> dict[str, Any]:
+    """Train the candidate that `request` describes into `<folder>/model`, check it, and return the report.
 
-    What was trained before is found there, what was begun goes on.
+    A finished training is not repeated, and an unfinished one goes on from its checkpoints.
     """
-    config, folder = TaskConfig.parse(given["config"]), Path(given["folder"])
-    released = [Released(**each) for each in given["released"]]
+    config, folder = TaskConfig.parse(request["config"]), Path(request["folder"])
+    released = [RoundRelease(**item) for item in request["released"]]
     begun = time.monotonic()
-    say("reading")
+    report_step("reading")
     try:
-        made = sources.mix(get_settings(), config, released, given["outside"])
+        mix = training_sources.build_mix(get_settings(), config, released, request["outside"])
         retrain(
-            made,
+            mix,
             folder / "model",
-            name=given["name"],
-            method=given["method"],
-            base=given["base"],
-            seed=given["seed"],
-            epochs=given["epochs"],
-            minutes=given["minutes"],
+            name=request["name"],
+            method=request["method"],
+            base=request["base"],
+            seed=request["seed"],
+            epochs=request["epochs"],
+            minutes=request["minutes"],
             checkpoints=folder / "checkpoints",
-            progress=lambda stage, share, remark: say(f"{stage} {share:.0%} {remark}".strip()),
+            progress=lambda stage, share, remark: report_step(f"{stage} {share:.0%} {remark}".strip()),
         )
     except Problem as problem:
         return {"passed": False, "reason": kept(problem.detail) or problem.detail}
-    rows, seconds = sum(len(part.rows) for part in made.parts), time.monotonic() - begun
-    say("checking")
-    found = checking.check(folder / "model", config, lambda name: say(f"checking: {name}"), 0.2)
-    first = next((step for step in found.steps if step.state == StepState.FAILED), None)
+    rows, seconds = sum(len(part.rows) for part in mix.parts), time.monotonic() - begun
+    report_step("checking")
+    check_result = checking.check(folder / "model", config, lambda name: report_step(f"checking: {name}"), 0.2)
+    first = next((step for step in check_result.steps if step.state == StepState.FAILED), None)
     reason = _("%(step)s: %(told)s", step=in_words(first.name), told=in_words(first.told)) if first else ""
     return {"passed": first is None, "reason": kept(reason) or reason, "rows": rows, "seconds": round(seconds, 2)}
 
 
 def main() -> None:
-    """Do what the parent asks for."""
+    """Read the request from the parent process, train the candidate, and send the report."""
     parent = ParentChannel()
-    given = parent.receive()
-    folder = Path(given["folder"])
+    request = parent.receive()
+    folder = Path(request["folder"])
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        parent.send({"report": learn(given, lambda text: parent.send({"step": text}))})
+        parent.send({"report": train_and_check(request, lambda text: parent.send({"step": text}))})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The last step of a turn: the next round, with its targets; and taking a promotion back."""
+"""The last step of a turn, which drafts the next round with its targets; and the undoing of a promotion."""
 
 from collections.abc import Sequence
 
@@ -22,36 +22,39 @@ from dynabench.settings import Settings
 
 
 def next_round(session: Session, settings: Settings, turn: int, attempt: int) -> int:
-    """Draft the next round with what the turn decided, and open it if the plan says so and no other round is open; its
-    number. Done before, it stays as it was."""
-    found = service.mine(session, turn, attempt, lock=True)
-    if found.next_id is not None:
-        return session.get_one(Round, found.next_id).number
-    plan, of = service.plan_of(found), session.get_one(Round, found.round_id)
-    cards = [_card(each) for each in deciding.cards_of(session, turn)]
-    parents = [of.number, *plan.next.parents]
-    made = _draft(session, settings, found, of, cards, plan.next.ensemble, parents)
-    found.next_id = made.id
-    if plan.next.open and session.scalar(round_queries.open_round(found.task_id)) is None:
-        rounds.open_round(session, service.actor(session, found), found.task_id, made.number)
-        made.opened_at = service.moment_of(found)
-    return made.number
+    """Draft the next round with the turn's decision and return its number.
+
+    The round is opened if the plan says so and no other round of the task is open. A turn that has its next round
+    already stays as it is.
+    """
+    cycle_turn = service.running_turn(session, turn, attempt, lock=True)
+    if cycle_turn.next_id is not None:
+        return session.get_one(Round, cycle_turn.next_id).number
+    plan, round_ = service.turn_plan(cycle_turn), session.get_one(Round, cycle_turn.round_id)
+    cards = [_card(target) for target in deciding.next_targets(session, turn)]
+    parents = [round_.number, *plan.next.parents]
+    draft = _draft(session, settings, cycle_turn, round_, cards, plan.next.ensemble, parents)
+    cycle_turn.next_id = draft.id
+    if plan.next.open and session.scalar(round_queries.open_round(cycle_turn.task_id)) is None:
+        rounds.open_round(session, service.acting_owner(session, cycle_turn), cycle_turn.task_id, draft.number)
+        draft.opened_at = service.product_time(cycle_turn)
+    return draft.number
 
 
 def models_to_open(session: Session, turn: int, attempt: int) -> list[tuple[str, str]]:
     """Return the targets, by name and version, of the next round that the turn opens; none where it only drafts one."""
-    found = service.mine(session, turn, attempt)
-    if found.next_id is not None or not service.plan_of(found).next.open:
+    cycle_turn = service.running_turn(session, turn, attempt)
+    if cycle_turn.next_id is not None or not service.turn_plan(cycle_turn).next.open:
         return []
-    if session.scalar(round_queries.open_round(found.task_id)) is not None:
+    if session.scalar(round_queries.open_round(cycle_turn.task_id)) is not None:
         return []
-    cards = [_card(each) for each in deciding.cards_of(session, turn)]
-    of = session.get_one(Round, found.round_id)
-    return asked.models_named(cards, of.arms, _judge(session, found.task_id))
+    cards = [_card(target) for target in deciding.next_targets(session, turn)]
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    return asked.models_named(cards, round_.arms, _judge(session, cycle_turn.task_id))
 
 
 def _judge(session: Session, task: str) -> Card | None:
-    return resolving.judge(rounds.newest_config(session, task), [each.card for each in catalog.find() if each.card])
+    return resolving.judge(rounds.newest_config(session, task), [entry.card for entry in catalog.find() if entry.card])
 
 
 def _draft(
@@ -63,13 +66,13 @@ def _draft(
     ensemble: str,
     parents: Sequence[int],
 ) -> Round:
-    person, task = service.actor(session, turn), turn.task_id
+    person, task = service.acting_owner(session, turn), turn.task_id
     judge = _judge(session, task)
-    made = rounds.draft_round(session, person, task, cards, ensemble, like.arms, like.assign, judge)
-    made.created_at = service.moment_of(turn)
-    made.seed = int.from_bytes(keyed(settings.key, "round seed", f"{task} {made.number}")[:4], "big") >> 1
-    lineage.follow(session, task, made, parents)
-    return made
+    draft = rounds.draft_round(session, person, task, cards, ensemble, like.arms, like.assign, judge)
+    draft.created_at = service.product_time(turn)
+    draft.seed = int.from_bytes(keyed(settings.key, "round seed", f"{task} {draft.number}")[:4], "big") >> 1
+    lineage.add_parents(session, task, draft, parents)
+    return draft
 
 
 def _card(named: str) -> Card:
@@ -83,33 +86,36 @@ def _card(named: str) -> Card:
 def models_to_restore(session: Session, person: Person | None, task: str, id: int | None = None) -> list[Key]:
     """Return the models, by name and version, of the round that `undo` opens; none where it opens none, or refuses."""
     rounds.require(session, person, Action.RUN_CYCLE, task)
-    found = service.one(session, task, id)
-    after = session.get(Round, found.next_id) if found.next_id is not None else None
+    cycle_turn = service.find_turn(session, task, id)
+    after = session.get(Round, cycle_turn.next_id) if cycle_turn.next_id is not None else None
     if (
-        found.state != TurnState.DONE
-        or not found.report.get("promoted")
+        cycle_turn.state != TurnState.DONE
+        or not cycle_turn.report.get("promoted")
         or after is None
         or after.state != RoundState.OPEN
     ):
         return []
-    of = session.get_one(Round, found.round_id)
-    return asked.models_named([_card(each) for each in found.present], of.arms, _judge(session, task))
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    return asked.models_named([_card(target) for target in cycle_turn.present], round_.arms, _judge(session, task))
 
 
-def undo(session: Session, settings: Settings, person: Person | None, task: str, id: int | None = None) -> CycleTurn:
-    """Take a promotion back (owners): a new round with the targets of before takes the place of the turn's next round,
-    which is closed, since targets of a round that was opened never change. What was collected in it stays, and the new
-    round follows it; of one in which nothing was, the new round follows its parents.
+def undo_promotion(
+    session: Session, settings: Settings, person: Person | None, task: str, id: int | None = None
+) -> CycleTurn:
+    """Undo a promotion (owners): a new round with the earlier targets takes the place of the turn's next round.
 
-    Raises `Conflict` where nothing was promoted, or where rounds came after it.
+    The next round is closed, since the targets of an opened round never change; its examples stay. If it has
+    examples, the new round follows it; otherwise the new round follows its parents.
+
+    Raises `Conflict` where the turn promoted nothing, or where later rounds exist.
     """
     rounds.require(session, person, Action.RUN_CYCLE, task)
     rounds.task_locked(session, task)
-    found = service.one(session, task, id)
-    session.refresh(found, with_for_update=True)
-    if found.state != TurnState.DONE or not found.report.get("promoted") or found.next_id is None:
+    cycle_turn = service.find_turn(session, task, id)
+    session.refresh(cycle_turn, with_for_update=True)
+    if cycle_turn.state != TurnState.DONE or not cycle_turn.report.get("promoted") or cycle_turn.next_id is None:
         raise errors.Conflict(_("This turn promoted nothing that could be taken back."))
-    after = session.get_one(Round, found.next_id)
+    after = session.get_one(Round, cycle_turn.next_id)
     if session.scalar(round_queries.last_number(task)) != after.number or after.state not in (
         RoundState.DRAFT,
         RoundState.OPEN,
@@ -118,17 +124,17 @@ def undo(session: Session, settings: Settings, person: Person | None, task: str,
             _("Round %(number)s is over or has been followed already. Draft a round with other targets instead.",
               number=after.number)
         )  # fmt: skip
-    of = session.get_one(Round, found.round_id)
+    round_ = session.get_one(Round, cycle_turn.round_id)
     was_open = after.state == RoundState.OPEN
     collected = session.scalar(queries.any_example(after.id)) is not None
     if was_open:
         rounds.close_round(session, person, task, after.number)
-    parents = [after.number] if collected else [of.number, *service.plan_of(found).next.parents]
-    cards = [_card(each) for each in found.present]
-    made = _draft(session, settings, found, of, cards, of.fooled_when, parents)
-    made.created_at = after.created_at
+    parents = [after.number] if collected else [round_.number, *service.turn_plan(cycle_turn).next.parents]
+    cards = [_card(target) for target in cycle_turn.present]
+    restored = _draft(session, settings, cycle_turn, round_, cards, round_.fooled_when, parents)
+    restored.created_at = after.created_at
     if was_open and session.scalar(round_queries.open_round(task)) is None:
-        rounds.open_round(session, person, task, made.number)
-    found.state, found.back_id = TurnState.UNDONE, made.id
-    rounds.act(session, person, "cycle.undone", task=task, turn=found.id, round=made.number)
-    return found
+        rounds.open_round(session, person, task, restored.number)
+    cycle_turn.state, cycle_turn.back_id = TurnState.UNDONE, restored.id
+    rounds.act(session, person, "cycle.undone", task=task, turn=cycle_turn.id, round=restored.number)
+    return cycle_turn

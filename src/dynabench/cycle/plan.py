@@ -1,4 +1,4 @@
-"""The plan of a turn: which candidates learn from what, how one is promoted, and what the next round is like."""
+"""The plan of a turn: what the candidates are and train on, the rule of promotion, and the next round."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -13,18 +13,18 @@ Method = Literal["lora", "full", "head", "ngram"]
 Rule = Literal["fooling", "recency", "worst_round"]
 Short = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$")]
 Weight = Annotated[float, Field(gt=0, le=1000)]
-MOST = 16
+MAX_CANDIDATES = 16
 """Candidates of a turn, each seed counted."""
-LONGEST = 64 * 1024
+MAX_PLAN_CHARACTERS = 64 * 1024
 
 
-class Part(BaseModel):
-    """A section of the plan: no key that is not known."""
+class PlanSection(BaseModel):
+    """A section of the plan; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Candidate(Part):
+class Candidate(PlanSection):
     """A way to train, once with each of its seeds; `base` is another encoder for `lora` and `full`.
 
     For answers that are spans `method` is `lora` or `head`, from the shipped extractor on.
@@ -38,29 +38,29 @@ class Candidate(Part):
     minutes: Annotated[float, Field(gt=0, le=10_000)] | None = None
 
 
-class Outside(Part):
-    """Rows from elsewhere: a dataset of the task that is not hidden, at the version that is newest as the turn begins.
+class OutsideDataset(PlanSection):
+    """A dataset of the task that candidates train on besides the rounds, at its newest version when the turn begins.
 
-    What is trained on does not test any more: its board is no evidence for the candidates.
+    A hidden dataset is refused. A dataset that is trained on is no evidence for the candidates any more.
     """
 
     dataset: Annotated[str, Field(min_length=1, max_length=100)]
     weight: Weight = 1.0
 
 
-class Train(Part):
-    """What candidates learn from: the train parts of the releases of the round and of its ancestors.
+class TrainingPlan(PlanSection):
+    """The training data of candidates: the train parts of the releases of the round and of its ancestors.
 
-    A round that is k generations older than the newest counts (1 - `discount`)**k, times its own weight in `weights`
-    (by number, as text). `outside` comes besides.
+    A round that is k generations older than the newest counts (1 - `discount`)**k, times its own weight in
+    `weights` (by number, as text). The datasets in `outside` are added.
     """
 
     discount: Annotated[float, Field(ge=0, lt=1)] = 0.0
     weights: dict[Annotated[str, Field(pattern=r"^[1-9][0-9]{0,5}$")], Weight] = {}
-    outside: Annotated[list[Outside], Field(max_length=20)] = []
+    outside: Annotated[list[OutsideDataset], Field(max_length=20)] = []
 
 
-class Promote(Part):
+class PromotionRule(PlanSection):
     """The rule by which a candidate takes the targets' place (`promotion`).
 
     `surely` asks that the interval of the gain lies above 0, not the gain alone. `most_lost` is what a candidate may
@@ -82,64 +82,65 @@ class Promote(Part):
     with_present: bool = False
 
 
-class Next(Part):
-    """The round that comes: opened at once, or only drafted. `parents` are rounds that it follows beside this one."""
+class NextRoundPlan(PlanSection):
+    """The next round: opened at once, or only drafted. `parents` are rounds that it follows besides the turn's
+    round."""
 
     open: bool = True
     ensemble: Literal["any", "majority", "all"] = "any"
     parents: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=16)] = []
 
 
-class Plan(Part):
+class TurnPlan(PlanSection):
     """A whole turn. `release` changes the config's rules of releases; `anyway` releases in spite of warnings.
 
     `moment` dates what the turn makes instead of the moment at which it was asked for, so that a turn can be repeated
     elsewhere to the byte.
     """
 
-    candidates: Annotated[list[Candidate], Field(min_length=1, max_length=MOST)] = [Candidate(name="lora")]
-    train: Train = Train()
-    promote: Promote = Promote()
-    next: Next = Next()
+    candidates: Annotated[list[Candidate], Field(min_length=1, max_length=MAX_CANDIDATES)] = [Candidate(name="lora")]
+    train: TrainingPlan = TrainingPlan()
+    promote: PromotionRule = PromotionRule()
+    next: NextRoundPlan = NextRoundPlan()
     release: dict[str, Any] = {}
     anyway: bool = False
     moment: AwareDatetime | None = None
 
     @model_validator(mode="after")
-    def _few(self) -> "Plan":
-        names = [each.name for each in self.candidates]
+    def _few(self) -> "TurnPlan":
+        names = [candidate.name for candidate in self.candidates]
         if len(set(names)) < len(names):
             raise ValueError("Two candidates have one name.")
-        if sum(len(set(each.seeds)) for each in self.candidates) > MOST:
-            raise ValueError(f"A turn trains {MOST} models at most, each seed counted.")
+        if sum(len(set(candidate.seeds)) for candidate in self.candidates) > MAX_CANDIDATES:
+            raise ValueError(f"A turn trains {MAX_CANDIDATES} models at most, each seed counted.")
         return self
 
-    def at(self, asked: datetime) -> datetime:
-        """The moment that the turn's products bear."""
-        return self.moment or asked
+    def at(self, requested_at: datetime) -> datetime:
+        """Return the time that the turn's products bear: the plan's moment, else the time of the request."""
+        return self.moment or requested_at
 
     def runs(self) -> list[tuple[Candidate, int]]:
-        """Each candidate with each of its seeds, in the plan's order."""
-        return [(each, seed) for each in self.candidates for seed in dict.fromkeys(each.seeds)]
+        """Return each candidate with each of its seeds, in the plan's order."""
+        return [(candidate, seed) for candidate in self.candidates for seed in dict.fromkeys(candidate.seeds)]
 
 
-def read(document: Any) -> Plan:
-    """The plan that a document describes. Raises `Invalid` by dotted path."""
+def read_plan(document: Any) -> TurnPlan:
+    """Return the plan that a document describes. Raises `Invalid` with the dotted path of each bad key."""
     try:
-        return Plan.model_validate(document or {})
+        return TurnPlan.model_validate(document or {})
     except ValidationError as problem:
         wrong = {
-            ".".join(map(str, each["loc"])) or "plan": each["msg"].removeprefix("Value error, ")
-            for each in problem.errors()
+            ".".join(map(str, problem_entry["loc"])) or "plan": problem_entry["msg"].removeprefix("Value error, ")
+            for problem_entry in problem.errors()
         }
         raise errors.Invalid(wrong) from None
 
 
-def parse(text: str) -> Plan:
-    """The plan that YAML or JSON `text` holds; an empty one is the plan as it is by default. Raises `Invalid`."""
-    if len(text) > LONGEST:
-        raise errors.Invalid({"plan": _("A plan has %(longest)s KiB at most.", longest=LONGEST // 1024)})
+def parse_plan(text: str) -> TurnPlan:
+    """Return the plan that YAML or JSON `text` holds; an empty text is the default plan. Raises `Invalid`."""
+    if len(text) > MAX_PLAN_CHARACTERS:
+        raise errors.Invalid({"plan": _("A plan has %(longest)s KiB at most.", longest=MAX_PLAN_CHARACTERS // 1024)})
     try:
-        return read(yaml.safe_load(text))
+        return read_plan(yaml.safe_load(text))
     except (yaml.YAMLError, RecursionError) as problem:
         raise errors.Invalid({"plan": _("This is not valid YAML: %(problem)s", problem=str(problem)[:300])}) from None

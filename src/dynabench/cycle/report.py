@@ -1,11 +1,11 @@
-"""The report of a turn as it is kept: codes and numbers, which `telling` puts into words for whoever reads them."""
+"""The report of a turn as it is stored: codes and numbers, which `report_text` turns into translated sentences."""
 
 from typing import Any
 
 from pydantic import BaseModel
 
-from dynabench.cycle.plan import Promote
-from dynabench.cycle.promotion import Decision, Figure, Weighed
+from dynabench.cycle.plan import PromotionRule
+from dynabench.cycle.promotion import CandidateRating, IntervalFigure, PromotionDecision
 
 
 class TurnFigureOut(BaseModel):
@@ -17,13 +17,13 @@ class TurnFigureOut(BaseModel):
     n: int = 0
 
     @classmethod
-    def of(cls, figure: Figure) -> "TurnFigureOut":
-        """As JSON has it."""
+    def of(cls, figure: IntervalFigure) -> "TurnFigureOut":
+        """Make the schema from a figure of the rules."""
         return cls(value=figure.value, low=figure.low, high=figure.high, n=figure.n)
 
-    def figure(self) -> Figure:
-        """As rules have it."""
-        return Figure(self.value, self.low, self.high, self.n)
+    def figure(self) -> IntervalFigure:
+        """Return the figure that the rules compute with."""
+        return IntervalFigure(self.value, self.low, self.high, self.n)
 
 
 class WeighedOut(BaseModel):
@@ -55,10 +55,13 @@ class RoundChangeOut(BaseModel):
 
 
 class TurnReport(BaseModel):
-    """What came of a turn. `old` is the best present target, `new` the one it is compared with by round: the first that
-    was promoted, else the best candidate. `excluded` are candidates that could not be compared, with the reason: a code
-    of `telling.EXCLUDED`, or what ended the training. `neutral` names the turn's neutral datasets; it is null in
-    reports of earlier versions. `why`, the decision in words, is made whenever it is read."""
+    """The result of a turn.
+
+    `old` is the best present target, `new` the model that it is compared with by round: the first promoted
+    candidate, else the best one. `excluded` has the candidates that could not be compared, each with the reason:
+    a code of `report_text.EXCLUDED`, or the text that ended the training. `neutral` names the turn's neutral
+    datasets; it is null in reports of earlier versions. `why`, the decision in words, is written for each reader.
+    """
 
     rule: dict[str, Any] = {}
     old: str = ""
@@ -74,8 +77,8 @@ class TurnReport(BaseModel):
     models: dict[str, str] = {}
 
     @classmethod
-    def of(cls, rule: Promote, decision: Decision | None = None, **more: Any) -> "TurnReport":
-        """That of a decision by a rule; without one where nothing could be compared."""
+    def of(cls, rule: PromotionRule, decision: PromotionDecision | None = None, **more: Any) -> "TurnReport":
+        """Make the report of a decision by a rule; without a decision, of a turn in which nothing could be compared."""
         if decision is None:
             return cls(rule=rule.model_dump(), **more)
         return cls(
@@ -84,15 +87,15 @@ class TurnReport(BaseModel):
             promoted=list(decision.promoted),
             level=decision.level,
             present={name: TurnFigureOut.of(figure) for name, figure in decision.figures},
-            candidates=[weighed(each) for each in decision.candidates],
+            candidates=[candidate_rating_out(rating) for rating in decision.candidates],
             **more,
         )
 
 
-def weighed(each: Weighed) -> WeighedOut:
-    """A candidate as JSON has it."""
+def candidate_rating_out(rating: CandidateRating) -> WeighedOut:
+    """Return a candidate's rating as the JSON API shows it."""
     return WeighedOut(
-        name=each.name, figure=TurnFigureOut.of(each.figure), gain=TurnFigureOut.of(each.gain),
-        mean=TurnFigureOut.of(each.mean), passes=each.passes, lacks=list(each.lacks),
-        neutral={name: TurnFigureOut.of(figure) for name, figure in each.neutral},
+        name=rating.name, figure=TurnFigureOut.of(rating.figure), gain=TurnFigureOut.of(rating.gain),
+        mean=TurnFigureOut.of(rating.mean), passes=rating.passes, lacks=list(rating.lacks),
+        neutral={name: TurnFigureOut.of(figure) for name, figure in rating.neutral},
     )  # fmt: skip

@@ -1,17 +1,17 @@
-"""What the JSON API of the cycle takes and gives."""
+"""Schemas of the cycle's JSON API."""
 
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field, SkipValidation
 
-from dynabench.cycle.foresight import Foreseen
 from dynabench.cycle.report import TurnReport
+from dynabench.cycle.turn_preview import Foreseen
 from dynabench.rounds.schemas import Strict
 
 
 class TurnIn(Strict):
-    """A turn to be begun: with which round, by default the one that is open, and the plan, as YAML would hold it."""
+    """A turn to be started: its round, by default the open one, and the plan as an object with the keys of the YAML."""
 
     round: int | None = Field(None, ge=1, le=100_000)
     plan: dict[str, Any] = Field({}, description="What is absent is as the plan has it by default.")
@@ -32,7 +32,7 @@ class CandidateOut(BaseModel):
 
 
 class TurnProgressOut(BaseModel):
-    """How far a turn is: the step, what it does, and how many of how many of the step's parts are done."""
+    """The progress of a turn: the step, its present activity, and the number of its parts that are done, of all."""
 
     step: str
     what: str = ""

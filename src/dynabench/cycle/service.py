@@ -1,7 +1,7 @@
-"""Turns of the cycle: asked for, paused, resumed, and what a job notes of them. Knows no web framework.
+"""The rules of turns: starting, pausing, resuming, and the state that a job writes. Knows no web framework.
 
-A turn's steps follow `STEPS`. What each has done is found in the database and on disk, so that a step that is run
-again, after a crash, a pause or a failure, does only what is left.
+A turn's steps follow `STEPS`. The results of each step are in the database and on disk, so that a step that
+is run again, after a crash, a pause or a failure, does only what remains.
 """
 
 from datetime import datetime
@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
-from dynabench.cycle import naming, neutral, queries, sources, telling
-from dynabench.cycle.plan import Method, Plan
+from dynabench.cycle import candidate_names, neutral_guard, queries, report_text, training_sources
+from dynabench.cycle.plan import Method, TurnPlan
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn, TurnState
 from dynabench.db import now
 from dynabench.language import _
@@ -31,143 +31,157 @@ KIND = "turn_cycle"
 STEPS = ("close", "release", "train", "evaluate", "decide", "open")
 
 
-class Stopped(Exception):
-    """This turn goes on no more in this job: it was paused, ended, or begun anew by another."""
+class TurnStopped(Exception):
+    """Raised when a job must leave its turn: the turn was paused, has ended, or a later attempt runs it."""
 
 
-def start(session: Session, person: Person | None, task: str, plan: Plan, number: int | None = None) -> CycleTurn:
-    """Ask for a turn that begins with round `number`, by default the one that is open, else the newest that was opened.
+def start_turn(
+    session: Session, person: Person | None, task: str, plan: TurnPlan, number: int | None = None
+) -> CycleTurn:
+    """Start a turn that begins with round `number`, by default the open one, else the newest that was opened.
 
-    Owners; None is the operator. Raises `Conflict` while another turn is open, and `Invalid` for a plan that does not
-    fit the task.
+    For owners; `person` None is the operator. Raises `Conflict` while another turn is open, and `Invalid` for a
+    plan that does not fit the task.
     """
     rounds.require(session, person, Action.RUN_CYCLE, task)
     rounds.task_locked(session, task)
-    last = session.scalars(queries.newest(task).limit(1)).first()
-    if last is not None and last.state in queries.OPEN and last.state != TurnState.FAILED:
+    last = session.scalars(queries.turns_of_task(task).limit(1)).first()
+    if last is not None and last.state in queries.OPEN_STATES and last.state != TurnState.FAILED:
         raise errors.Conflict(_("A turn of this task is %(state)s. Let it end first.", state=last.state))
-    of = round_for(session, task, number)
-    check(session, person, task, of, plan)
-    neutral.check(session, task, plan)
-    made = CycleTurn(task_id=task, round_id=of.id, plan=plan.model_dump(mode="json"))
-    made.present = [f"{each.model}@{each.version}" for each in of.targets]
-    made.outside = sources.outside(session, task, plan)
-    made.created_by = person.id if person else None
-    session.add(made)
+    round_ = starting_round(session, task, number)
+    check_plan(session, person, task, round_, plan)
+    neutral_guard.check_datasets(session, task, plan)
+    cycle_turn = CycleTurn(task_id=task, round_id=round_.id, plan=plan.model_dump(mode="json"))
+    cycle_turn.present = [f"{target.model}@{target.version}" for target in round_.targets]
+    cycle_turn.outside = training_sources.outside_datasets(session, task, plan)
+    cycle_turn.created_by = person.id if person else None
+    session.add(cycle_turn)
     session.flush()
     for position, (candidate, seed) in enumerate(plan.runs()):
-        name = naming.model(task, of.number, candidate.name, seed)
-        one = CycleCandidate(turn_id=made.id, position=position, name=name, method=candidate.method, seed=seed)
-        session.add(one)
-    _enqueue(session, made)
-    rounds.act(session, person, "cycle.started", task=task, turn=made.id, round=of.number)
-    return made
+        name = candidate_names.model_name(task, round_.number, candidate.name, seed)
+        row = CycleCandidate(turn_id=cycle_turn.id, position=position, name=name, method=candidate.method, seed=seed)
+        session.add(row)
+    _enqueue(session, cycle_turn)
+    rounds.act(session, person, "cycle.started", task=task, turn=cycle_turn.id, round=round_.number)
+    return cycle_turn
 
 
-def round_for(session: Session, task: str, number: int | None) -> Round:
-    """The round that a turn begins with; raises `Conflict` for a draft, or where none was ever opened."""
+def starting_round(session: Session, task: str, number: int | None) -> Round:
+    """Return the round that a turn begins with; raises `Conflict` for a draft, or where none was ever opened."""
     rounds.task(session, task)
     if number is not None:
-        found = rounds.round_of(session, task, number)
+        round_ = rounds.round_of(session, task, number)
     else:
-        known = session.scalars(round_queries.rounds(task)).all()
-        opened = [each for each in known if each.state != RoundState.DRAFT]
-        current = next((each for each in opened if each.state == RoundState.OPEN), opened[0] if opened else None)
+        task_rounds = session.scalars(round_queries.rounds(task)).all()
+        opened = [candidate for candidate in task_rounds if candidate.state != RoundState.DRAFT]
+        current = next(
+            (candidate for candidate in opened if candidate.state == RoundState.OPEN), opened[0] if opened else None
+        )
         if current is None:
             raise errors.Conflict(_("No round of this task was opened yet, so there is nothing to turn."))
-        found = current
-    if found.state == RoundState.DRAFT:
-        raise errors.Conflict(_("Round %(number)s was never opened.", number=found.number))
-    return found
+        round_ = current
+    if round_.state == RoundState.DRAFT:
+        raise errors.Conflict(_("Round %(number)s was never opened.", number=round_.number))
+    return round_
 
 
-def check(session: Session, person: Person | None, task: str, of: Round, plan: Plan) -> None:
-    """Raises `Invalid` for a plan that does not fit the task or its round, and `Conflict` for a round without anything;
-    only the operator names folders."""
-    wrong = {}
-    if person is not None and (odd := [each for each in plan.candidates if each.base and not _of_hub(each.base)]):
-        wrong["candidates.base"] = _("%(base)s is no model of the hub, owner/name.", base=odd[0].base)
+def check_plan(session: Session, person: Person | None, task: str, round_: Round, plan: TurnPlan) -> None:
+    """Raise `Invalid` for a plan that does not fit the task or its round, `Conflict` for a round without examples.
+
+    Only the operator (`person` None) may name folders as a base.
+    """
+    problems = {}
+    if person is not None and (
+        folder_bases := [item for item in plan.candidates if item.base and not _of_hub(item.base)]
+    ):
+        problems["candidates.base"] = _("%(base)s is no model of the hub, owner/name.", base=folder_bases[0].base)
     config = rounds.newest_config(session, task)
-    if told := unfit(config):
-        wrong["candidates"] = told
-    elif strange := [each.method for each in plan.candidates if each.method not in ways(config)]:
-        wrong["candidates.method"] = _(
-            "%(method)s learns no spans; take one of %(ways)s.", method=strange[0], ways=", ".join(ways(config))
+    if message := unfit_reason(config):
+        problems["candidates"] = message
+    elif unknown_methods := [item.method for item in plan.candidates if item.method not in training_methods(config)]:
+        problems["candidates.method"] = _(
+            "%(method)s learns no spans; take one of %(ways)s.",
+            method=unknown_methods[0],
+            ways=", ".join(training_methods(config)),
         )
-    if not of.targets:
-        wrong["round"] = _("Round %(number)s has no target that candidates could beat.", number=of.number)
-    if plan.moment is not None and not (of.opened_at or of.created_at) <= plan.moment <= now():
-        wrong["moment"] = _("Give a moment after the round was opened, and not in the future.")
-    known = {each.number for each in session.scalars(round_queries.rounds(task))}
-    if strangers := [number for number in plan.next.parents if number not in known]:
-        wrong["next.parents"] = _("There is no earlier round %(number)s.", number=strangers[0])
+    if not round_.targets:
+        problems["round"] = _("Round %(number)s has no target that candidates could beat.", number=round_.number)
+    if plan.moment is not None and not (round_.opened_at or round_.created_at) <= plan.moment <= now():
+        problems["moment"] = _("Give a moment after the round was opened, and not in the future.")
+    numbers = {item.number for item in session.scalars(round_queries.rounds(task))}
+    if unknown_parents := [number for number in plan.next.parents if number not in numbers]:
+        problems["next.parents"] = _("There is no earlier round %(number)s.", number=unknown_parents[0])
     for place, (candidate, seed) in enumerate(plan.runs()):
-        if naming.taken(session, task, naming.model(task, of.number, candidate.name, seed)):
-            wrong[f"candidates.{place}.name"] = _("Another task has a model of this name. Choose another.")
-    if wrong:
-        raise errors.Invalid(wrong)
-    if of.state in (RoundState.OPEN, RoundState.CLOSED) and session.scalar(queries.any_example(of.id)) is None:
-        raise errors.Conflict(_("Nothing was collected in round %(number)s yet.", number=of.number))
+        if candidate_names.is_taken(
+            session, task, candidate_names.model_name(task, round_.number, candidate.name, seed)
+        ):
+            problems[f"candidates.{place}.name"] = _("Another task has a model of this name. Choose another.")
+    if problems:
+        raise errors.Invalid(problems)
+    if round_.state in (RoundState.OPEN, RoundState.CLOSED) and session.scalar(queries.any_example(round_.id)) is None:
+        raise errors.Conflict(_("Nothing was collected in round %(number)s yet.", number=round_.number))
 
 
 def _of_hub(base: str) -> bool:
     return HUB_ID.fullmatch(base) is not None and ".." not in base
 
 
-def unfit(config: TaskConfig) -> str:
-    """Why the cycle trains no models for a task; empty where it does."""
+def unfit_reason(config: TaskConfig) -> str:
+    """Return the reason why the cycle trains no models for a task; empty if it does."""
     if len(config.answer) != 1:
         return _("The cycle trains models that answer one thing; this task asks for more.")
     return shapes.unfit(config)
 
 
-def ways(config: TaskConfig) -> tuple[Method, ...]:
-    """In which ways models can be trained for a task; empty where they cannot."""
-    return () if unfit(config) else Shape.of(config).methods
+def training_methods(config: TaskConfig) -> tuple[Method, ...]:
+    """Return the methods by which models can be trained for a task; empty if there are none."""
+    return () if unfit_reason(config) else Shape.of(config).methods
 
 
-def one(session: Session, task: str, id: int | None = None) -> CycleTurn:
-    """A turn of a task, by default its newest; `NotFound`."""
-    found = session.get(CycleTurn, id) if id is not None else session.scalars(queries.newest(task).limit(1)).first()
-    if found is None or found.task_id != task:
+def find_turn(session: Session, task: str, id: int | None = None) -> CycleTurn:
+    """Return a turn of a task, by default the newest; raises `NotFound`."""
+    cycle_turn = (
+        session.get(CycleTurn, id) if id is not None else session.scalars(queries.turns_of_task(task).limit(1)).first()
+    )
+    if cycle_turn is None or cycle_turn.task_id != task:
         rounds.task(session, task)
         raise errors.NotFound(_("There is no such turn of %(task)s.", task=task))
-    return found
+    return cycle_turn
 
 
-def pause(session: Session, person: Person | None, task: str, id: int | None = None) -> CycleTurn:
-    """Let a turn rest: what it does now ends soon, and nothing that is done gets lost."""
-    found = _locked(session, person, task, id)
-    if found.state not in queries.GOING:
-        raise errors.Conflict(_("This turn is %(state)s.", state=found.state))
-    found.state = TurnState.PAUSED
-    rounds.act(session, person, "cycle.paused", task=task, turn=found.id)
-    return found
+def pause_turn(session: Session, person: Person | None, task: str, id: int | None = None) -> CycleTurn:
+    """Pause a turn (owners): its present step ends soon, and no finished work is lost."""
+    cycle_turn = _locked(session, person, task, id)
+    if cycle_turn.state not in queries.RUNNING_STATES:
+        raise errors.Conflict(_("This turn is %(state)s.", state=cycle_turn.state))
+    cycle_turn.state = TurnState.PAUSED
+    rounds.act(session, person, "cycle.paused", task=task, turn=cycle_turn.id)
+    return cycle_turn
 
 
-def resume(session: Session, person: Person | None, task: str, id: int | None = None) -> CycleTurn:
-    """Let a turn go on that was paused or failed, from where it was; candidates that failed are trained again."""
-    found = _locked(session, person, task, id)
-    if found.state not in (TurnState.PAUSED, TurnState.FAILED):
-        raise errors.Conflict(_("This turn is %(state)s.", state=found.state))
-    last = one(session, task)
-    if last.id != found.id:
+def resume_turn(session: Session, person: Person | None, task: str, id: int | None = None) -> CycleTurn:
+    """Resume a turn that was paused or failed, from its present step; candidates that failed are trained again."""
+    cycle_turn = _locked(session, person, task, id)
+    if cycle_turn.state not in (TurnState.PAUSED, TurnState.FAILED):
+        raise errors.Conflict(_("This turn is %(state)s.", state=cycle_turn.state))
+    last = find_turn(session, task)
+    if last.id != cycle_turn.id:
         raise errors.Conflict(_("A later turn was begun, so this one goes on no more."))
-    for each in session.scalars(queries.candidates(found.id)):
-        if each.state == CandidateState.FAILED:
-            each.state, each.reason = CandidateState.WAITING, ""
-    found.attempt += 1
-    found.state, found.reason, found.ended_at = TurnState.QUEUED, "", None
-    _enqueue(session, found)
-    rounds.act(session, person, "cycle.resumed", task=task, turn=found.id)
-    return found
+    for candidate in session.scalars(queries.candidates_of_turn(cycle_turn.id)):
+        if candidate.state == CandidateState.FAILED:
+            candidate.state, candidate.reason = CandidateState.WAITING, ""
+    cycle_turn.attempt += 1
+    cycle_turn.state, cycle_turn.reason, cycle_turn.ended_at = TurnState.QUEUED, "", None
+    _enqueue(session, cycle_turn)
+    rounds.act(session, person, "cycle.resumed", task=task, turn=cycle_turn.id)
+    return cycle_turn
 
 
 def _locked(session: Session, person: Person | None, task: str, id: int | None) -> CycleTurn:
     rounds.require(session, person, Action.RUN_CYCLE, task)
-    found = one(session, task, id)
-    session.refresh(found, with_for_update=True)
-    return found
+    cycle_turn = find_turn(session, task, id)
+    session.refresh(cycle_turn, with_for_update=True)
+    return cycle_turn
 
 
 def _enqueue(session: Session, turn: CycleTurn) -> None:
@@ -175,68 +189,72 @@ def _enqueue(session: Session, turn: CycleTurn) -> None:
     turn.job_id = jobs.enqueue(session, KIND, payload, turn.created_by).id
 
 
-def mine(session: Session, turn: int, attempt: int, lock: bool = False) -> CycleTurn:
-    """The turn, as long as it goes on and this attempt is the last; else raises `Stopped`."""
-    found = session.get_one(CycleTurn, turn, with_for_update=lock, populate_existing=lock)
-    if found.state not in queries.GOING or found.attempt != attempt:
-        raise Stopped
-    return found
+def running_turn(session: Session, turn: int, attempt: int, lock: bool = False) -> CycleTurn:
+    """Return the turn while it runs and this attempt is the last; otherwise raise `TurnStopped`."""
+    cycle_turn = session.get_one(CycleTurn, turn, with_for_update=lock, populate_existing=lock)
+    if cycle_turn.state not in queries.RUNNING_STATES or cycle_turn.attempt != attempt:
+        raise TurnStopped
+    return cycle_turn
 
 
-def go_on(session: Session, turn: int, attempt: int) -> None:
-    """Raises `Stopped` where `mine` does."""
-    mine(session, turn, attempt)
+def require_running(session: Session, turn: int, attempt: int) -> None:
+    """Raise `TurnStopped` where `running_turn` does."""
+    running_turn(session, turn, attempt)
 
 
-def begin(session: Session, turn: int, attempt: int, step: str) -> None:
-    """Note that a turn is at a step."""
-    found = mine(session, turn, attempt, lock=True)
-    found.state, found.step = TurnState.RUNNING, step
+def enter_step(session: Session, turn: int, attempt: int, step: str) -> None:
+    """Record that a turn has reached a step."""
+    cycle_turn = running_turn(session, turn, attempt, lock=True)
+    cycle_turn.state, cycle_turn.step = TurnState.RUNNING, step
 
 
-def plan_of(turn: CycleTurn) -> Plan:
+def turn_plan(turn: CycleTurn) -> TurnPlan:
     """The turn's plan."""
-    return Plan.model_validate(turn.plan)
+    return TurnPlan.model_validate(turn.plan)
 
 
-def moment_of(turn: CycleTurn) -> datetime:
-    """The moment that what the turn makes bears."""
-    return plan_of(turn).at(turn.created_at)
+def product_time(turn: CycleTurn) -> datetime:
+    """Return the time that the turn's products bear."""
+    return turn_plan(turn).at(turn.created_at)
 
 
-def actor(session: Session, turn: CycleTurn) -> Person | None:
-    """Who asked for it, as long as they own the task; else it is the platform's own act."""
+def acting_owner(session: Session, turn: CycleTurn) -> Person | None:
+    """Return the person who started the turn while they own the task; else None, the platform itself."""
     person = session.get(Person, turn.created_by) if turn.created_by else None
     return person if may.may_in(session, person, Action.RUN_CYCLE, turn.task_id) else None
 
 
-def fail(session: Session, turn: int, attempt: int, reason: str) -> None:
-    """Let a turn fail; it can be resumed."""
-    found = session.get_one(CycleTurn, turn, with_for_update=True)
-    if found.state in queries.GOING and found.attempt == attempt:
-        found.state, found.reason, found.ended_at = TurnState.FAILED, telling.short(reason), now()
-        tell(session, found, _("The turn of %(task)s stopped.", task=found.task_id))
+def fail_turn(session: Session, turn: int, attempt: int, reason: str) -> None:
+    """Mark a turn as failed, with the reason, and notify its starter; it can be resumed."""
+    cycle_turn = session.get_one(CycleTurn, turn, with_for_update=True)
+    if cycle_turn.state in queries.RUNNING_STATES and cycle_turn.attempt == attempt:
+        cycle_turn.state, cycle_turn.reason, cycle_turn.ended_at = (
+            TurnState.FAILED,
+            report_text.shorten_reason(reason),
+            now(),
+        )
+        notify_starter(session, cycle_turn, _("The turn of %(task)s stopped.", task=cycle_turn.task_id))
 
 
-def end(session: Session, turn: int, attempt: int) -> None:
-    """Let a turn be done."""
-    found = mine(session, turn, attempt, lock=True)
-    found.state, found.ended_at = TurnState.DONE, now()
-    tell(session, found, _("The turn of %(task)s is done.", task=found.task_id))
-    rounds.act(session, actor(session, found), "cycle.done", task=found.task_id, turn=found.id)
+def finish_turn(session: Session, turn: int, attempt: int) -> None:
+    """Mark a turn as done and notify its starter."""
+    cycle_turn = running_turn(session, turn, attempt, lock=True)
+    cycle_turn.state, cycle_turn.ended_at = TurnState.DONE, now()
+    notify_starter(session, cycle_turn, _("The turn of %(task)s is done.", task=cycle_turn.task_id))
+    rounds.act(session, acting_owner(session, cycle_turn), "cycle.done", task=cycle_turn.task_id, turn=cycle_turn.id)
 
 
-def tell(session: Session, turn: CycleTurn, text: str) -> None:
-    """Let whoever asked for the turn know."""
+def notify_starter(session: Session, turn: CycleTurn, text: str) -> None:
+    """Send a notice to the person who started the turn."""
     if turn.created_by is not None:
-        notices.tell(session, turn.created_by, "dataset", text, link=page(turn))
+        notices.tell(session, turn.created_by, "dataset", text, link=page_path(turn))
 
 
-def page(turn: CycleTurn) -> str:
-    """Where the console tells of a turn."""
+def page_path(turn: CycleTurn) -> str:
+    """Return the path of the turn's page in the console."""
     return f"/tasks/{turn.task_id}/manage/cycle/{turn.id}"
 
 
-def told(turn: CycleTurn) -> dict[str, Any]:
-    """A turn in short, for logs and commands."""
+def turn_summary(turn: CycleTurn) -> dict[str, Any]:
+    """Return a short summary of a turn, for logs and commands."""
     return {"turn": turn.id, "task": turn.task_id, "state": turn.state, "step": turn.step, "reason": turn.reason}

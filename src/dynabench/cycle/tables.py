@@ -1,4 +1,4 @@
-"""The turns of the cycle with their candidates, and which rounds a round follows."""
+"""The tables of turns, their candidates, and the parents of rounds."""
 
 from datetime import datetime
 from enum import StrEnum

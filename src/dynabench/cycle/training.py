@@ -1,4 +1,4 @@
-"""The candidates of a turn: trained one after the other, each in a process of its own, and entered for the task."""
+"""The training of a turn's candidates, one after the other, each in a process of its own, and their submission."""
 
 import contextlib
 import shutil
@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.cycle import queries, service, sources, telling
+from dynabench.cycle import queries, report_text, service, training_sources
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn
 from dynabench.db import Database
 from dynabench.language import _
@@ -18,76 +18,83 @@ from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
 from dynabench.registry import submission_queries, submissions
 from dynabench.registry.tables import Submission
-from dynabench.registry.trial_process import Limits, run_trial
+from dynabench.registry.trial_process import TrialLimits, run_trial
 from dynabench.rounds import queries as round_queries
 from dynabench.settings import Settings
 
-MODULE = "dynabench.cycle.learner"
-LONGEST = 7 * 24 * 3600.0
+PROCESS_MODULE = "dynabench.cycle.learner"
+MAX_TRAINING_SECONDS = 7 * 24 * 3600.0
 """Seconds that a candidate may be trained at most."""
 
 
-def folder(settings: Settings, turn: int, position: int) -> Path:
-    """Where a candidate is trained."""
+def training_folder(settings: Settings, turn: int, position: int) -> Path:
+    """Return the folder in which a candidate is trained."""
     return settings.folder / "cycles" / f"{turn}-{position}"
 
 
-def waiting(session: Session, turn: int, attempt: int) -> list[int]:
-    """The candidates that are not trained yet, by their places."""
-    service.mine(session, turn, attempt)
-    return [each.position for each in session.scalars(queries.candidates(turn)) if each.state == CandidateState.WAITING]
+def waiting_positions(session: Session, turn: int, attempt: int) -> list[int]:
+    """Return the positions of the candidates that are not trained yet."""
+    service.running_turn(session, turn, attempt)
+    return [
+        candidate.position
+        for candidate in session.scalars(queries.candidates_of_turn(turn))
+        if candidate.state == CandidateState.WAITING
+    ]
 
 
-def train(
-    db: Database, settings: Settings, turn: int, attempt: int, position: int, heard: Callable[[str], object]
+def train_candidate(
+    db: Database, settings: Settings, turn: int, attempt: int, position: int, report_step: Callable[[str], object]
 ) -> str:
-    """Train a candidate and enter it, or note why that failed; its state. Found done, it is passed over.
+    """Train a candidate and submit it, or record the failure; return its state. A trained candidate is skipped.
 
-    Raises `Stopped` where the turn was paused meanwhile: training goes on from where it was when it is resumed.
+    Raises `TurnStopped` where the turn was paused meanwhile: training goes on from its checkpoints after a
+    resume.
     """
-    given = db.read(_given, settings, turn, attempt, position)
-    if given is None:
+    request = db.read(_training_request, settings, turn, attempt, position)
+    if request is None:
         return "ready"
-    limits = Limits(LONGEST, settings.check_memory_mb * 2**20)
+    limits = TrialLimits(MAX_TRAINING_SECONDS, settings.check_memory_mb * 2**20)
     env = {"DYNABENCH_HOME": str(settings.home), "DYNABENCH_DATABASE_URL": "", "DYNABENCH_SECRET": ""}
-    ended = run_trial(given, limits, heard, lambda: _over(db, turn, attempt), env, MODULE)
-    if ended.code == "cancelled":
-        raise service.Stopped
-    report = ended.report or {"passed": False, "reason": ended.reason}
+    trial = run_trial(request, limits, report_step, lambda: _is_stopped(db, turn, attempt), env, PROCESS_MODULE)
+    if trial.code == "cancelled":
+        raise service.TurnStopped
+    report = trial.report or {"passed": False, "reason": trial.reason}
     if not report["passed"]:
-        return db.write(_failed, turn, attempt, position, telling.reread(report["reason"]))
-    place = Path(given["folder"])
-    card = spec.card(place / "model")
-    _put(settings, place / "model", card)
-    state = db.write(_entered, turn, attempt, position, card, report)
-    shutil.rmtree(place, ignore_errors=True)
+        return db.write(_record_failure, turn, attempt, position, report_text.restore_reason(report["reason"]))
+    workplace = Path(request["folder"])
+    card = spec.card(workplace / "model")
+    _install_model(settings, workplace / "model", card)
+    state = db.write(_record_submission, turn, attempt, position, card, report)
+    shutil.rmtree(workplace, ignore_errors=True)
     return state
 
 
-def _over(db: Database, turn: int, attempt: int) -> bool:
+def _is_stopped(db: Database, turn: int, attempt: int) -> bool:
     try:
-        db.read(service.mine, turn, attempt)
-    except service.Stopped:
+        db.read(service.running_turn, turn, attempt)
+    except service.TurnStopped:
         return True
     return False
 
 
-def _given(session: Session, settings: Settings, turn: int, attempt: int, position: int) -> dict[str, Any] | None:
-    """What the process needs to know; None where the candidate is trained already."""
-    found = service.mine(session, turn, attempt)
-    one = session.get_one(CycleCandidate, (turn, position))
-    if one.state != CandidateState.WAITING:
+def _training_request(
+    session: Session, settings: Settings, turn: int, attempt: int, position: int
+) -> dict[str, Any] | None:
+    """The request for the training process; None where the candidate is trained already."""
+    cycle_turn = service.running_turn(session, turn, attempt)
+    row = session.get_one(CycleCandidate, (turn, position))
+    if row.state != CandidateState.WAITING:
         return None
-    plan = service.plan_of(found)
+    plan = service.turn_plan(cycle_turn)
     candidate, seed = plan.runs()[position]
-    version = session.scalars(round_queries.versions(found.task_id).limit(1)).one()
-    released = sources.ancestry(session, settings, found)
+    version = session.scalars(round_queries.versions(cycle_turn.task_id).limit(1)).one()
+    released = training_sources.ancestor_releases(session, settings, cycle_turn)
     return {
         "config": version.source,
-        "released": [asdict(each) for each in released],
-        "outside": found.outside,
-        "folder": str(folder(settings, turn, position)),
-        "name": one.name,
+        "released": [asdict(ancestor) for ancestor in released],
+        "outside": cycle_turn.outside,
+        "folder": str(training_folder(settings, turn, position)),
+        "name": row.name,
         "method": candidate.method,
         "base": candidate.base,
         "seed": seed,
@@ -96,7 +103,7 @@ def _given(session: Session, settings: Settings, turn: int, attempt: int, positi
     }
 
 
-def _put(settings: Settings, made: Path, card: Card) -> None:
+def _install_model(settings: Settings, model_folder: Path, card: Card) -> None:
     """Copy a model to where the catalog finds it, whole or not at all."""
     target = settings.folder / "models" / f"{card.name}-{card.version}"
     target.parent.mkdir(mode=0o700, exist_ok=True)
@@ -104,46 +111,51 @@ def _put(settings: Settings, made: Path, card: Card) -> None:
         return
     part = target.with_name(f".{target.name}")
     shutil.rmtree(part, ignore_errors=True)
-    shutil.copytree(made, part)
+    shutil.copytree(model_folder, part)
     with contextlib.suppress(FileExistsError):
         part.rename(target)
 
 
-def _failed(session: Session, turn: int, attempt: int, position: int, reason: str) -> str:
-    service.mine(session, turn, attempt, lock=True)
-    one = session.get_one(CycleCandidate, (turn, position))
-    one.state, one.reason = CandidateState.FAILED, telling.short(reason)
-    return one.state
+def _record_failure(session: Session, turn: int, attempt: int, position: int, reason: str) -> str:
+    service.running_turn(session, turn, attempt, lock=True)
+    candidate = session.get_one(CycleCandidate, (turn, position))
+    candidate.state, candidate.reason = CandidateState.FAILED, report_text.shorten_reason(reason)
+    return candidate.state
 
 
-def _entered(session: Session, turn: int, attempt: int, position: int, card: Card, report: dict[str, Any]) -> str:
-    """Enter a candidate as the task's model."""
-    found = service.mine(session, turn, attempt, lock=True)
-    one = session.get_one(CycleCandidate, (turn, position))
-    one.submission_id = submission(session, found, card)
-    one.state, one.version = CandidateState.READY, card.version
-    one.rows, one.seconds = report["rows"], report["seconds"]
-    return one.state
+def _record_submission(
+    session: Session, turn: int, attempt: int, position: int, card: Card, report: dict[str, Any]
+) -> str:
+    cycle_turn = service.running_turn(session, turn, attempt, lock=True)
+    candidate = session.get_one(CycleCandidate, (turn, position))
+    candidate.submission_id = submission_id(session, cycle_turn, card)
+    candidate.state, candidate.version = CandidateState.READY, card.version
+    candidate.rows, candidate.seconds = report["rows"], report["seconds"]
+    return candidate.state
 
 
-def submission(session: Session, turn: CycleTurn, card: Card) -> int:
-    """The submission of a model for the turn's task, which is entered where it is not yet."""
-    known: Submission | None = session.scalar(submission_queries.twin(turn.task_id, card.name, card.version))
-    if known is None:
-        known = submissions.enter(session, service.actor(session, turn), turn.task_id, card)
-    return known.id
+def submission_id(session: Session, turn: CycleTurn, card: Card) -> int:
+    """Return the submission id of a model for the turn's task; the model is submitted if it is not yet."""
+    entry: Submission | None = session.scalar(
+        submission_queries.submission_of_model(turn.task_id, card.name, card.version)
+    )
+    if entry is None:
+        entry = submissions.submit_installed(session, service.acting_owner(session, turn), turn.task_id, card)
+    return entry.id
 
 
-def present(session: Session, turn: int, attempt: int) -> dict[str, int]:
-    """The submissions of the present targets by `name@version`; those that are not entered yet are. Raises `Conflict`
-    for a target that is not installed any more."""
-    found = service.mine(session, turn, attempt, lock=True)
-    made = {}
-    for each in found.present:
-        name, _at, version = each.rpartition("@")
-        known = session.scalar(submission_queries.twin(found.task_id, name, version))
-        made[each] = known.id if known else submission(session, found, _card(name, version))
-    return made
+def present_submissions(session: Session, turn: int, attempt: int) -> dict[str, int]:
+    """Return the submission ids of the present targets by `name@version`; missing submissions are made.
+
+    Raises `Conflict` for a target that is not installed any more.
+    """
+    cycle_turn = service.running_turn(session, turn, attempt, lock=True)
+    ids = {}
+    for target in cycle_turn.present:
+        name, _at, version = target.rpartition("@")
+        entry = session.scalar(submission_queries.submission_of_model(cycle_turn.task_id, name, version))
+        ids[target] = entry.id if entry else submission_id(session, cycle_turn, _card(name, version))
+    return ids
 
 
 def _card(name: str, version: str) -> Card:

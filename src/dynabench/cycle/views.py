@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.accounts.tables import Person
-from dynabench.cycle import lineage, queries, service, telling
+from dynabench.cycle import lineage, queries, report_text, service
 from dynabench.cycle.report import TurnReport
 from dynabench.cycle.schemas import CandidateOut, LineagePage, RoundLineageOut, TurnOut, TurnPage, TurnProgressOut
 from dynabench.cycle.tables import CycleTurn
@@ -19,29 +19,38 @@ from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
 
 
-def out(session: Session, turn: CycleTurn) -> TurnOut:
-    """A turn with its candidates and its report, without progress."""
-    of = session.get_one(Round, turn.round_id)
-    release = releases.of_round(session, turn.task_id, of.number)
-    made = [
+def turn_out(session: Session, turn: CycleTurn) -> TurnOut:
+    """Return a turn with its candidates and its report, without progress."""
+    round_ = session.get_one(Round, turn.round_id)
+    release = releases.release_of_round(session, turn.task_id, round_.number)
+    candidate_outs = [
         CandidateOut(
-            name=each.name, method=each.method, seed=each.seed, state=each.state, reason=each.reason,
-            version=each.version, submission=each.submission_id, rows=each.rows, seconds=each.seconds,
+            name=candidate.name,
+            method=candidate.method,
+            seed=candidate.seed,
+            state=candidate.state,
+            reason=candidate.reason,
+            version=candidate.version,
+            submission=candidate.submission_id,
+            rows=candidate.rows,
+            seconds=candidate.seconds,
         )
-        for each in session.scalars(queries.candidates(turn.id))
-    ]  # fmt: skip
+        for candidate in session.scalars(queries.candidates_of_turn(turn.id))
+    ]
     return TurnOut(
         id=turn.id,
         task=turn.task_id,
-        round=of.number,
+        round=round_.number,
         state=turn.state,
         step=turn.step,
         reason=turn.reason,
         present=turn.present,
         plan=turn.plan,
-        candidates=made,
+        candidates=candidate_outs,
         release=release.digest if release and release.state == ReleaseState.READY else None,
-        report=telling.told(TurnReport.model_validate(turn.report), {each.name: each.reason for each in made})
+        report=report_text.add_words(
+            TurnReport.model_validate(turn.report), {candidate.name: candidate.reason for candidate in candidate_outs}
+        )
         if turn.report
         else None,
         next=_number(session, turn.next_id),
@@ -55,40 +64,48 @@ def _number(session: Session, round_id: int | None) -> int | None:
     return session.get_one(Round, round_id).number if round_id else None
 
 
-def one(db: Database, settings: Settings, person: Person | None, task: str, id: int | None = None) -> TurnOut:
-    """A turn with its progress (owners; None is the operator), by default the newest. Raises `NotFound`."""
+def turn_with_progress(
+    db: Database, settings: Settings, person: Person | None, task: str, id: int | None = None
+) -> TurnOut:
+    """Return a turn with its progress (owners; `person` None is the operator), by default the newest. Raises
+    `NotFound`."""
 
     def read(session: Session) -> tuple[TurnOut, jobs.Job | None]:
         rounds.require(session, person, Action.RUN_CYCLE, task)
-        turn = service.one(session, task, id)
-        job = session.get(jobs.Job, turn.job_id) if turn.job_id and turn.state in queries.GOING else None
-        return out(session, turn), job
+        turn = service.find_turn(session, task, id)
+        job = session.get(jobs.Job, turn.job_id) if turn.job_id and turn.state in queries.RUNNING_STATES else None
+        return turn_out(session, turn), job
 
-    made, job = db.read(read)
-    found: dict[str, Any] | None = jobs.progress(settings, job)["progress"] if job else None
-    return made.model_copy(update={"progress": TurnProgressOut.model_validate(found) if found else None})
+    turn_view, job = db.read(read)
+    progress: dict[str, Any] | None = jobs.progress(settings, job)["progress"] if job else None
+    return turn_view.model_copy(update={"progress": TurnProgressOut.model_validate(progress) if progress else None})
 
 
-def page(session: Session, person: Person | None, task: str, before: int | None = None, limit: int = 50) -> TurnPage:
-    """The turns of a task (owners), newest first, without progress; `before` is the id of the last that was seen."""
+def turn_page(
+    session: Session, person: Person | None, task: str, before: int | None = None, limit: int = 50
+) -> TurnPage:
+    """Return the turns of a task (owners), newest first, without progress; `before` is the last id of the page
+    before."""
     rounds.require(session, person, Action.RUN_CYCLE, task)
-    asked = queries.newest(task)
+    statement = queries.turns_of_task(task)
     if before is not None:
-        asked = asked.where(CycleTurn.id < before)
-    found = session.scalars(asked.limit(limit + 1)).all()
-    more = str(found[limit - 1].id) if len(found) > limit else None
-    return TurnPage(items=[out(session, each) for each in found[:limit]], next=more)
+        statement = statement.where(CycleTurn.id < before)
+    turns = session.scalars(statement.limit(limit + 1)).all()
+    more = str(turns[limit - 1].id) if len(turns) > limit else None
+    return TurnPage(items=[turn_out(session, row) for row in turns[:limit]], next=more)
 
 
-def graph(session: Session, person: Person | None, task: str) -> LineagePage:
-    """Which round follows which (owners)."""
+def lineage_page(session: Session, person: Person | None, task: str) -> LineagePage:
+    """Return the graph of a task's rounds (owners)."""
     rounds.require(session, person, Action.RUN_CYCLE, task)
     items = [
         RoundLineageOut(
-            round=each.round.number, state=each.round.state,
-            targets=[f"{target.model}@{target.version}" for target in each.round.targets],
-            parents=list(each.parents), children=list(each.children),
+            round=link.round.number,
+            state=link.round.state,
+            targets=[f"{target.model}@{target.version}" for target in link.round.targets],
+            parents=list(link.parents),
+            children=list(link.children),
         )
-        for each in lineage.links(session, task)
-    ]  # fmt: skip
+        for link in lineage.lineage_links(session, task)
+    ]
     return LineagePage(items=items)

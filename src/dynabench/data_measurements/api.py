@@ -1,4 +1,4 @@
-"""What the data of rounds are like, as JSON: aggregates that at least five writers stand behind."""
+"""Data measurements of rounds as JSON: aggregates over at least five writers."""
 
 from fastapi import APIRouter, Depends, Request
 from sqlalchemy.orm import Session
@@ -12,16 +12,18 @@ router = APIRouter(prefix="/api/v1", tags=["measures"], dependencies=[Depends(sc
 
 @router.get("/tasks/{task}/measures")
 async def read_measures(request: Request, task: str, viewer: Viewer) -> schemas.RoundsOut:
-    """What the data of each round of a task are like."""
-    found = await request.app.state.db.aread(service.task_measurements, task)
-    return schemas.RoundsOut.model_validate({"items": [formatting.round_document(each) for each in found]})
+    """Return the data measurements of each round of a task."""
+    measurements = await request.app.state.db.aread(service.task_measurements, task)
+    return schemas.RoundsOut.model_validate(
+        {"items": [formatting.round_document(measurement) for measurement in measurements]}
+    )
 
 
 @router.get("/tasks/{task}/rounds/{n}/measures")
 async def read_round_measures(request: Request, task: str, n: Number, viewer: Viewer) -> schemas.MeasuresOut:
-    """What the data of a round are like."""
-    found = await request.app.state.db.aread(service.round_measurements, task, n)
-    return schemas.MeasuresOut.model_validate(formatting.round_document(found))
+    """Return the data measurements of a round."""
+    measurement = await request.app.state.db.aread(service.round_measurements, task, n)
+    return schemas.MeasuresOut.model_validate(formatting.round_document(measurement))
 
 
 @router.post("/tasks/{task}/rounds/{n}/measures", status_code=202)
@@ -32,5 +34,5 @@ async def measure_round(request: Request, task: str, n: Number, person: Member) 
         service.request_measurement(session, person, task, n)
         return service.round_measurements(session, task, n)
 
-    found = await request.app.state.db.awrite(begin)
-    return schemas.MeasuresOut.model_validate(formatting.round_document(found))
+    measurement = await request.app.state.db.awrite(begin)
+    return schemas.MeasuresOut.model_validate(formatting.round_document(measurement))

@@ -15,39 +15,45 @@ NAME = 200  # pixels of a row's name
 ROW = 40
 
 
-def table_chart(of: Table) -> Chart | None:
+def table_chart(measure_table: Table) -> Chart | None:
     """The picture of a table, in the current language; None for one that is read as it is."""
-    return _chart(of, current.get())
+    return _chart(measure_table, current.get())
 
 
 @lru_cache(maxsize=256)
-def _chart(of: Table, language: str) -> Chart | None:
-    known = [row for row in of.rows if row[1] is not None]
-    if not of.drawn or not known:
+def _chart(measure_table: Table, language: str) -> Chart | None:
+    known_rows = [row for row in measure_table.rows if row[1] is not None]
+    if not measure_table.drawn or not known_rows:
         return None
-    draw = {"intervals": _intervals, "bars": _bars, "lines": _lines}[of.drawn]
-    return Chart(of.title, draw(of, known), table_header(of), table_lines(of), _note(of))
+    draw = {"intervals": _intervals, "bars": _bars, "lines": _lines}[measure_table.drawn]
+    return Chart(
+        measure_table.title,
+        draw(measure_table, known_rows),
+        table_header(measure_table),
+        table_lines(measure_table),
+        _note(measure_table),
+    )
 
 
-def table_header(of: Table) -> list[str | tuple[str, str]]:
+def table_header(measure_table: Table) -> list[str | tuple[str, str]]:
     """Columns as `components.table` takes them."""
-    return [each.label if each.kind == "text" else (each.label, "num") for each in of.columns]
+    return [heading.label if heading.kind == "text" else (heading.label, "num") for heading in measure_table.columns]
 
 
-def table_lines(of: Table) -> list[list[str]]:
+def table_lines(measure_table: Table) -> list[list[str]]:
     """Rows in words."""
     return [
-        [formatting.format_value(cell, each.kind) for cell, each in zip(row, of.columns, strict=True)]
-        for row in of.rows
+        [formatting.format_value(cell, heading.kind) for cell, heading in zip(row, measure_table.columns, strict=True)]
+        for row in measure_table.rows
     ]
 
 
-def _note(of: Table) -> str:
-    kind = of.columns[1].kind
-    if of.line is None:
-        return _("With 95% intervals.") if of.drawn == "intervals" else ""
-    at = formatting.format_value(of.line, kind)
-    if of.name == "baselines":
+def _note(measure_table: Table) -> str:
+    kind = measure_table.columns[1].kind
+    if measure_table.line is None:
+        return _("With 95% intervals.") if measure_table.drawn == "intervals" else ""
+    at = formatting.format_value(measure_table.line, kind)
+    if measure_table.name == "baselines":
         return _("With 95%% intervals. The line is at %(at)s: always giving the most frequent answer.", at=at)
     return _("With 95%% intervals. The line is at %(at)s: equally frequent answers.", at=at)
 
@@ -56,43 +62,51 @@ def _axis(kind: Kind) -> dict[str, Any]:
     return {"format": "%" if kind == "share" else "~s", "tickCount": 5, "domain": False, "ticks": False}
 
 
-def _points(of: Table, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
-    kind, spans = of.columns[1].kind, of.drawn == "intervals"
+def _points(measure_table: Table, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    kind, spans = measure_table.columns[1].kind, measure_table.drawn == "intervals"
     points = []
     for row in rows:
         low, high = (row[2], row[3]) if spans else (None, None)
         between = formatting.format_interval(low, high, kind)
         label = formatting.format_value(row[1], kind)
         tip = f"{said(row[0])}: {label}{f' ({between})' if between else ''}"
-        low, high = (row[1] if each is None else each for each in (low, high))
+        low, high = (row[1] if limit is None else limit for limit in (low, high))
         points.append(
             {"name": said(str(row[0])), "value": row[1], "low": low, "high": high, "label": label, "tip": tip}
         )
     return points
 
 
-def _intervals(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def _intervals(measure_table: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
     import altair as alt
 
-    colour = MODELS if of.name in OF_MODELS else PEOPLE
-    base = _named(_points(of, rows))
-    scale = alt.X("low:Q", title=said(of.columns[1].label), axis=alt.Axis(**_axis(of.columns[1].kind)))
+    colour = MODELS if measure_table.name in OF_MODELS else PEOPLE
+    base = _named(_points(measure_table, rows))
+    scale = alt.X(
+        "low:Q", title=said(measure_table.columns[1].label), axis=alt.Axis(**_axis(measure_table.columns[1].kind))
+    )
     layers = [
         base.mark_rule(color=colour, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q"),
         base.mark_circle(color=colour, size=90, opacity=1).encode(x="value:Q"),
         base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N"),
     ]
-    if of.line is not None:
-        line = alt.Chart(chart_data([{"at": of.line}])).mark_rule(color=INK_2, strokeDash=[4, 4]).encode(x="at:Q")
+    if measure_table.line is not None:
+        line = (
+            alt.Chart(chart_data([{"at": measure_table.line}]))
+            .mark_rule(color=INK_2, strokeDash=[4, 4])
+            .encode(x="at:Q")
+        )
         layers.insert(0, line)
     return compile_chart(alt.layer(*layers).properties(width="container", height=(ROW + 4) * len(rows) + 12), right=48)
 
 
-def _bars(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def _bars(measure_table: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
     import altair as alt
 
-    base = _named(_points(of, rows))
-    scale = alt.X("value:Q", title=said(of.columns[1].label), axis=alt.Axis(**_axis(of.columns[1].kind)))
+    base = _named(_points(measure_table, rows))
+    scale = alt.X(
+        "value:Q", title=said(measure_table.columns[1].label), axis=alt.Axis(**_axis(measure_table.columns[1].kind))
+    )
     bar = base.mark_bar(color=PEOPLE, height=14, cornerRadiusEnd=3).encode(x=scale)
     text = base.mark_text(align="left", dx=6, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
     return compile_chart(alt.layer(bar, text).properties(width="container", height=28 * len(rows) + 8), right=56)
@@ -105,10 +119,10 @@ def _named(points: list[dict[str, Any]]) -> Any:
     return alt.Chart(chart_data(points)).encode(y=alt.Y("name:N", title=None, sort=None, axis=side), tooltip="tip:N")
 
 
-def _lines(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def _lines(measure_table: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
     import altair as alt
 
-    first, second = of.columns[:2]
+    first, second = measure_table.columns[:2]
     points = [
         {
             "x": row[0],

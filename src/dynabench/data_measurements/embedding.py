@@ -27,11 +27,11 @@ def vectors(texts: Sequence[str]) -> Floats:
     parts: list[Any] = []
     with torch.inference_mode():
         for at in range(0, len(texts), AT_ONCE):
-            ids = [each.ids[:PIECES] for each in tokenizer.encode_batch(list(texts[at : at + AT_ONCE]))]
+            ids = [encoding.ids[:PIECES] for encoding in tokenizer.encode_batch(list(texts[at : at + AT_ONCE]))]
             longest = max(map(len, ids))
-            padded = torch.tensor([each + [0] * (longest - len(each)) for each in ids])
-            mask = torch.tensor([[1] * len(each) + [0] * (longest - len(each)) for each in ids])
+            padded = torch.tensor([encoding + [0] * (longest - len(encoding)) for encoding in ids])
+            mask = torch.tensor([[1] * len(encoding) + [0] * (longest - len(encoding)) for encoding in ids])
             states = model(input_ids=padded, attention_mask=mask).last_hidden_state * mask[..., None]
             parts.append((states.sum(1) / mask.sum(1, keepdim=True)).numpy())
-    found: Floats = np.concatenate(parts).astype(np.float64)
-    return found
+    embeddings: Floats = np.concatenate(parts).astype(np.float64)
+    return embeddings

@@ -15,15 +15,15 @@ def models_on_round(session: Session, viewer: Person | None, task_id: str, numbe
     board = read_board(session, viewer, task_id)
     if not any(dataset.round == number for dataset in board.datasets):
         return None
-    found = make_matrix(session, board, board.primary)
-    places = [place for place, each in enumerate(found.data) if each.round == number]
+    score_matrix = make_matrix(session, board, board.primary)
+    places = [place for place, column in enumerate(score_matrix.data) if column.round == number]
     rows = []
-    for line in found.lines if places else ():
+    for line in score_matrix.lines if places else ():
         cell = line.cells[places[0]]
         if cell is not None:
             loop = _("yes") if number in line.loop else _("no")
             rows.append((line.entrant.label, cell.value, cell.low, cell.high, cell.n, loop))
-    rows.sort(key=lambda row: -found.metric.direction * row[1])
+    rows.sort(key=lambda row: -score_matrix.metric.direction * row[1])
     return (
         Table("later", _("Models on this round"), _columns(board.primary), tuple(rows), (0,) * len(rows), "intervals")
         if rows

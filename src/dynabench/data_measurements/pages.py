@@ -28,12 +28,12 @@ ACROSS = ("measure", "figure", "round", "value", "low", "high", "n")
 def page_values(session: Session, viewer: Person | None, task: str, n: int, everything: bool = False) -> dict[str, Any]:
     """Return the values that `data_measurements/_data.html` expects."""
     of_all = service.task_measurements(session, task, everything)
-    shown = next((measurements for measurements in of_all if measurements.round == n), None)
-    if shown is None:
+    current = next((measurements for measurements in of_all if measurements.round == n), None)
+    if current is None:
         raise errors.NotFound("There is no such round of this task.")
     models = None if everything else model_scores.models_on_round(session, viewer, task, n)
     return {
-        "shown": shown,
+        "shown": current,
         "rounds": of_all,
         "across": formatting.compare_rounds(of_all),
         "later": models,
@@ -48,7 +48,7 @@ def page_values(session: Session, viewer: Person | None, task: str, n: int, ever
 
 @router.get("/tasks/{task}/rounds/{n}/data", name="round_data")
 async def data(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
-    """What the data of a round are like, and how rounds differ."""
+    """Show the data measurements of a round, and how rounds differ."""
     if warning := await content_warning.warn(request, task):
         return warning
 

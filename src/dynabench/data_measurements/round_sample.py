@@ -36,7 +36,7 @@ AT_ONCE = 500
 MARKS = 2_000
 THIRDS = (_("first third"), _("middle"), _("last third"))
 LETTERS = 4  # of a word of an explanation that counts as naming a word of the example
-WHO = {"person": _("annotators"), "expert": _("experts"), "owner": _("owners")}
+WRITER_KINDS = {"person": _("annotators"), "expert": _("experts"), "owner": _("owners")}
 _WORD = re.compile(r"\w+")
 
 
@@ -51,9 +51,9 @@ class MeasuredFields:
     @classmethod
     def from_config(cls, config: TaskConfig) -> "MeasuredFields":
         """The shape of a config."""
-        given = tuple(field for field in config.model_context if isinstance(field, Text))
+        text_fields = tuple(field for field in config.model_context if isinstance(field, Text))
         answer = config.answer[0] if config.answer else None
-        return cls(tuple(field for field in config.input if isinstance(field, Text)), given, answer)
+        return cls(tuple(field for field in config.input if isinstance(field, Text)), text_fields, answer)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -86,12 +86,12 @@ class MeasuredFields:
         return None
 
 
-def read_sample(session: Session, of: Round, embed: Embed | None = None) -> Sample:
+def read_sample(session: Session, round_: Round, embed: Embed | None = None) -> Sample:
     """The sample of a round, the same each time as long as its examples are the same."""
-    shape = MeasuredFields.from_config(rounds.config_of(session, of.version_id))
-    ids = list(session.scalars(queries.measurable_examples(of.id)))
-    chosen = _drawn(ids, MOST, of.seed)
-    words = _marked(session, of, set(chosen))
+    shape = MeasuredFields.from_config(rounds.config_of(session, round_.version_id))
+    ids = list(session.scalars(queries.measurable_examples(round_.id)))
+    chosen = _drawn(ids, MOST, round_.seed)
+    words = _marked(session, round_, set(chosen))
     rows = tuple(row for row in _rows(session, shape, chosen, words))
     return Sample(
         rows=rows,
@@ -100,10 +100,10 @@ def read_sample(session: Session, of: Round, embed: Embed | None = None) -> Samp
         labels=shape.labels,
         context=", ".join(field.label for field in shape.given),
         of_place=shape.places,
-        groups=_groups(session, of),
-        earlier=_earlier(session, of),
+        groups=_groups(session, round_),
+        earlier=_earlier(session, round_),
         embed=embed,
-        seed=of.seed,
+        seed=round_.seed,
     )
 
 
@@ -113,16 +113,16 @@ def _drawn(ids: Sequence[int], most: int, seed: int) -> list[int]:
     return sorted(np.random.default_rng(seed).choice(np.array(ids), most, replace=False).tolist())
 
 
-def _earlier(session: Session, of: Round) -> tuple[EarlierRound, ...]:
+def _earlier(session: Session, round_: Round) -> tuple[EarlierRound, ...]:
     """The rounds before, the oldest first, without what models and people said."""
-    before = [each for each in session.scalars(round_queries.rounds(of.task_id)) if each.number < of.number]
-    chosen = sorted((each for each in before if each.state != RoundState.DRAFT), key=lambda each: each.number)[-ROUNDS:]
-    found = []
-    for each in chosen:
-        shape = MeasuredFields.from_config(rounds.config_of(session, each.version_id))
-        ids = _drawn(list(session.scalars(queries.measurable_examples(each.id))), MOST_EARLIER, each.seed)
-        found.append(EarlierRound(each.number, tuple(_plain_rows(session, shape, ids))))
-    return tuple(found)
+    before = [item for item in session.scalars(round_queries.rounds(round_.task_id)) if item.number < round_.number]
+    chosen = sorted((item for item in before if item.state != RoundState.DRAFT), key=lambda item: item.number)[-ROUNDS:]
+    earlier_rounds = []
+    for item in chosen:
+        shape = MeasuredFields.from_config(rounds.config_of(session, item.version_id))
+        ids = _drawn(list(session.scalars(queries.measurable_examples(item.id))), MOST_EARLIER, item.seed)
+        earlier_rounds.append(EarlierRound(item.number, tuple(_plain_rows(session, shape, ids))))
+    return tuple(earlier_rounds)
 
 
 def _plain_rows(session: Session, shape: MeasuredFields, ids: Sequence[int]) -> list[Row]:
@@ -138,15 +138,17 @@ def _rows(session: Session, shape: MeasuredFields, ids: Sequence[int], words: Ma
     rows = []
     for at in range(0, len(ids), AT_ONCE):
         some = ids[at : at + AT_ONCE]
-        said: dict[int, list[Prediction]] = defaultdict(list)
+        by_example: dict[int, list[Prediction]] = defaultdict(list)
         votes: dict[int, list[str]] = defaultdict(list)
         for prediction in session.scalars(queries.predictions(some)):
-            said[prediction.example_id].append(prediction)
+            by_example[prediction.example_id].append(prediction)
         for id, vote in session.execute(queries.votes(some)):
             votes[id].append(vote)
         for example, context in session.execute(queries.examples(some)):
-            told = tuple(_said(shape, example, each) for each in said[example.id])
-            rows.append(_row(shape, example, context, told, tuple(votes[example.id]), words.get(example.id)))
+            answers = tuple(
+                _target_answer(shape, example, target_prediction) for target_prediction in by_example[example.id]
+            )
+            rows.append(_row(shape, example, context, answers, tuple(votes[example.id]), words.get(example.id)))
         session.expunge_all()
     return rows
 
@@ -155,83 +157,90 @@ def _row(
     shape: MeasuredFields,
     example: Example,
     context: Context,
-    said: tuple[TargetAnswer, ...] = (),
+    answers: tuple[TargetAnswer, ...] = (),
     votes: tuple[str, ...] = (),
     words: MarkedWords | None = None,
 ) -> Row:
     texts = {field.name: _text(example.input.get(field.name)) for field in shape.written}
-    given = "\n".join(filter(None, (_text(context.values.get(field.name)) for field in shape.given)))
-    return Row(example.author_id, texts, given, shape.label(example.answer, context.values), said, votes, words)
+    context_text = "\n".join(filter(None, (_text(context.values.get(field.name)) for field in shape.given)))
+    return Row(
+        example.author_id, texts, context_text, shape.label(example.answer, context.values), answers, votes, words
+    )
 
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _said(shape: MeasuredFields, example: Example, of: Prediction) -> TargetAnswer:
+def _target_answer(shape: MeasuredFields, example: Example, prediction: Prediction) -> TargetAnswer:
     name = shape.answer.name if shape.answer else ""
-    answer, claimed = of.answer.get(name), example.answer.get(name)
-    shares = of.probabilities or {}
+    answer, claimed = prediction.answer.get(name), example.answer.get(name)
+    shares = prediction.probabilities or {}
 
     def share(value: object) -> float | None:
-        found = shares.get(value) if isinstance(value, str) else None
-        return float(found) if isinstance(found, int | float) else None
+        probability = shares.get(value) if isinstance(value, str) else None
+        return float(probability) if isinstance(probability, int | float) else None
 
-    return TargetAnswer(of.model, str(answer), of.errs, share(answer), share(claimed) if shares else None)
+    return TargetAnswer(
+        prediction.model, str(answer), prediction.errs, share(answer), share(claimed) if shares else None
+    )
 
 
-def _marked(session: Session, of: Round, chosen: set[int]) -> dict[int, MarkedWords]:
+def _marked(session: Session, round_: Round, chosen: set[int]) -> dict[int, MarkedWords]:
     """Words that authors marked, or that their explanations repeat, against what the first target looked at."""
-    if not of.targets:
+    if not round_.targets:
         return {}
-    config = rounds.config_of(session, of.version_id)
+    config = rounds.config_of(session, round_.version_id)
     spans = [field for field in config.ask if isinstance(field, Spans)]
-    told = [] if spans else [field.name for field in config.ask if isinstance(field, Text)]
-    found = {}
-    for said, words in session.execute(queries.marked_words(of.id, of.targets[0].model, MARKS)):
-        if said.example_id not in chosen:
+    explained_fields = [] if spans else [field.name for field in config.ask if isinstance(field, Text)]
+    marked_by_example = {}
+    for marks, words in session.execute(queries.marked_words(round_.id, round_.targets[0].model, MARKS)):
+        if marks.example_id not in chosen:
             continue
-        each = [
-            marked_words_overlap(said.values[field.name], words.fields[field.of])
+        counts_of_example = [
+            marked_words_overlap(marks.values[field.name], words.fields[field.of])
             for field in spans
-            if said.values.get(field.name) and field.of in words.fields
-        ] or _repeated(" ".join(_text(said.values.get(name)) for name in told), words)
-        if each:
-            sums = [sum(getattr(one, name) for one in each) for name in ("marked", "shared", "chance")]
-            found[said.example_id] = MarkedWords(*sums)
+            if marks.values.get(field.name) and field.of in words.fields
+        ] or _repeated(" ".join(_text(marks.values.get(name)) for name in explained_fields), words)
+        if counts_of_example:
+            sums = [
+                sum(getattr(word_counts, name) for word_counts in counts_of_example)
+                for name in ("marked", "shared", "chance")
+            ]
+            marked_by_example[marks.example_id] = MarkedWords(*sums)
     session.expunge_all()
-    return found
+    return marked_by_example
 
 
 def _repeated(explanation: str, words: StoredAttribution) -> list[Any]:
     """The overlap of the words of an example that its explanation repeats."""
     named = {word for word in _WORD.findall(explanation.lower()) if len(word) >= LETTERS}
-    found = []
+    repeated = []
     for field in words.fields.values() if named else ():
         spans = [word for word in field if word["text"].lower() in named]
         if spans:
-            found.append(marked_words_overlap(spans, field))
-    return found
+            repeated.append(marked_words_overlap(spans, field))
+    return repeated
 
 
-def _groups(session: Session, of: Round) -> dict[str, tuple[ConditionCounts, ...]]:
+def _groups(session: Session, round_: Round) -> dict[str, tuple[ConditionCounts, ...]]:
     """Counts by start, source and arm, where a model was asked; programs are left out."""
-    counts = breakdowns.read(session, of.id, ["all", "start", "arm"])
-    people = [SOURCES.index(source) for source in WHO]
-    found: dict[str, list[ConditionCounts]] = defaultdict(list)
+    counts = breakdowns.read(session, round_.id, ["all", "start", "arm"])
+    people = [SOURCES.index(source) for source in WRITER_KINDS]
+    groups_by_name: dict[str, list[ConditionCounts]] = defaultdict(list)
     for (name, value), rows in sorted(counts.items(), key=lambda pair: pair[0]):
         if name == "all":
-            for source, label in WHO.items():
-                found["source"].append(_group(label, rows, [SOURCES.index(source)]))
+            for source, label in WRITER_KINDS.items():
+                groups_by_name["source"].append(_group(label, rows, [SOURCES.index(source)]))
         else:
             label = breakdowns.STARTS.get(value, value) if name == "start" else value
-            found[name].append(_group(label, rows, people))
-    return {name: tuple(each for each in groups if each.examples.sum()) for name, groups in found.items()}
+            groups_by_name[name].append(_group(label, rows, people))
+    return {name: tuple(group for group in groups if group.examples.sum()) for name, groups in groups_by_name.items()}
 
 
 def _group(name: str, rows: breakdowns.Rows, kinds: Sequence[int]) -> ConditionCounts:
     chosen = rows[np.isin(rows["kind"], kinds)]
     people, place = np.unique(chosen["person"], return_inverse=True)
-    known = np.bincount(place, chosen["examples"] - chosen["unknown"], len(people))
+    known_counts = np.bincount(place, chosen["examples"] - chosen["unknown"], len(people))
     right = np.bincount(place, chosen["validated"], len(people))
-    return ConditionCounts(name, people.astype(np.int64), right.astype(np.int64), known.astype(np.int64))
+    return ConditionCounts(name, people.astype(np.int64), right.astype(np.int64), known_counts.astype(np.int64))

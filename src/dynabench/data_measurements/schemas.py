@@ -1,4 +1,4 @@
-"""What the JSON API of measures gives."""
+"""Schemas of the JSON API of data measurements."""
 
 from datetime import datetime
 from typing import Any
@@ -37,7 +37,7 @@ class TableOut(BaseModel):
 
 
 class MeasureOut(BaseModel):
-    """What one measure found; `people` counts the writers behind it."""
+    """The result of one measure; `people` counts the writers behind it."""
 
     name: str
     title: str
@@ -50,8 +50,11 @@ class MeasureOut(BaseModel):
 
 
 class MeasuresOut(BaseModel):
-    """What a round's data are like, by the `examples` measured of `total`; `kept_back` names measures behind which too
-    few writers stand, `outdated` says that the round changed since, `measuring` that it is measured now."""
+    """The data measurements of a round, by the `examples` measured of `total`.
+
+    `kept_back` names measures with too few writers, `outdated` says that the round has changed since, `measuring`
+    that it is being measured.
+    """
 
     round: int
     examples: int

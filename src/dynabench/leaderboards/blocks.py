@@ -64,7 +64,7 @@ def of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEn
     """
     entries = []
     for task in session.scalars(queries.tasks_of(name)):
-        if registry.visible(session, viewer, name, task):
+        if registry.is_visible(session, viewer, name, task):
             board = read_board(session, viewer, task, withdrawn=True, retired=True)
             entries += [_entry(session, board, entrant) for entrant in board.entrants if entrant.model == name]
     return entries

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
-from dynabench.scoring import answers as answered
+from dynabench.scoring import answer_files as answered
 from dynabench.scoring import row_scores
 from dynabench.scoring.tables import Shard
 from dynabench.settings import Settings
@@ -32,7 +32,7 @@ def scores(settings: Settings, evaluation: int, rows: int) -> NDArray[np.float32
 
 
 def _known(settings: Settings, evaluation: int, rows: int) -> row_scores.RowScores:
-    known = row_scores.read(settings, evaluation)
+    known = row_scores.read_row_scores(settings, evaluation)
     return known if known is not None and known.shape[1] == rows else np.full((2, rows), np.nan, np.float32)
 
 
@@ -41,7 +41,7 @@ def answers(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) 
     found: dict[int, dict[str, Any]] = {}
     for shard in shards:
         inside = [place for place in places if shard.first <= place < shard.first + shard.rows]
-        path = answered.path(settings, shard.evaluation_id, shard.part, shard.number)
+        path = answered.answers_path(settings, shard.evaluation_id, shard.part, shard.number)
         if inside and path.exists():
             said = pq.read_table(path, columns=["answer"]).column("answer")
             at = [place for place in inside if place - shard.first < len(said)]

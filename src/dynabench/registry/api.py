@@ -13,8 +13,8 @@ from dynabench.collection.api import throttle
 from dynabench.db import Database
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card, explained
-from dynabench.registry import asking, schemas, service
-from dynabench.registry.asking import Asked
+from dynabench.registry import model_answers, schemas, service
+from dynabench.registry.model_answers import ModelInputs
 from dynabench.registry.service import Model
 
 router = APIRouter(prefix="/api/v1", tags=["models"], dependencies=[Depends(scope("manage"))])
@@ -23,11 +23,11 @@ Name = Annotated[str, Path(min_length=1, max_length=100)]
 Words = Annotated[str, Query(max_length=100)]
 
 
-async def found(request: Request, viewer: Person | None, name: str) -> Model:
+async def find_model(request: Request, viewer: Person | None, name: str) -> Model:
     """The model of this name; `NotFound` where `viewer` may see none, `Unavailable` while no host answers."""
     host: Host = request.app.state.host
     db: Database = request.app.state.db
-    return await db.aread(service.one, viewer, await host.states(), host.health(), name)
+    return await db.aread(service.find_model, viewer, await host.states(), host.health(), name)
 
 
 @router.get("/models")
@@ -43,21 +43,21 @@ async def list_models(
     host: Host = request.app.state.host
     db: Database = request.app.state.db
     seen = await db.aread(service.models, viewer, await host.states(), host.health())
-    matching = [each for each in service.search(seen, q, task) if each.name > after]
-    items = [schemas.ModelRow(**row(each)) for each in matching[:limit]]
+    matching = [model for model in service.search_models(seen, q, task) if model.name > after]
+    items = [schemas.ModelRow(**model_row(model)) for model in matching[:limit]]
     return schemas.ModelPage(items=items, next=items[-1].name if len(matching) > limit else None)
 
 
 @router.get("/models/{name}")
 async def show_model(request: Request, name: Name, viewer: Viewer) -> schemas.ModelOut:
     """One model: its card, where it runs and how it does, the rounds against it."""
-    model = await found(request, viewer, name)
+    model = await find_model(request, viewer, name)
     db: Database = request.app.state.db
     readme = await request.app.state.host.readme(name, model.copy.version)
-    played = await db.aread(service.played, viewer, name, model.task)
-    card = model.card or _nothing(model)
+    played = await db.aread(service.played_rounds, viewer, name, model.task)
+    card = model.card or _empty_card(model)
     return schemas.ModelOut(
-        **row(model),
+        **model_row(model),
         inputs=list(card.inputs),
         images=list(card.images),
         answer=card.answer,
@@ -65,35 +65,38 @@ async def show_model(request: Request, name: Name, viewer: Viewer) -> schemas.Mo
         methods=list(card.methods),
         explains=list(explained(card)) if card.methods else [],
         readme=readme,
-        rounds=[schemas.PlayedOut.model_validate(asdict(each)) for each in played],
+        rounds=[schemas.PlayedOut.model_validate(asdict(played_round)) for played_round in played],
     )
 
 
 @router.post("/models/{name}/ask")
 @needs("read")
 async def ask_model(request: Request, name: Name, body: schemas.AskIn, viewer: Viewer) -> schemas.ModelAnswerOut:
-    """What the model answers; nothing is stored. Two models are compared by asking both."""
-    card, inputs = await _asked(request, viewer, name, body)
-    said = await request.app.state.host.answer(card.name, card.version, inputs.sent)
-    return schemas.ModelAnswerOut(**asdict(said))
+    """Ask a model for its answer; nothing is stored. Two models are compared by two calls."""
+    card, inputs = await _read_inputs(request, viewer, name, body)
+    reply = await request.app.state.host.answer(card.name, card.version, inputs.sent)
+    return schemas.ModelAnswerOut(**asdict(reply))
 
 
 @router.post("/models/{name}/attributions", name="explain_model")
 @needs("read")
 async def explain_model(request: Request, name: Name, body: schemas.ExplainIn, viewer: Viewer) -> dict[str, Any]:
-    """Which words the model looks at, as for examples; for pictures `maps`, rows of weights from -1 to 1 by input."""
-    card, inputs = await _asked(request, viewer, name, body)
-    said = await asking.explain(request.app.state.host, card, inputs, body.method, body.label)
-    return attributions.document(card.name, said) | {"maps": said.maps}
+    """Explain an answer: weights of the words as for examples, for pictures `maps`, rows of weights from -1 to 1 by
+    input."""
+    card, inputs = await _read_inputs(request, viewer, name, body)
+    attribution = await model_answers.explain_answer(request.app.state.host, card, inputs, body.method, body.label)
+    return attributions.document(card.name, attribution) | {"maps": attribution.maps}
 
 
-async def _asked(request: Request, viewer: Person | None, name: str, body: schemas.AskIn) -> tuple[Card, Asked]:
+async def _read_inputs(
+    request: Request, viewer: Person | None, name: str, body: schemas.AskIn
+) -> tuple[Card, ModelInputs]:
     """The card of the version asked for and the inputs, checked and counted."""
-    model = await found(request, viewer, name)
+    model = await find_model(request, viewer, name)
     card = model.ready(body.version)
-    asking.may_ask(viewer, card)
-    fields = await request.app.state.db.aread(asking.fields, card)
-    inputs = asking.asked(fields, body.inputs)
+    model_answers.may_ask(viewer, card)
+    fields = await request.app.state.db.aread(model_answers.input_fields, card)
+    inputs = model_answers.read_inputs(fields, body.inputs)
     throttle(request, viewer)
     return card, inputs
 
@@ -101,19 +104,19 @@ async def _asked(request: Request, viewer: Person | None, name: str, body: schem
 @router.patch("/models/{name}")
 async def list_model(request: Request, name: Name, body: schemas.ListingIn, person: Member) -> schemas.ListingOut:
     """Say who may see a model (its keeper, admins), and who keeps it (admins)."""
-    model = await found(request, person, name)
+    model = await find_model(request, person, name)
 
     def write(session: Session) -> schemas.ListingOut:
-        service.change(session, person, model, body.visibility, body.note, body.keeper)
-        return schemas.ListingOut(**asdict(service.listed(session, name)))
+        service.change_listing(session, person, model, body.visibility, body.note, body.keeper)
+        return schemas.ListingOut(**asdict(service.listing_of(session, name)))
 
     db: Database = request.app.state.db
     return await db.awrite(write)
 
 
-def row(model: Model) -> dict[str, Any]:
-    """What lists say of a model."""
-    card = model.card or _nothing(model)
+def model_row(model: Model) -> dict[str, Any]:
+    """Return a model's row in lists."""
+    card = model.card or _empty_card(model)
     return {
         "name": model.name,
         "task": model.task,
@@ -129,6 +132,6 @@ def row(model: Model) -> dict[str, Any]:
     }
 
 
-def _nothing(model: Model) -> Card:
-    """What is known of a model whose folder cannot be read."""
+def _empty_card(model: Model) -> Card:
+    """A card for a model whose folder cannot be read."""
     return Card(model.name, "", model.task, "", (), "", languages=())

@@ -24,50 +24,52 @@ READMES = {
 
 def enter_baselines(payload: dict[str, Any]) -> dict[str, Any]:
     """The workflow: enter the baselines that the `task` of `payload` lacks; again, it enters none."""
-    return enter(payload["task"])
+    return submit_baselines(payload["task"])
 
 
 @DBOS.step(name="enter_baselines.enter", retries_allowed=True)
-def enter(task: str) -> dict[str, Any]:
+def submit_baselines(task: str) -> dict[str, Any]:
     """Enter them in one transaction; their ids."""
-    return {"entered": jobs.database().write(missing, task)}
+    return {"entered": jobs.database().write(submit_missing_baselines, task)}
 
 
-def missing(session: Session, task: str) -> list[int]:
+def submit_missing_baselines(session: Session, task: str) -> list[int]:
     """Enter the baselines that are not there for the pool's newest version; none where there is no pool."""
     rounds.task_locked(session, task)
     config = rounds.newest_config(session, task)
     try:
-        pool = submission_sources.pool(session, config)
+        pool = submission_sources.training_pool(session, config)
     except errors.Conflict:
         return []
-    known = [each.source for each in session.scalars(submission_queries.baselines(task))]
-    wanted = [each for each in training_sets.BASELINES if pool | {"baseline": each} not in known]
-    return [_enter(session, task, each, pool) for each in wanted]
+    sources = [item.source for item in session.scalars(submission_queries.baseline_submissions(task))]
+    missing_baselines = [item for item in training_sets.BASELINES if pool | {"baseline": item} not in sources]
+    return [_enter(session, task, item, pool) for item in missing_baselines]
 
 
 def _enter(session: Session, task: str, baseline: str, pool: dict[str, Any]) -> int:
-    made = Submission(
+    submission = Submission(
         task_id=task, kind="training_set", name=_name(session, task, baseline), source=pool | {"baseline": baseline},
         readme=READMES[baseline],
     )  # fmt: skip
-    session.add(made)
+    session.add(submission)
     session.flush()
-    submissions.begin(session, made, None)
-    act(session, None, "submission.sent", task=task, submission=made.id, name=made.name, as_=made.kind)
-    return made.id
+    submissions.begin_check(session, submission, None)
+    act(
+        session, None, "submission.sent", task=task, submission=submission.id, name=submission.name, as_=submission.kind
+    )
+    return submission.id
 
 
 def _name(session: Session, task: str, baseline: str) -> str:
-    """What a baseline is called: each task's has a name of its own, whatever people called theirs."""
-    name = wanted = f"{task[:44]}-{NAMES[baseline]}"
+    """The name of a task's baseline, unique even where a person has submitted a model of that name."""
+    name = base_name = f"{task[:44]}-{NAMES[baseline]}"
     number = 1
     while _foreign(session, task, name):
         number += 1
-        name = f"{wanted}-{number}"
+        name = f"{base_name}-{number}"
     return name
 
 
 def _foreign(session: Session, task: str, name: str) -> bool:
-    same = session.scalars(submission_queries.named(name))
-    return any(each.task_id != task or "baseline" not in each.source for each in same)
+    same = session.scalars(submission_queries.submissions_named(name))
+    return any(submission.task_id != task or "baseline" not in submission.source for submission in same)

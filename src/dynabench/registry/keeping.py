@@ -1,8 +1,8 @@
-"""What a worker sees to from time to time: checks whose job was given up, and files that nothing needs any more.
+"""The worker's periodic tasks: checks whose job was given up, and uploaded files that are not needed any more.
 
-Below `uploads/` lie files that wait, in folders of a task or a person, and at its top those that jobs and submissions
-took. A process that dies between taking a file and writing the row that names it, or a job that ends outside of what it
-guards against, leaves one there that nobody would delete.
+Below `uploads/` lie waiting files, in folders of a task or a person, and at its top those that jobs and
+submissions took. A process that dies between taking a file and writing the row that names it, or a job that
+ends unexpectedly, leaves a file there that would never be deleted.
 """
 
 import shutil
@@ -25,11 +25,11 @@ LOST = _("The check was begun many times and never ended. Try it again; the oper
 
 def tidy(database: Database, settings: Settings) -> None:
     """End checks that no job works on any more; throw away what waited for more than a day."""
-    going = dict(database.read(_going))
+    going = dict(database.read(_open_checks))
     for job in jobs.given_up(database, settings, list(going)):
         database.write(_lost, going[job], job)
-        for left in (settings.folder / "checks").glob(f"{going[job]}-*"):
-            shutil.rmtree(left, ignore_errors=True)
+        for leftover in (settings.folder / "checks").glob(f"{going[job]}-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
     uploads = settings.folder / "uploads"
     for place in (*uploads.glob("*/"), *uploads.glob("*/*/")):
         if place.is_dir() and not place.name.startswith(waiting.UNPACKED):
@@ -46,24 +46,24 @@ def _clear(place: Path, needed: Callable[[Set[str]], Iterable[str]]) -> None:
             waiting.remove(old[name])
 
 
-def _going(session: Session) -> list[tuple[str, int]]:
-    return [(job, id) for job, id in session.execute(submission_queries.going()) if job]
+def _open_checks(session: Session) -> list[tuple[str, int]]:
+    return [(job, id) for job, id in session.execute(submission_queries.open_checks()) if job]
 
 
 def _lost(session: Session, id: int, job: str) -> None:
-    made = session.get_one(Submission, id, with_for_update=True)
-    if made.job_id != job or made.state not in submission_queries.GOING:
+    submission = session.get_one(Submission, id, with_for_update=True)
+    if submission.job_id != job or submission.state not in submission_queries.GOING:
         return
-    made.state, made.code, made.reason = SubmissionState.FAILED, "crashed", LOST
-    if made.person_id:
-        text = f"{made.name} did not pass its check: {LOST}"
-        notices.tell(session, made.person_id, "submission", text, link=f"/submissions/{made.id}")
+    submission.state, submission.code, submission.reason = SubmissionState.FAILED, "crashed", LOST
+    if submission.person_id:
+        text = f"{submission.name} did not pass its check: {LOST}"
+        notices.tell(session, submission.person_id, "submission", text, link=f"/submissions/{submission.id}")
 
 
 def _needed(database: Database, settings: Settings, old: Set[str]) -> Iterator[str]:
-    """Which of these names are of what submissions are checked by, or of what jobs read that will still end."""
+    """Those of the names that open checks of submissions or unfinished jobs still need."""
     for source in database.read(_sources):
-        yield from submission_files.names(source)
+        yield from submission_files.file_names(source)
     reading = {job: names & old for job, names in database.read(_reading).items() if names & old}
     lost = set(jobs.given_up(database, settings, list(reading)))
     for job in reading.keys() - lost:
@@ -71,13 +71,13 @@ def _needed(database: Database, settings: Settings, old: Set[str]) -> Iterator[s
 
 
 def _sources(session: Session) -> list[dict[str, object]]:
-    return list(session.scalars(submission_queries.sources()))
+    return list(session.scalars(submission_queries.needed_sources()))
 
 
 def _tokens(session: Session) -> list[str]:
-    return [str(source.get("token", "")) for source in session.scalars(submission_queries.endpoints())]
+    return [str(source.get("token", "")) for source in session.scalars(submission_queries.endpoints_in_use())]
 
 
 def _reading(session: Session) -> dict[str, set[str]]:
-    found = session.execute(submission_queries.reading())
-    return {job: {Path(payload.get("file", "")).name, f".hub-{job}"} for job, payload in found}
+    read_rows = session.execute(submission_queries.read_submissions())
+    return {job: {Path(payload.get("file", "")).name, f".hub-{job}"} for job, payload in read_rows}

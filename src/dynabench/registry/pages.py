@@ -13,10 +13,10 @@ from dynabench.collection import overview
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models.client import Host
-from dynabench.registry import asking, service, submissions, talking
-from dynabench.registry.api import Name, found
+from dynabench.registry import model_answers, model_pages, service, submissions
+from dynabench.registry.api import Name, find_model
+from dynabench.registry.model_pages import PostedInputs
 from dynabench.registry.service import Model
-from dynabench.registry.talking import Given
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState, Task
@@ -27,7 +27,7 @@ Words = Annotated[str, Query(max_length=100)]
 FORM: dict[str, Any] = {"max_files": 4, "max_fields": 50, "max_part_size": 3 * 2**20}
 
 
-async def seen(request: Request, viewer: Person | None) -> tuple[list[Model], str]:
+async def visible_models(request: Request, viewer: Person | None) -> tuple[list[Model], str]:
     """The models that the viewer may see, and why there are none to show while no host answers."""
     host: Host = request.app.state.host
     db: Database = request.app.state.db
@@ -41,9 +41,11 @@ async def seen(request: Request, viewer: Person | None) -> tuple[list[Model], st
 @router.get("/models", name="models")
 async def models(request: Request, viewer: Viewer, q: Words = "", task: Words = "") -> Response:
     """All models, searched and filtered by the address."""
-    everything, down = await seen(request, viewer)
-    matching = service.search(everything, q)
-    counts = {name: sum(each.task == name for each in matching) for name in sorted({each.task for each in matching})}
+    everything, down = await visible_models(request, viewer)
+    matching = service.search_models(everything, q)
+    counts = {
+        name: sum(model.task == name for model in matching) for name in sorted({model.task for model in matching})
+    }
     return render(
         request,
         "registry/list.html",
@@ -51,7 +53,7 @@ async def models(request: Request, viewer: Viewer, q: Words = "", task: Words = 
         q=q,
         task=task,
         counts=counts,
-        found=service.search(everything, q, task),
+        found=service.search_models(everything, q, task),
         total=len(everything),
         down=down,
     )
@@ -63,13 +65,15 @@ async def task_models(request: Request, task: str, viewer: Viewer) -> Response:
 
     def head(session: Session) -> dict[str, Any]:
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
-        shown = views.round_out(session, current) if current else None
-        return {"config": rounds.task_config(session, task), "round": shown}
+        current = next(
+            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
+        )
+        round_view = views.round_out(session, current) if current else None
+        return {"config": rounds.task_config(session, task), "round": round_view}
 
     values = await request.app.state.db.aread(head)
-    everything, down = await seen(request, viewer)
-    matching = service.search(everything, "", task)
+    everything, down = await visible_models(request, viewer)
+    matching = service.search_models(everything, "", task)
     return render(request, "registry/task.html", task=task, found=matching, down=down, **values)
 
 
@@ -83,12 +87,14 @@ async def compare(request: Request, viewer: Viewer, a: Words = "", b: Words = ""
 async def ask_both(request: Request, viewer: Viewer, a: Words = "", b: Words = "") -> Response:
     """Both, asked the same."""
     async with request.form(**FORM) as form:
-        return await _compared(request, viewer, a, b, await talking.posted(form))
+        return await _compared(request, viewer, a, b, await model_pages.read_form(form))
 
 
-async def _compared(request: Request, viewer: Person | None, a: str, b: str, given: Given | None = None) -> Response:
-    everything, down = await seen(request, viewer)
-    names = {each.name: each for each in everything}
+async def _compared(
+    request: Request, viewer: Person | None, a: str, b: str, posted_inputs: PostedInputs | None = None
+) -> Response:
+    everything, down = await visible_models(request, viewer)
+    names = {model.name: model for model in everything}
     values: dict[str, Any] = {"a": a, "b": b, "models": everything, "down": down, "wrong": "", "talk": None}
     template, status = "registry/compare.html", 200
     try:
@@ -97,9 +103,11 @@ async def _compared(request: Request, viewer: Person | None, a: str, b: str, giv
             if name and name not in names and not down:
                 raise errors.NotFound(_("There is no model %(name)s.", name=repr(name)))
         if len(chosen) == 2:
-            asking.alike(*chosen)
-            talk = await talking.talk(request, viewer, chosen, f"?a={a}&b={b}", {"a": a, "b": b}, given)
-            return talking.rendered(request, template, talk, **values)
+            model_answers.require_alike(*chosen)
+            talk = await model_pages.answer_form(
+                request, viewer, chosen, f"?a={a}&b={b}", {"a": a, "b": b}, posted_inputs
+            )
+            return model_pages.render_form(request, template, talk, **values)
     except errors.Invalid as problem:
         values["wrong"], status = "; ".join(problem.fields.values()), 422
     except errors.Unavailable as problem:
@@ -115,23 +123,30 @@ async def model_page(request: Request, name: Name, viewer: Viewer, version: Word
 
 @router.post("/models/{name}", name="talk_to_model")
 async def ask(request: Request, name: Name, viewer: Viewer, version: Words = "") -> Response:
-    """What the model says; nothing is stored."""
+    """Show the model's answer; nothing is stored."""
     async with request.form(**FORM) as form:
-        return await _page(request, viewer, name, version, await talking.posted(form))
+        return await _page(request, viewer, name, version, await model_pages.read_form(form))
 
 
 @router.post("/models/{name}/listing", name="model_listing")
 async def change(request: Request, name: Name, person: Member) -> Response:
-    """Who may see it (its keeper, admins), and who keeps it (admins)."""
+    """Change who may see a model (its keeper, admins), and its keeper (admins)."""
     form = await request.form()
-    said = {each: str(form[each])[:600] for each in ("visibility", "note", "keeper") if each in form}
-    model = await found(request, person, name)
+    changes = {
+        field_name: str(form[field_name])[:600] for field_name in ("visibility", "note", "keeper") if field_name in form
+    }
+    model = await find_model(request, person, name)
     try:
         await request.app.state.db.awrite(
-            service.change, person, model, said.get("visibility", ""), said.get("note"), said.get("keeper")
+            service.change_listing,
+            person,
+            model,
+            changes.get("visibility", ""),
+            changes.get("note"),
+            changes.get("keeper"),
         )
     except errors.Invalid as problem:
-        return await _page(request, person, name, "", listing=said, wrong=problem.fields)
+        return await _page(request, person, name, "", listing=changes, wrong=problem.fields)
     return RedirectResponse(str(request.app.url_path_for("model", name=name)) + "?listed=1#who", status_code=303)
 
 
@@ -140,26 +155,26 @@ async def _page(
     viewer: Person | None,
     name: str,
     version: str,
-    given: Given | None = None,
+    posted_inputs: PostedInputs | None = None,
     listing: dict[str, str] | None = None,
     wrong: dict[str, str] | None = None,
 ) -> Response:
     host: Host = request.app.state.host
     db: Database = request.app.state.db
     try:
-        model = await found(request, viewer, name)
+        model = await find_model(request, viewer, name)
         readme = await host.readme(name, model.version(version).version)
     except errors.Unavailable:
-        played = await db.aread(service.played, viewer, name)
+        played = await db.aread(service.played_rounds, viewer, name)
         return render(request, "registry/silent.html", model_name=name, played=played)
     values: dict[str, Any] = {
         "model": model,
         "copy": model.version(version),
         "card": model.version(version).card,
-        "readme": talking.card_text(readme),
-        "played": await db.aread(service.played, viewer, name, model.task),
+        "readme": model_pages.card_text(readme),
+        "played": await db.aread(service.played_rounds, viewer, name, model.task),
         "has_task": await db.aread(lambda session: session.get(Task, model.task) is not None),
-        "enterable": await db.aread(submissions.enterable, viewer, model.card),
+        "enterable": await db.aread(submissions.enterable_tasks, viewer, model.card),
         "listing": listing or {},
         "wrong": wrong or {},
         "silent": "",
@@ -168,7 +183,7 @@ async def _page(
     }
     try:
         base = f"?version={version}" if version else ""
-        talk = await talking.talk(request, viewer, [model], base, {"version": version}, given)
+        talk = await model_pages.answer_form(request, viewer, [model], base, {"version": version}, posted_inputs)
     except (errors.Unavailable, errors.Unauthenticated) as problem:
         return render(request, "registry/model.html", **(values | {"silent": problem.detail}))
-    return talking.rendered(request, "registry/model.html", talk, status=422 if wrong else 200, **values)
+    return model_pages.render_form(request, "registry/model.html", talk, status=422 if wrong else 200, **values)

@@ -41,7 +41,7 @@ class Picture(Field):
         if match is None:
             raise FieldError(_("Choose a PNG, JPEG or WebP picture."))
         try:
-            size(base64.b64decode(match[2], validate=True))
+            image_size(base64.b64decode(match[2], validate=True))
         except binascii.Error:
             raise FieldError(_("Choose a PNG, JPEG or WebP picture.")) from None
         return raw
@@ -55,15 +55,15 @@ class Picture(Field):
         return "registry/_picture.html"
 
 
-def address(content: bytes) -> str:
+def data_address(content: bytes) -> str:
     """An uploaded picture as a data address, its kind read from its content; raises `FieldError`."""
     if len(content) > LARGEST:
         raise FieldError(_("A picture may have %(largest)s MiB. Make it smaller.", largest=LARGEST // 2**20))
-    kind, _width, _height = size(content)
+    kind, _width, _height = image_size(content)
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def size(content: bytes) -> tuple[str, int, int]:
+def image_size(content: bytes) -> tuple[str, int, int]:
     """Kind, width and height, from the picture's head alone; raises `FieldError` for what is none, or too large."""
     from PIL import Image
 
@@ -112,17 +112,17 @@ def heat(source: str, rows: Sequence[Sequence[float]]) -> Heat | None:
     columns = {len(row) for row in rows}
     if match is None or len(columns) != 1 or not (count := columns.pop()):
         return None
-    _, width, height = size(base64.b64decode(match[2]))
+    _, width, height = image_size(base64.b64decode(match[2]))
     down, across = -(-len(rows) // MOST_CELLS), -(-count // MOST_CELLS)
     tall, wide = height / len(rows), width / count
     cells = []
     for top in range(0, len(rows), down):
-        for left in range(0, count, across):
-            part = [weight for row in rows[top : top + down] for weight in row[left : left + across]]
+        for x_start in range(0, count, across):
+            part = [weight for row in rows[top : top + down] for weight in row[x_start : x_start + across]]
             weight = max(-1.0, min(1.0, sum(part) / len(part)))
             if abs(weight) >= 0.02:  # NaN is not
-                bottom, right = min(top + down, len(rows)), min(left + across, count)
-                box = (left * wide, top * tall, (right - left) * wide, (bottom - top) * tall)
-                x, y, w, h = (round(each, 2) for each in box)
+                bottom, right = min(top + down, len(rows)), min(x_start + across, count)
+                box = (x_start * wide, top * tall, (right - x_start) * wide, (bottom - top) * tall)
+                x, y, w, h = (round(coordinate, 2) for coordinate in box)
                 cells.append(Cell(x, y, w, h, round(weight, 3)))
     return Heat(source, width, height, tuple(cells))

@@ -31,21 +31,21 @@ from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
 
-SHOWN = 200
+MAX_PROBLEMS = 200
 """Errors that are named with their line; the others are counted."""
 BATCH = 10_000
 SCHEMA = pa.schema([("uid", pa.string()), ("answer", pa.string()), ("probabilities", pa.string())])
 COLUMN = "probability."
 
 
-def path(settings: Settings, submission: int, version: int) -> Path:
-    """Where a submission's predictions for a dataset version lie."""
+def predictions_path(settings: Settings, submission: int, version: int) -> Path:
+    """Return the path of a submission's predictions for a dataset version."""
     return settings.folder / "submissions" / str(submission) / f"{version}.parquet"
 
 
-def covers(settings: Settings, submission: Submission, version: DatasetVersion) -> bool:
-    """Whether a submission has predictions for this dataset version; of one made later it has none."""
-    return path(settings, submission.id, version.id).is_file()
+def has_predictions(settings: Settings, submission: Submission, version: DatasetVersion) -> bool:
+    """Return True if a submission has predictions for this dataset version; for a newer version it has none."""
+    return predictions_path(settings, submission.id, version.id).is_file()
 
 
 def answers(settings: Settings, submission: Submission, version: DatasetVersion) -> Iterator[Output]:
@@ -53,24 +53,28 @@ def answers(settings: Settings, submission: Submission, version: DatasetVersion)
 
     Raises `NotFound` where the submission has none for this version.
     """
-    if not covers(settings, submission, version):
+    if not has_predictions(settings, submission, version):
         raise errors.NotFound(_("%(name)s has no predictions for this version of the dataset.", name=submission.name))
-    with pq.ParquetFile(path(settings, submission.id, version.id)) as file:
+    with pq.ParquetFile(predictions_path(settings, submission.id, version.id)) as file:
         for group in range(file.num_row_groups):
             for row in file.read_row_group(group).to_pylist():
-                known = row["probabilities"]
-                yield Output(orjson.loads(row["answer"]), orjson.loads(known) if known else None)
+                probabilities_json = row["probabilities"]
+                yield Output(
+                    orjson.loads(row["answer"]), orjson.loads(probabilities_json) if probabilities_json else None
+                )
 
 
-def read(settings: Settings, config: TaskConfig, file: Path, name: str, digest: str, into: Path) -> BadRowReport:
+def read_predictions(
+    settings: Settings, config: TaskConfig, file: Path, name: str, digest: str, into: Path
+) -> BadRowReport:
     """Check a file, called `name`, against the dataset of this digest, and store it at `into` if nothing is wrong."""
-    report = BadRowReport(SHOWN)
+    report = BadRowReport(MAX_PROBLEMS)
     places = {row.uid: number for number, row in enumerate(stored.read(settings, digest))}
-    found: list[bytes | None] = [None] * len(places)
+    answers: list[bytes | None] = [None] * len(places)
     lines = [0] * len(places)
     try:
         for row in reader.read_rows(file, name):
-            _place(config, row, places, found, lines, report)
+            _place(config, row, places, answers, lines, report)
     except errors.Problem as problem:
         report.add(0, problem.detail)
         return report
@@ -78,10 +82,10 @@ def read(settings: Settings, config: TaskConfig, file: Path, name: str, digest: 
     if missing:
         some = ", ".join(map(_short, missing[:20])) + (", ..." if len(missing) > 20 else "")
         report.add(0, f"{len(missing):,} of {len(places):,} rows are missing; every row needs an answer: {some}")
-    _check(settings, config, digest, found, lines, report)
+    _check(settings, config, digest, answers, lines, report)
     if not report.count:
-        _store(settings, digest, found, into)
-    report.rows = sum(each is not None for each in found)
+        _store(settings, digest, answers, into)
+    report.rows = sum(item is not None for item in answers)
     return report
 
 
@@ -89,7 +93,7 @@ def _place(
     config: TaskConfig,
     row: FileRow,
     places: dict[str, int],
-    found: list[bytes | None],
+    placed: list[bytes | None],
     lines: list[int],
     report: BadRowReport,
 ) -> None:
@@ -111,8 +115,8 @@ def _place(
     else:
         lines[places[uid]] = row.number
         try:
-            kept = orjson.dumps([_answer(config, values), _probabilities(values)])
-            found[places[uid]] = kept
+            content = orjson.dumps([_answer(config, values), _probabilities(values)])
+            placed[places[uid]] = content
         except (ValueError, TypeError) as error:
             report.add(row.number, str(error)[:300])
 
@@ -120,12 +124,12 @@ def _place(
 def _answer(config: TaskConfig, values: Mapping[str, Any]) -> dict[str, Any]:
     held: Any = values.get("answer")
     held = held if isinstance(held, Mapping) and not any(f.name == "answer" for f in config.answer) else values
-    if lacking := [each.name for each in config.answer if held.get(each.name) is None]:
+    if lacking := [field.name for field in config.answer if held.get(field.name) is None]:
         raise ValueError(f"It lacks {', '.join(lacking)}.")
-    return {each.name: _said(each, held[each.name]) for each in config.answer}
+    return {field.name: _clean_answer(field, held[field.name]) for field in config.answer}
 
 
-def _said(field: Field, value: Any) -> Any:
+def _clean_answer(field: Field, value: Any) -> Any:
     """An answer as a model would give it: spans as a list, numbers, lists and objects as text."""
     if isinstance(field, Spans):
         return _opened(value)
@@ -141,17 +145,19 @@ def _opened(value: Any) -> Any:
 
 
 def _probabilities(values: Mapping[str, Any]) -> dict[str, Any] | None:
-    known = values.get("probabilities")
-    if isinstance(known, str) and known.strip():
-        known = json.loads(known)
-    if known in (None, ""):
-        known = {name.removeprefix(COLUMN): each for name, each in values.items() if name.startswith(COLUMN)} or None
-    if known is None:
+    probabilities = values.get("probabilities")
+    if isinstance(probabilities, str) and probabilities.strip():
+        probabilities = json.loads(probabilities)
+    if probabilities in (None, ""):
+        probabilities = {
+            name.removeprefix(COLUMN): number for name, number in values.items() if name.startswith(COLUMN)
+        } or None
+    if probabilities is None:
         return None
-    if not isinstance(known, Mapping):
+    if not isinstance(probabilities, Mapping):
         raise ValueError("`probabilities` is an object from label to number.")
-    numbers = {label: float(each) for label, each in known.items() if each is not None}
-    if bad := [label for label, each in numbers.items() if not math.isfinite(each)]:
+    numbers = {label: float(number) for label, number in probabilities.items() if number is not None}
+    if bad := [label for label, number in numbers.items() if not math.isfinite(number)]:
         raise ValueError(f"The probability of {_short(bad[0])} is {numbers[bad[0]]}; it must be a number from 0 to 1.")
     return numbers
 
@@ -160,29 +166,29 @@ def _check(
     settings: Settings,
     config: TaskConfig,
     digest: str,
-    found: list[bytes | None],
+    placed: list[bytes | None],
     lines: list[int],
     report: BadRowReport,
 ) -> None:
     """Refuse what no model of the task may answer, by the check that models' own answers go through."""
     cards = _cards(config)
     for number, row in enumerate(stored.read(settings, digest)):
-        kept = found[number]
-        if kept is None:
+        content = placed[number]
+        if content is None:
             continue
-        answer, known = orjson.loads(kept)
+        answer, probabilities = orjson.loads(content)
         try:
             for place, card in enumerate(cards):
                 if card.returns == "spans":
                     answer[card.answer] = _located(row.inputs, card, answer[card.answer])
-                output = Output({card.answer: answer[card.answer]}, known if place == 0 else None)
+                output = Output({card.answer: answer[card.answer]}, probabilities if place == 0 else None)
                 validity.checked(card, [row.inputs], [output])
         except (validity.Broken, ValueError) as error:
             detail = error.detail if isinstance(error, validity.Broken) else str(error)
             report.add(lines[number], f"row {_short(row.uid)}: {detail.removeprefix('predictions, output 0: ')}"[:400])
             continue
         if any(card.returns == "spans" for card in cards):
-            found[number] = orjson.dumps([answer, known])
+            placed[number] = orjson.dumps([answer, probabilities])
 
 
 def _located(inputs: Inputs, card: Card, value: Any) -> Any:
@@ -198,28 +204,32 @@ def _located(inputs: Inputs, card: Card, value: Any) -> Any:
 
 
 def _cards(config: TaskConfig) -> list[Card]:
-    """What a model of each answer field would say of itself."""
+    """The card that a model of each answer field would have."""
     facts = described.facts("predictions", config, "predictions", {})
-    made = []
-    for each in config.answer:
+    cards = []
+    for answer_field in config.answer:
         inputs = tuple(facts["inputs"])
-        if isinstance(each, Choice):
-            made.append(Card("predictions", "", config.id, "predictions", inputs, each.name, tuple(each.values)))
+        if isinstance(answer_field, Choice):
+            cards.append(
+                Card("predictions", "", config.id, "predictions", inputs, answer_field.name, tuple(answer_field.values))
+            )
         else:
-            returns: Any = "spans" if isinstance(each, Spans) else "text"
-            made.append(Card("predictions", "", config.id, "predictions", inputs, each.name, returns=returns))
-    return made
+            returns: Any = "spans" if isinstance(answer_field, Spans) else "text"
+            cards.append(Card("predictions", "", config.id, "predictions", inputs, answer_field.name, returns=returns))
+    return cards
 
 
-def _store(settings: Settings, digest: str, found: list[bytes | None], into: Path) -> None:
+def _store(settings: Settings, digest: str, placed: list[bytes | None], into: Path) -> None:
     into.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = into.with_name(f".{into.name}.part")
     rows: list[dict[str, str | None]] = []
     with pq.ParquetWriter(fresh, SCHEMA, compression="zstd") as writer:
         for number, row in enumerate(stored.read(settings, digest)):
-            answer, known = orjson.loads(found[number] or b"[]")
-            told = orjson.dumps(known, option=orjson.OPT_SORT_KEYS).decode() if known else None
-            rows.append({"uid": row.uid, "answer": orjson.dumps(answer).decode(), "probabilities": told})
+            answer, probabilities = orjson.loads(placed[number] or b"[]")
+            probabilities_json = (
+                orjson.dumps(probabilities, option=orjson.OPT_SORT_KEYS).decode() if probabilities else None
+            )
+            rows.append({"uid": row.uid, "answer": orjson.dumps(answer).decode(), "probabilities": probabilities_json})
             if len(rows) == BATCH:
                 writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
                 rows = []
@@ -229,5 +239,5 @@ def _store(settings: Settings, digest: str, found: list[bytes | None], into: Pat
 
 
 def _short(value: str) -> str:
-    told = repr(value)
-    return told if len(told) <= 60 else f"{told[:57]}..."
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

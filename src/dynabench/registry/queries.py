@@ -14,7 +14,7 @@ def listings() -> Select[ModelListing, Person]:
 
 
 def roles(person_id: int) -> Select[str, str]:
-    """What somebody is to which tasks, but those that they are banned from: one index range."""
+    """Select a person's roles by task, without tasks that ban the person: one index range."""
     banned = select(Ban.task_id).where(Ban.person_id == person_id)
     return select(Role.task_id, Role.role).where(Role.person_id == person_id, Role.task_id.not_in(banned))
 
@@ -30,6 +30,6 @@ def rounds_against(model: str, limit: int) -> Select[Round, str]:
     )
 
 
-def forget(person_id: int) -> Update:
+def remove_keeper(person_id: int) -> Update:
     """Take a keeper's name off their models: one index range."""
     return update(ModelListing).where(ModelListing.keeper_id == person_id).values(keeper_id=None)

@@ -1,4 +1,4 @@
-"""What the JSON API of the registry takes and gives."""
+"""Schemas of the JSON API of the registry."""
 
 from typing import Annotated, Any, Literal
 
@@ -24,17 +24,18 @@ class AskIn(Strict):
 
 
 class ExplainIn(AskIn):
-    """What is to be explained: `label` is one of the model's `explains`, by default its answer; `method` one of its
-    `methods`, by default the first."""
+    """A request for an explanation: `label` is one of the model's `explains`, by default its answer; `method` one of
+    its `methods`, by default the first."""
 
     method: Word = ""
     label: Annotated[str, Field(max_length=200)] = ""
 
 
 class ListingIn(Strict):
-    """Who may see a model: everybody, people with a role in its task, or its keeper and admins.
+    """The visibility of a model: everybody, people with a role in its task, or its keeper and admins.
 
-    Left out, `note` and `keeper` stay as they are; an empty `keeper` is nobody. Admins alone name keepers, by username.
+    An absent `note` or `keeper` stays as it is; an empty `keeper` means that there is none. Only admins name
+    keepers, by username.
     """
 
     visibility: Literal["public", "task", "private"]
@@ -43,7 +44,7 @@ class ListingIn(Strict):
 
 
 class ListingOut(BaseModel):
-    """Who may see a model."""
+    """The visibility of a model."""
 
     name: str
     visibility: str
@@ -52,10 +53,8 @@ class ListingOut(BaseModel):
 
 
 class HealthOut(BaseModel):
-    """How a version did since this web process started; the times in milliseconds are those of its last answers.
-
-    `last_failure` is for those who look after the model.
-    """
+    """The health of a version since this web process started; the times in milliseconds are those of its last
+    answers. `last_failure` is for the model's keeper and admins."""
 
     answers: int
     failures: int
@@ -136,7 +135,7 @@ class ModelOut(ModelRow):
 
 
 class ModelAnswerOut(BaseModel):
-    """What a model answered; `latency_ms` is what the platform waited."""
+    """A model's answer; `latency_ms` is the time that the platform waited."""
 
     model: str
     version: str

@@ -1,7 +1,7 @@
-"""Which models somebody may see, and who may change that. Knows no web framework.
+"""The models that a person may see, and who may change that. Knows no web framework.
 
-What a model is, its host says (`models.client.State`); who may see it, the listing. A model that somebody may not see
-is to them as if there were none of the name.
+A model's state comes from its host (`models.client.State`), its visibility from the listing. For a person who
+may not see a model, there is no model of that name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ Healths = Mapping[tuple[str, str], Health]
 
 
 @dataclass(frozen=True)
-class Copy:
+class ModelCopy:
     """A version of a model, on one host or several.
 
     `where` and `reason` are vague for all but those who look after the model.
@@ -53,7 +53,7 @@ class Copy:
 
     @property
     def asleep(self) -> bool:
-        """Whether the next call loads it."""
+        """True if the next call loads it."""
         return self.available and self.state != "READY"
 
 
@@ -63,7 +63,7 @@ class Model:
 
     name: str
     task: str
-    copies: tuple[Copy, ...]
+    copies: tuple[ModelCopy, ...]
     visibility: str = "public"
     keeper: str = ""
     note: str = ""
@@ -71,25 +71,25 @@ class Model:
     may_name_keeper: bool = False
 
     @property
-    def copy(self) -> Copy:
+    def copy(self) -> ModelCopy:
         """The one that answers when no version is asked for."""
         return self.copies[0]
 
     @property
     def card(self) -> Card | None:
-        """What it says of itself; None where every version is broken."""
+        """Its card; None where every version is broken."""
         return next((copy.card for copy in self.copies if copy.card), None)
 
-    def version(self, wanted: str = "") -> Copy:
+    def version(self, version_id: str = "") -> ModelCopy:
         """The copy of this version, by default the first one; raises `NotFound`."""
         for copy in self.copies:
-            if wanted in ("", copy.version):
+            if version_id in ("", copy.version):
                 return copy
-        raise errors.NotFound(_("No host serves version %(wanted)s of %(name)s.", wanted=wanted, name=self.name))
+        raise errors.NotFound(_("No host serves version %(wanted)s of %(name)s.", wanted=version_id, name=self.name))
 
-    def ready(self, wanted: str = "") -> Card:
+    def ready(self, version_id: str = "") -> Card:
         """The card of a version that can answer now; raises `Unavailable` with why it cannot."""
-        copy = self.version(wanted)
+        copy = self.version(version_id)
         if not copy.available or copy.card is None:
             why = "it is being loaded" if copy.state == "LOADING" else copy.reason or "it is out of service"
             raise errors.Unavailable(
@@ -99,7 +99,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedRound:
     """A round in which a model is a target; the rates are those of its own answers, whatever other `targets` said."""
 
     task: str
@@ -112,8 +112,8 @@ class Played:
     vmer_is_lower_bound: bool
 
 
-class _Eyes:
-    """What somebody may see: read once, then asked for each model."""
+class _Visibility:
+    """The visibility of models for one person: read once, then applied to each model."""
 
     def __init__(self, session: Session, viewer: Person | None) -> None:
         self.viewer = viewer
@@ -136,48 +136,50 @@ class _Eyes:
 
 def models(session: Session, viewer: Person | None, states: Sequence[State], health: Healths) -> list[Model]:
     """The models that `viewer` may see, by name, from what the hosts say."""
-    eyes = _Eyes(session, viewer)
+    eyes = _Visibility(session, viewer)
     named: dict[str, list[State]] = {}
     for state in states:
         named.setdefault(state.name, []).append(state)
     seen = [(name, _task(named[name]), named[name]) for name in sorted(named)]
-    return [_model(eyes, name, task, each, health) for name, task, each in seen if eyes.sees(name, task)]
+    return [_model(eyes, name, task, entry, health) for name, task, entry in seen if eyes.sees(name, task)]
 
 
-def one(session: Session, viewer: Person | None, states: Sequence[State], health: Healths, name: str) -> Model:
+def find_model(session: Session, viewer: Person | None, states: Sequence[State], health: Healths, name: str) -> Model:
     """The model of this name; raises `NotFound` where there is none that `viewer` may see."""
-    found = models(session, viewer, [state for state in states if state.name == name], health)
-    if not found:
+    matches = models(session, viewer, [state for state in states if state.name == name], health)
+    if not matches:
         raise errors.NotFound(_("There is no model %(name)s.", name=repr(name)))
-    return found[0]
+    return matches[0]
 
 
-def search(found: Sequence[Model], q: str = "", task: str = "") -> list[Model]:
+def search_models(all_models: Sequence[Model], q: str = "", task: str = "") -> list[Model]:
     """Those whose name holds `q`, of `task` where one is given."""
-    wanted = q.strip().casefold()
-    return [each for each in found if wanted in each.name.casefold() and task in ("", each.task)]
+    term = q.strip().casefold()
+    return [model for model in all_models if term in model.name.casefold() and task in ("", model.task)]
 
 
-def visible(session: Session, viewer: Person | None, name: str, task: str) -> bool:
-    """Whether `viewer` may see the model of this name, as far as anybody said who may."""
-    return _Eyes(session, viewer).sees(name, task)
+def is_visible(session: Session, viewer: Person | None, name: str, task: str) -> bool:
+    """Return True if `viewer` may see the model of this name according to its listing."""
+    return _Visibility(session, viewer).sees(name, task)
 
 
-def played(session: Session, viewer: Person | None, name: str, task: str = "") -> list[Played]:
+def played_rounds(session: Session, viewer: Person | None, name: str, task: str = "") -> list[PlayedRound]:
     """The rounds against a model, newest first, as its page shows them to somebody who may see it; else none."""
-    if not visible(session, viewer, name, task):
+    if not is_visible(session, viewer, name, task):
         return []
-    found = []
-    for of, version in session.execute(queries.rounds_against(name, ROUNDS)):
-        whole = statistics.statistics(session, of, by=()).total
-        rates = target_figures.by_target(session, of, whole)[name, version].rates
-        targets = tuple(each.model for each in of.targets)
-        least = target_figures.is_lower_bound(session, of)
-        found.append(Played(of.task_id, of.number, of.state, version, targets, rates.mer, rates.vmer, least))
-    return found
+    rounds_found = []
+    for round_, version in session.execute(queries.rounds_against(name, ROUNDS)):
+        whole = statistics.statistics(session, round_, by=()).total
+        rates = target_figures.by_target(session, round_, whole)[name, version].rates
+        targets = tuple(target.model for target in round_.targets)
+        least = target_figures.is_lower_bound(session, round_)
+        rounds_found.append(
+            PlayedRound(round_.task_id, round_.number, round_.state, version, targets, rates.mer, rates.vmer, least)
+        )
+    return rounds_found
 
 
-def change(
+def change_listing(
     session: Session, actor: Person, model: Model, visibility: str, note: str | None = None, keeper: str | None = None
 ) -> None:
     """Say who may see a model (its keeper, admins) and who keeps it (admins; "" for nobody, None leaves it)."""
@@ -201,8 +203,8 @@ def change(
 
 
 @dataclass(frozen=True)
-class Listed:
-    """Who may see a model, and who keeps it (a username, empty for nobody)."""
+class ListingView:
+    """The visibility of a model, and its keeper (a username, empty for none)."""
 
     name: str
     visibility: str
@@ -210,16 +212,16 @@ class Listed:
     note: str
 
 
-def listed(session: Session, name: str) -> Listed:
-    """What was said of who may see a model that somebody said something about."""
+def listing_of(session: Session, name: str) -> ListingView:
+    """Return the listing of a model that has one."""
     listing = session.get_one(ModelListing, name)
     keeper = session.get(Person, listing.keeper_id) if listing.keeper_id else None
-    return Listed(name, listing.visibility, keeper.username if keeper else "", listing.note)
+    return ListingView(name, listing.visibility, keeper.username if keeper else "", listing.note)
 
 
-def forget(session: Session, person_id: int) -> None:
-    """Whoever leaves keeps no model."""
-    session.execute(queries.forget(person_id))
+def remove_keeper(session: Session, person_id: int) -> None:
+    """Remove a person who leaves as the keeper of models."""
+    session.execute(queries.remove_keeper(person_id))
 
 
 def _wrong(visibility: str, note: str | None) -> dict[str, str]:
@@ -246,7 +248,7 @@ def _task(states: Sequence[State]) -> str:
     return next((state.card.task for state in states if state.card), "")
 
 
-def _model(eyes: _Eyes, name: str, task: str, states: Sequence[State], health: Healths) -> Model:
+def _model(eyes: _Visibility, name: str, task: str, states: Sequence[State], health: Healths) -> Model:
     listing, keeper = eyes.listing(name)
     keeps = eyes.keeps(name)
     close = keeps or bool(may.may(eyes.viewer, Action.ENTER_MODEL, role=eyes.roles.get(task)))
@@ -263,13 +265,13 @@ def _model(eyes: _Eyes, name: str, task: str, states: Sequence[State], health: H
     )
 
 
-def _copy(state: State, health: Health | None, close: bool) -> Copy:
+def _copy(state: State, health: Health | None, close: bool) -> ModelCopy:
     """Reasons and failures name files and addresses of the deployment, which are nobody's business but its keepers'."""
     if health is not None and not close:
         health = replace(health, last_failure="")
     reason = state.reason if close else ""
-    where = joined(", ", dict.fromkeys(_place(each, close) for each in state.where.split(",") if each))
-    return Copy(state.version, state.state, reason, where, state.card, health, state.available)
+    where = joined(", ", dict.fromkeys(_place(part, close) for part in state.where.split(",") if part))
+    return ModelCopy(state.version, state.state, reason, where, state.card, health, state.available)
 
 
 def _place(where: str, close: bool) -> str:

@@ -11,7 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.db import Database
 from dynabench.registry import submission_cards, submission_files, submission_schemas, submissions, training_sets
 from dynabench.registry.submission_schemas import FileOut, ShownIn, SubmissionIn, SubmissionOut, SubmissionPage
-from dynabench.registry.submissions import Draft
+from dynabench.registry.submissions import SubmissionDraft
 from dynabench.rounds.uploads import RAW
 from dynabench.web.csv_files import csv_file
 
@@ -36,21 +36,23 @@ async def send_submission_file(
     """Send a model's zip file or a file of predictions as the body; it waits for a day to be submitted."""
     db: Database = request.app.state.db
     await db.aread(submissions.may_submit, person, task)
-    return FileOut(file=await submission_files.keep(request.app.state.settings, person.id, name, request.stream()))
+    return FileOut(
+        file=await submission_files.store_upload(request.app.state.settings, person.id, name, request.stream())
+    )
 
 
 @router.post("/tasks/{task}/submissions", status_code=201)
 async def submit_model(request: Request, task: str, person: Member, body: SubmissionIn) -> SubmissionOut:
     """Enter a model for a task: it is checked, then evaluated on all of the task's datasets."""
-    given = body.model_dump()
-    card = submission_cards.describe({name: given[name] for name in submission_cards.SAID})
-    draft = Draft(body.kind, body.name, body.visibility, body.readme, card)
+    fields = body.model_dump()
+    card = submission_cards.card_from_form({name: fields[name] for name in submission_cards.CARD_FIELDS})
+    draft = SubmissionDraft(body.kind, body.name, body.visibility, body.readme, card)
 
     def write(session: Session) -> int:
-        return submissions.submit(session, request.app.state.settings, person, task, draft, given).id
+        return submissions.submit_model(session, request.app.state.settings, person, task, draft, fields).id
 
     db: Database = request.app.state.db
-    return await _one(request, person, await db.awrite(write))
+    return await _submission_out(request, person, await db.awrite(write))
 
 
 @router.get("/tasks/{task}/submissions", response_model=SubmissionPage)
@@ -67,18 +69,18 @@ async def list_submissions(
     `format=csv` is a sheet of the same page.
     """
     db: Database = request.app.state.db
-    found = await db.aread(submissions.listed, person, task, after or LAST, limit)
-    items = [submission_schemas.SubmissionRow(**submission_schemas.row(each)) for each in found]
+    views = await db.aread(submissions.list_submissions, person, task, after or LAST, limit)
+    items = [submission_schemas.SubmissionRow(**submission_schemas.submission_row(view)) for view in views]
     if format == "csv":
         columns = list(submission_schemas.SubmissionRow.model_fields)
-        return csv_file(f"{task}-submissions.csv", columns, [list(each.model_dump().values()) for each in items])
+        return csv_file(f"{task}-submissions.csv", columns, [list(view.model_dump().values()) for view in items])
     return SubmissionPage(items=items, next=items[-1].id if len(items) == limit else None)
 
 
 @router.get("/submissions/{id}")
 async def show_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
     """One submission: its submitter, admins, and of public ones the task's owners."""
-    return await _one(request, person, id)
+    return await _submission_out(request, person, id)
 
 
 @router.get(
@@ -89,38 +91,38 @@ async def show_submission(request: Request, id: Id, person: Member) -> Submissio
 async def show_training_set(request: Request, id: Id, person: Member) -> FileResponse:
     """The file of rows that a training set was sent as, for its submitter and admins."""
     db: Database = request.app.state.db
-    path, name = await db.aread(training_sets.sent, request.app.state.settings, person, id)
+    path, name = await db.aread(training_sets.sent_file, request.app.state.settings, person, id)
     return FileResponse(path, filename=name, media_type="application/octet-stream")
 
 
 @router.patch("/submissions/{id}")
 async def change_submission(request: Request, id: Id, person: Member, body: ShownIn) -> SubmissionOut:
     """Say who may see it."""
-    await request.app.state.db.awrite(submissions.show, person, id, body.visibility)
-    return await _one(request, person, id)
+    await request.app.state.db.awrite(submissions.change_visibility, person, id, body.visibility)
+    return await _submission_out(request, person, id)
 
 
 @router.post("/submissions/{id}/cancel")
 async def cancel_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
     """End its check."""
-    await request.app.state.db.awrite(submissions.cancel, person, id)
-    return await _one(request, person, id)
+    await request.app.state.db.awrite(submissions.cancel_check, person, id)
+    return await _submission_out(request, person, id)
 
 
 @router.post("/submissions/{id}/retry")
 async def retry_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
     """Check it once more after it failed."""
-    await request.app.state.db.awrite(submissions.retry, request.app.state.settings, person, id)
-    return await _one(request, person, id)
+    await request.app.state.db.awrite(submissions.retry_check, request.app.state.settings, person, id)
+    return await _submission_out(request, person, id)
 
 
 @router.post("/submissions/{id}/withdraw")
 async def withdraw_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
     """Take it back; the ledger keeps that it was there and what was scored."""
-    await request.app.state.db.awrite(submissions.withdraw, request.app.state.settings, person, id)
-    return await _one(request, person, id)
+    await request.app.state.db.awrite(submissions.withdraw_submission, request.app.state.settings, person, id)
+    return await _submission_out(request, person, id)
 
 
-async def _one(request: Request, person: Person, id: int) -> SubmissionOut:
+async def _submission_out(request: Request, person: Person, id: int) -> SubmissionOut:
     db: Database = request.app.state.db
-    return submission_schemas.whole(await db.aread(submissions.one, person, id))
+    return submission_schemas.submission_out(await db.aread(submissions.find_submission, person, id))

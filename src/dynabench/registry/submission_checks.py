@@ -20,7 +20,7 @@ from dynabench.models.protocol import Card
 from dynabench.notices import service as notices
 from dynabench.registry import predictions, submission_cards, submission_files, submission_queries, submissions
 from dynabench.registry.tables import Submission, SubmissionState
-from dynabench.registry.trial_process import Limits, TrialOutcome, run_trial
+from dynabench.registry.trial_process import TrialLimits, TrialOutcome, run_trial
 from dynabench.rounds import queries as round_queries
 from dynabench.settings import Settings, get_settings
 from dynabench.storable import UNSTORABLE
@@ -53,17 +53,17 @@ def check_submission(payload: dict[str, Any]) -> dict[str, Any]:
 def trial(id: int, attempt: int) -> dict[str, Any]:
     """Try the submission and note what came of it; nothing where it was withdrawn or cancelled meanwhile."""
     db, settings = jobs.database(), get_settings()
-    given = db.write(_begin, settings, id, attempt)
-    if given is None:
+    request = db.write(_begin, settings, id, attempt)
+    if request is None:
         return {"state": db.read(_state, id)}
-    limits = Limits(settings.check_seconds, settings.check_memory_mb * 2**20)
+    limits = TrialLimits(settings.check_seconds, settings.check_memory_mb * 2**20)
     env = {"DYNABENCH_HOME": str(settings.home), "DYNABENCH_DATABASE_URL": "", "DYNABENCH_SECRET": ""}
-    scratch = Path(given["into"])
+    scratch = Path(request["into"])
     try:
         ended = run_trial(
-            given, limits, lambda name: DBOS.set_event("progress", {"step": name}), lambda: _over(id, attempt), env
+            request, limits, lambda name: DBOS.set_event("progress", {"step": name}), lambda: _is_over(id, attempt), env
         )
-        state: str = _conclude(settings, given, ended, id, attempt)
+        state: str = _conclude(settings, request, ended, id, attempt)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return {"state": state}
@@ -73,75 +73,75 @@ def _state(session: Session, id: int) -> str:
     return session.get_one(Submission, id).state
 
 
-def _over(id: int, attempt: int) -> bool:
-    """Whether nobody waits for this check any more."""
+def _is_over(id: int, attempt: int) -> bool:
+    """True if the result of this check is not needed any more."""
 
     def read(session: Session) -> bool:
-        made = session.get_one(Submission, id)
-        return made.state != SubmissionState.CHECKING or made.attempt != attempt
+        submission = session.get_one(Submission, id)
+        return submission.state != SubmissionState.CHECKING or submission.attempt != attempt
 
     return jobs.database().read(read)
 
 
 def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[str, Any] | None:
-    """What the trial needs to know; None where nobody waits for it."""
-    made = session.get_one(Submission, id, with_for_update=True)
-    if made.state not in submission_queries.GOING or made.attempt != attempt:
+    """The request to the trial process; None where the check is not needed any more."""
+    submission = session.get_one(Submission, id, with_for_update=True)
+    if submission.state not in submission_queries.GOING or submission.attempt != attempt:
         return None
-    made.state = SubmissionState.CHECKING
-    version = session.scalars(round_queries.versions(made.task_id).limit(1)).one()
-    source = made.source
+    submission.state = SubmissionState.CHECKING
+    version = session.scalars(round_queries.versions(submission.task_id).limit(1)).one()
+    source = submission.source
     places = settings.folder / "checks"
-    for left in places.glob(f"{id}-*"):  # by a worker that crashed
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in places.glob(f"{id}-*"):  # by a worker that crashed
+        shutil.rmtree(leftover, ignore_errors=True)
     scratch = places / f"{id}-{uuid.uuid4().hex[:8]}"
     scratch.mkdir(parents=True, mode=0o700)
-    given: dict[str, Any] = {
-        "kind": made.kind,
-        "name": made.name,
+    request: dict[str, Any] = {
+        "kind": submission.kind,
+        "name": submission.name,
         "source": source,
         "config": version.source,
         "into": str(scratch),
     }
-    given |= {"seconds": 1.0, "hidden": _hidden(session, made), "readme": made.readme}
-    if made.kind == "predictions":
-        given["datasets"] = _datasets(session, settings, made)
+    request |= {"seconds": 1.0, "hidden": _hidden(session, submission), "readme": submission.readme}
+    if submission.kind == "predictions":
+        request["datasets"] = _datasets(session, settings, submission)
     elif source.get("file"):
-        given["file"] = str(submission_files.taken(settings, source["file"]))
-    if made.kind == "training_set":
-        given["pool"] = session.get_one(DatasetVersion, source["version"]).digest
-    return given
+        request["file"] = str(submission_files.taken_path(settings, source["file"]))
+    if submission.kind == "training_set":
+        request["pool"] = session.get_one(DatasetVersion, source["version"]).digest
+    return request
 
 
-def _hidden(session: Session, made: Submission) -> list[str]:
+def _hidden(session: Session, submission: Submission) -> list[str]:
     """Models of others that this one may not ask."""
     names = sorted(catalog.names())
-    return list(session.scalars(submission_queries.others_private(names, made.person_id)))
+    return list(session.scalars(submission_queries.private_models_of_others(names, submission.person_id)))
 
 
-def _datasets(session: Session, settings: Settings, made: Submission) -> list[dict[str, Any]]:
-    found = []
-    files = made.source["files"]
-    for dataset, version in session.execute(submission_queries.wanted(made.task_id)):
+def _datasets(session: Session, settings: Settings, submission: Submission) -> list[dict[str, Any]]:
+    datasets = []
+    files = submission.source["files"]
+    for dataset, version in session.execute(submission_queries.evaluated_datasets(submission.task_id)):
         if dataset.name in files:
-            file = submission_files.taken(settings, files[dataset.name])
-            into = predictions.path(settings, made.id, version.id)
+            file = submission_files.taken_path(settings, files[dataset.name])
+            into = predictions.predictions_path(settings, submission.id, version.id)
             called = files[dataset.name].partition("--")[2]
-            found.append({"name": dataset.name, "file": str(file), "called": called})
-            found[-1] |= {"digest": version.digest, "into": str(into), "version": version.id}
-    return found
+            datasets.append({"name": dataset.name, "file": str(file), "called": called})
+            datasets[-1] |= {"digest": version.digest, "into": str(into), "version": version.id}
+    return datasets
 
 
-def _conclude(settings: Settings, given: dict[str, Any], ended: TrialOutcome, id: int, attempt: int) -> str:
+def _conclude(settings: Settings, request: dict[str, Any], ended: TrialOutcome, id: int, attempt: int) -> str:
     """Note how the trial ended; the model of one that went well lies below `models/` by then."""
     card, placed = None, None
-    if ended.report is not None and ended.report["passed"] and given["kind"] != "predictions":
+    if ended.report is not None and ended.report["passed"] and request["kind"] != "predictions":
         try:
-            card = spec.card(Path(given["into"]) / given["name"])
-            placed = _place(settings, Path(given["into"]) / given["name"], card)
+            card = spec.card(Path(request["into"]) / request["name"])
+            placed = _place(settings, Path(request["into"]) / request["name"], card)
         except (errors.Problem, OSError) as error:
             ended.report, ended.code, ended.reason = None, "invalid", str(error)
-    state: str = jobs.database().write(_note, settings, given, ended, card, id, attempt)
+    state: str = jobs.database().write(_note, settings, request, ended, card, id, attempt)
     if state not in (SubmissionState.READY, "") and placed is not None:
         shutil.rmtree(placed, ignore_errors=True)
     return state
@@ -162,63 +162,67 @@ def _place(settings: Settings, folder: Path, card: Card) -> Path | None:
 def _note(
     session: Session,
     settings: Settings,
-    given: dict[str, Any],
+    request: dict[str, Any],
     ended: TrialOutcome,
     card: Card | None,
     id: int,
     attempt: int,
 ) -> str:
-    made = session.get_one(Submission, id, with_for_update=True)
-    if made.state != SubmissionState.CHECKING or made.attempt != attempt:
-        return made.state
-    made.log = UNSTORABLE.sub("\ufffd", "\n".join(ended.log))
+    submission = session.get_one(Submission, id, with_for_update=True)
+    if submission.state != SubmissionState.CHECKING or submission.attempt != attempt:
+        return submission.state
+    submission.log = UNSTORABLE.sub("\ufffd", "\n".join(ended.log))
     report = ended.report or {}
-    made.report = _storable(report)
+    submission.report = _storable(report)
     if not report.get("passed"):
-        made.state = SubmissionState.FAILED
-        made.code, made.reason = _why(given, ended)
+        submission.state = SubmissionState.FAILED
+        submission.code, submission.reason = _failure_reason(request, ended)
     elif card is None:
-        made.card = {**made.card, "files": _digests(settings, given)}
-        version = hashlib.sha256("".join(sorted(made.card["files"].values())).encode()).hexdigest()
-        submissions.ready(session, made, f"predictions-{made.id}", version, False, {"kind": "predictions"})
-    elif session.scalar(submission_queries.twin(made.task_id, card.name, card.version)) is not None:
-        made.state, made.code = SubmissionState.FAILED, "duplicate"
-        made.reason = _(
+        submission.card = {**submission.card, "files": _digests(settings, request)}
+        version = hashlib.sha256("".join(sorted(submission.card["files"].values())).encode()).hexdigest()
+        submissions.mark_ready(
+            session, submission, f"predictions-{submission.id}", version, False, {"kind": "predictions"}
+        )
+    elif (
+        session.scalar(submission_queries.submission_of_model(submission.task_id, card.name, card.version)) is not None
+    ):
+        submission.state, submission.code = SubmissionState.FAILED, "duplicate"
+        submission.reason = _(
             "%(name)s %(version)s was entered for this task already: nothing in it has changed.",
             name=card.name,
             version=card.version,
         )
     else:
-        about = submission_cards.told(card) | submission_cards.learnt(made.source, report)
-        submissions.ready(session, made, card.name, card.version, card.inside, about)
-    if made.state == SubmissionState.READY and made.kind != "training_set":
-        submission_files.drop(settings, made.source)
-    _tell(session, made)
-    return made.state
+        about = submission_cards.board_fields(card) | submission_cards.training_fields(submission.source, report)
+        submissions.mark_ready(session, submission, card.name, card.version, card.inside, about)
+    if submission.state == SubmissionState.READY and submission.kind != "training_set":
+        submission_files.delete_files(settings, submission.source)
+    _tell(session, submission)
+    return submission.state
 
 
-def _tell(session: Session, made: Submission) -> None:
+def _tell(session: Session, submission: Submission) -> None:
     """Let the submitter know where they look next."""
-    if made.person_id is None:
+    if submission.person_id is None:
         return
-    link, outside = f"/submissions/{made.id}", ""
-    if made.state == SubmissionState.READY:
-        text = _("%(name)s passed its check and is being evaluated.", name=made.name)
+    link, outside = f"/submissions/{submission.id}", ""
+    if submission.state == SubmissionState.READY:
+        text = _("%(name)s passed its check and is being evaluated.", name=submission.name)
     else:
-        text = f"{made.name} did not pass its check: {made.reason}"[:500]
-        outside = _("%(name)s did not pass its check (%(code)s).", name=made.name, code=made.code)
-    notices.tell(session, made.person_id, "submission", text, link=link, outside=outside)
+        text = f"{submission.name} did not pass its check: {submission.reason}"[:500]
+        outside = _("%(name)s did not pass its check (%(code)s).", name=submission.name, code=submission.code)
+    notices.tell(session, submission.person_id, "submission", text, link=link, outside=outside)
 
 
-def _digests(settings: Settings, given: dict[str, Any]) -> dict[str, str]:
-    return {each["name"]: submission_files.digest(Path(each["into"])) for each in given["datasets"]}
+def _digests(settings: Settings, request: dict[str, Any]) -> dict[str, str]:
+    return {dataset["name"]: submission_files.file_digest(Path(dataset["into"])) for dataset in request["datasets"]}
 
 
-def _why(given: dict[str, Any], ended: TrialOutcome) -> tuple[str, str]:
+def _failure_reason(request: dict[str, Any], ended: TrialOutcome) -> tuple[str, str]:
     if ended.report is None:
         return ended.code, UNSTORABLE.sub("\ufffd", ended.reason)
     first = next(step for step in ended.report["steps"] if step["state"] == StepState.FAILED)
-    code = "wrong_rows" if given["kind"] == "predictions" else CODES.get(first["name"], "failed")
+    code = "wrong_rows" if request["kind"] == "predictions" else CODES.get(first["name"], "failed")
     if first["name"] == "found":
         fields = "fields" in first["details"]
         code = "refused" if fields else STATUSES.get(first["details"].get("status", 0), "not_found")
@@ -233,7 +237,7 @@ def _storable(value: Any) -> Any:
     if isinstance(value, str):
         return UNSTORABLE.sub("\ufffd", value)[:20_000]
     if isinstance(value, dict):
-        return {str(_storable(name)): _storable(each) for name, each in value.items()}
+        return {str(_storable(name)): _storable(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_storable(each) for each in value]
+        return [_storable(item) for item in value]
     return None if isinstance(value, float) and value != value else value

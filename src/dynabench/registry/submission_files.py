@@ -1,7 +1,8 @@
-"""What people send to be evaluated, until it is checked: files of their own below `uploads/`, tokens of endpoints.
+"""Files that people upload for evaluation, until they are checked: below `uploads/`; and tokens of endpoints.
 
-A file lies under the number of who sent it and is found by its random id, so nobody enters another's file. Tokens are
-kept where `models.backends.served.tokens` looks for them, never in the database or in a model's folder.
+A file lies under the uploader's number and is found by its random id, so that only the uploader can submit
+it. Tokens are stored where `models.backends.served.tokens` looks for them, never in the database or in a
+model's folder.
 """
 
 import hashlib
@@ -26,7 +27,7 @@ FOLDER = ".submissions"  # no task is called so
 TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
 
 
-async def keep(settings: Settings, person: int, name: str, parts: AsyncIterable[bytes]) -> str:
+async def store_upload(settings: Settings, person: int, name: str, parts: AsyncIterable[bytes]) -> str:
     """Store a model's zip file, or a file of predictions or of rows to learn from, under a new id, which is returned.
 
     Raises `Invalid` under `file` for another kind of file, and for what is no whole zip file.
@@ -46,39 +47,39 @@ def _look(path: Path) -> None:
             zips.look_at_end(file)
     except ValueError as error:
         path.unlink(missing_ok=True)
-        told = _("This archive cannot be read: %(error)s. `dynabench model pack` makes one.", error=error)
-        raise errors.Invalid({"file": told}) from None
+        message = _("This archive cannot be read: %(error)s. `dynabench model pack` makes one.", error=error)
+        raise errors.Invalid({"file": message}) from None
 
 
-def find(settings: Settings, person: int, id: str, field: str = "file") -> Path:
+def find_upload(settings: Settings, person: int, id: str, field: str = "file") -> Path:
     """The waiting file with this id; `Invalid` under `field` where it was thrown away or never was theirs."""
     try:
         place = settings.folder / "uploads" / FOLDER / str(person)
-        found = list(place.glob(f"{UUID(id)}--*"))
+        matches = list(place.glob(f"{UUID(id)}--*"))
     except ValueError:
-        found = []
-    if not found:
+        matches = []
+    if not matches:
         raise errors.Invalid({field: _("This file is not here any more. Send it again.")})
-    return found[0]
+    return matches[0]
 
 
-def take(settings: Settings, path: Path) -> str:
+def take_upload(settings: Settings, path: Path) -> str:
     """Move a waiting file to where it stays until its submission is ready or withdrawn; its new name there."""
     return waiting.take(settings, path).name
 
 
-def taken(settings: Settings, name: str) -> Path:
-    """Where a file that was taken lies."""
+def taken_path(settings: Settings, name: str) -> Path:
+    """Return the path of a file that was taken."""
     return settings.folder / "uploads" / name
 
 
-def digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def keep_token(settings: Settings, host: str, secret: str) -> str:
+def store_token(settings: Settings, host: str, secret: str) -> str:
     """Keep an endpoint's token for one host; the name by which a model finds it. Raises `Invalid` under `token`."""
     if not TOKEN.fullmatch(secret):
         raise errors.Invalid({"token": _("A token is up to 500 printable characters without a space.")})
@@ -87,21 +88,21 @@ def keep_token(settings: Settings, host: str, secret: str) -> str:
     return name
 
 
-def names(source: dict[str, object]) -> set[str]:
+def file_names(source: dict[str, object]) -> set[str]:
     """The files that a submission was sent with, by their names where they were taken."""
     files = source.get("files")
-    found = [source.get("file"), *(files.values() if isinstance(files, dict) else [])]
-    return {name for name in found if isinstance(name, str) and name}
+    stored_names = [source.get("file"), *(files.values() if isinstance(files, dict) else [])]
+    return {name for name in stored_names if isinstance(name, str) and name}
 
 
-def forget(settings: Settings, person: int) -> None:
+def delete_uploads(settings: Settings, person: int) -> None:
     """Throw away what somebody sent and has not entered."""
     shutil.rmtree(settings.folder / "uploads" / FOLDER / str(person), ignore_errors=True)
 
 
-def drop(settings: Settings, source: dict[str, object], token: bool = False) -> None:
+def delete_files(settings: Settings, source: dict[str, object], token: bool = False) -> None:
     """Throw away what was sent, and the `token` too once nothing calls the endpoint any more."""
-    for name in names(source):
-        taken(settings, name).unlink(missing_ok=True)
+    for name in file_names(source):
+        taken_path(settings, name).unlink(missing_ok=True)
     if token and isinstance(source.get("token"), str):
         tokens.drop(settings.folder, str(source["token"]))

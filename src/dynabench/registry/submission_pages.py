@@ -15,10 +15,10 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.registry import submission_cards, submission_files, submission_queries, submission_sources, submissions
-from dynabench.registry.api import Name, found
+from dynabench.registry.api import Name, find_model
 from dynabench.registry.submission_api import LAST, Id
 from dynabench.registry.submission_sources import PIPELINES, PRICES
-from dynabench.registry.submissions import Draft
+from dynabench.registry.submissions import SubmissionDraft
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState
@@ -26,31 +26,35 @@ from dynabench.rounds.waiting import PIECE, pieces
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-SHOWN = 50
+PAGE_ROWS = 50
 LIMITS = {"readme": submissions.README, "prompt": 8000}
 SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline", *PRICES)
-GIVEN = ("name", "visibility", "readme", *submission_cards.SAID, *SOURCE)
+FORM_FIELDS = ("name", "visibility", "readme", *submission_cards.CARD_FIELDS, *SOURCE)
 
 
 async def _page(request: Request, task: str, person: Person, kind: str, status: int = 200, **values: Any) -> Response:
     def read(session: Session) -> dict[str, Any]:
         config = submissions.may_submit(session, person, task)
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
-        datasets = [(dataset, version) for dataset, version in session.execute(submission_queries.wanted(task))]
-        shown = views.round_out(session, current) if current else None
+        current = next(
+            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
+        )
+        datasets = [
+            (dataset, version) for dataset, version in session.execute(submission_queries.evaluated_datasets(task))
+        ]
+        round_view = views.round_out(session, current) if current else None
         names = [f"files.{dataset.name}" for dataset, _ in datasets]
-        kinds = submissions.offered(config)
+        kinds = submissions.offered_kinds(config)
         chosen = kind if kind in kinds else kinds[0] if len(kinds) == 1 else ""
         return {
-            "config": config, "round": shown, "datasets": datasets, "names": names, "kinds": kinds, "kind": chosen,
-            "pool": submission_sources.pool_shown(session, config),
+            "config": config, "round": round_view, "datasets": datasets, "names": names, "kinds": kinds, "kind": chosen,
+            "pool": submission_sources.visible_pool(session, config),
         }  # fmt: skip
 
-    known = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
+    context = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
     titles = [(protocol.kind, protocol.title) for protocol in protocols().values()]
-    known |= {"pipelines": PIPELINES, "protocols": titles, **await request.app.state.db.aread(read)}
-    return render(request, "registry/submit.html", status=status, task=task, **(known | values))
+    context |= {"pipelines": PIPELINES, "protocols": titles, **await request.app.state.db.aread(read)}
+    return render(request, "registry/submit.html", status=status, task=task, **(context | values))
 
 
 @router.get("/tasks/{task}/submit", name="submit", dependencies=[Depends(seats.know)])
@@ -61,20 +65,20 @@ async def form(
     return await _page(request, task, person, kind)
 
 
-async def _kept(request: Request, person: Person, form: FormData, wrong: dict[str, str]) -> dict[str, str]:
+async def _store_files(request: Request, person: Person, form: FormData, wrong: dict[str, str]) -> dict[str, str]:
     """Ids of the files that were sent, now or with a form that came back, by the name of their field."""
     names = {name: str(value)[:40] for name, value in form.items() if name.startswith("kept.")}
-    kept = {name.removeprefix("kept."): id for name, id in names.items() if id}
+    file_ids = {name.removeprefix("kept."): id for name, id in names.items() if id}
     for name, file in form.items():
         if isinstance(file, UploadFile) and file.filename:
             try:
-                id = await submission_files.keep(
+                id = await submission_files.store_upload(
                     request.app.state.settings, person.id, file.filename[-200:], pieces(file)
                 )
-                kept[name] = id
+                file_ids[name] = id
             except errors.Invalid as problem:
                 wrong[name] = problem.fields["file"]
-    return kept
+    return file_ids
 
 
 @router.post(
@@ -89,27 +93,27 @@ async def send(request: Request, task: str, person: Member) -> Response:
     await db.aread(submissions.may_submit, person, task)
     async with request.form(max_files=210, max_fields=300, max_part_size=PIECE) as form:
         kind = str(form.get("kind", ""))[:20]
-        given: dict[str, Any] = {name: str(form.get(name, ""))[: LIMITS.get(name, 600) + 1] for name in GIVEN}
+        values: dict[str, Any] = {name: str(form.get(name, ""))[: LIMITS.get(name, 600) + 1] for name in FORM_FIELDS}
         wrong: dict[str, str] = {}
-        kept = await _kept(request, person, form, wrong)
+        file_ids = await _store_files(request, person, form, wrong)
         secret = str(form.get("token", ""))[:600]
-    files = {name.removeprefix("files."): id for name, id in kept.items() if name.startswith("files.")}
-    sent = given | {"token": secret, "file": kept.get("file", ""), "files": files}
+    files = {name.removeprefix("files."): id for name, id in file_ids.items() if name.startswith("files.")}
+    sent = values | {"token": secret, "file": file_ids.get("file", ""), "files": files}
 
     def write(session: Session) -> int:
-        card = submission_cards.describe(given)
-        draft = Draft(kind, given["name"].strip(), given["visibility"] or "public", given["readme"], card)
-        return submissions.submit(session, settings, person, task, draft, sent).id
+        card = submission_cards.card_from_form(values)
+        draft = SubmissionDraft(kind, values["name"].strip(), values["visibility"] or "public", values["readme"], card)
+        return submissions.submit_model(session, settings, person, task, draft, sent).id
 
-    shown = {"given": given, "kept": kept}
+    form_context = {"given": values, "kept": file_ids}
     if wrong:
-        return await _page(request, task, person, kind, 422, wrong=wrong, **shown)
+        return await _page(request, task, person, kind, 422, wrong=wrong, **form_context)
     try:
         id = await db.awrite(write)
     except errors.Invalid as problem:
-        return await _page(request, task, person, kind, 422, wrong=problem.fields, **shown)
+        return await _page(request, task, person, kind, 422, wrong=problem.fields, **form_context)
     except errors.TooMany as problem:
-        answer = await _page(request, task, person, kind, 429, wrong={"quota": problem.detail}, **shown)
+        answer = await _page(request, task, person, kind, 429, wrong={"quota": problem.detail}, **form_context)
         answer.headers["Retry-After"] = str(problem.extra["retry_after"])
         return answer
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)
@@ -123,17 +127,19 @@ async def listing(
 
     def read(session: Session) -> dict[str, Any]:
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
-        found = submissions.listed(session, person, task, after or LAST, SHOWN + 1)
+        current = next(
+            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
+        )
+        submission_views = submissions.list_submissions(session, person, task, after or LAST, PAGE_ROWS + 1)
         return {
             "config": rounds.task_config(session, task),
             "round": views.round_out(session, current) if current else None,
-            "found": found[:SHOWN],
-            "more": found[SHOWN - 1].submission.id if len(found) > SHOWN else 0,
+            "found": submission_views[:PAGE_ROWS],
+            "more": submission_views[PAGE_ROWS - 1].submission.id if len(submission_views) > PAGE_ROWS else 0,
         }
 
     values = await request.app.state.db.aread(read)
-    going = any(each.submission.state in submission_queries.GOING for each in values["found"])
+    going = any(view.submission.state in submission_queries.GOING for view in values["found"])
     here = request.url.path + (f"?after={after}" if after else "")
     return render(
         request,
@@ -152,14 +158,14 @@ async def change(request: Request, id: Id, act: str, person: Member) -> Response
     """Cancel, retry, withdraw, or say who may see it."""
     db: Database = request.app.state.db
     if act == "cancel":
-        await db.awrite(submissions.cancel, person, id)
+        await db.awrite(submissions.cancel_check, person, id)
     elif act == "retry":
-        await db.awrite(submissions.retry, request.app.state.settings, person, id)
+        await db.awrite(submissions.retry_check, request.app.state.settings, person, id)
     elif act == "withdraw":
-        await db.awrite(submissions.withdraw, request.app.state.settings, person, id)
+        await db.awrite(submissions.withdraw_submission, request.app.state.settings, person, id)
     elif act == "visibility":
         form = await request.form()
-        await db.awrite(submissions.show, person, id, str(form.get("visibility", ""))[:20])
+        await db.awrite(submissions.change_visibility, person, id, str(form.get("visibility", ""))[:20])
     else:
         raise errors.NotFound(_("There is no such thing to do."))
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)) + f"?done={act}", status_code=303)
@@ -170,13 +176,13 @@ async def enter(
     request: Request, name: Name, person: Member, task: Annotated[str, Form(max_length=64)] = ""
 ) -> Response:
     """Enter a model that the deployment serves for a task, by default its card's (the task's owners)."""
-    model = await found(request, person, name)
+    model = await find_model(request, person, name)
     if model.card is None:
         raise errors.Conflict(_("%(name)s is broken, so it cannot be entered.", name=name))
     card = model.card
 
     def write(session: Session) -> int:
-        return submissions.enter(session, person, task or card.task, card).id
+        return submissions.submit_installed(session, person, task or card.task, card).id
 
     id = await request.app.state.db.awrite(write)
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)

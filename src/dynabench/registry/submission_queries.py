@@ -15,7 +15,7 @@ from dynabench.registry.tables import Submission, SubmissionState
 GOING = (SubmissionState.QUEUED, SubmissionState.CHECKING)
 
 
-def listed(task_id: str, before: int, limit: int) -> Select[Submission, str]:
+def submissions_of_task(task_id: str, before: int, limit: int) -> Select[Submission, str]:
     """A task's submissions and who sent them, newest first, from below the id `before`: one index range."""
     return (
         select(Submission, Person.username)
@@ -26,18 +26,18 @@ def listed(task_id: str, before: int, limit: int) -> Select[Submission, str]:
     )
 
 
-def named(name: str) -> Select[Submission]:
+def submissions_named(name: str) -> Select[Submission]:
     """Submissions under a name, of any task, oldest first: one index range."""
     return select(Submission).where(Submission.name == name).order_by(Submission.id)
 
 
-def baselines(task_id: str) -> Select[Submission]:
+def baseline_submissions(task_id: str) -> Select[Submission]:
     """The training sets that the platform itself entered for a task: its submissions, one index range."""
-    of = (Submission.task_id == task_id, Submission.kind == "training_set", Submission.person_id.is_(None))
-    return select(Submission).where(*of)
+    conditions = (Submission.task_id == task_id, Submission.kind == "training_set", Submission.person_id.is_(None))
+    return select(Submission).where(*conditions)
 
 
-def twin(task_id: str, model: str, version: str) -> Select[Submission]:
+def submission_of_model(task_id: str, model: str, version: str) -> Select[Submission]:
     """A model that was entered for a task already and not withdrawn: those of the task in a state, one range."""
     return (
         select(Submission)
@@ -51,36 +51,37 @@ def twin(task_id: str, model: str, version: str) -> Select[Submission]:
     )
 
 
-def going() -> Select[str | None, int]:
+def open_checks() -> Select[str | None, int]:
     """Jobs of checks that have not ended, with the submission: few, by a scan of the submissions' states."""
     return select(Submission.job_id, Submission.id).where(Submission.state.in_(GOING))
 
 
-def sources() -> Select[dict[str, Any]]:
-    """Where the submissions come from whose files are needed: of those that wait for their check or are being checked,
-    and of training sets, which stay until they are withdrawn."""
-    kept = and_(Submission.kind == "training_set", Submission.state == SubmissionState.READY)
-    return select(Submission.source).where(or_(Submission.state.in_(GOING), kept))
+def needed_sources() -> Select[dict[str, Any]]:
+    """Select the sources of submissions whose files are needed: of those that wait for their check or are being
+    checked, and of training sets, which stay until they are withdrawn."""
+    stored_training_set = and_(Submission.kind == "training_set", Submission.state == SubmissionState.READY)
+    return select(Submission.source).where(or_(Submission.state.in_(GOING), stored_training_set))
 
 
-def reading() -> Select[str, dict[str, Any]]:
+def read_submissions() -> Select[str, dict[str, Any]]:
     """Jobs that read a file or a dataset of the hub: a scan of the jobs."""
     kinds = ("import_contexts", "import_data", "import_task", "perturb_dataset", "read_dataset")
     return select(Job.id, Job.payload).where(Job.kind.in_(kinds))
 
 
-def endpoints() -> Select[dict[str, Any]]:
-    """Where models are served that somebody submitted and did not withdraw: a scan of the submissions."""
+def endpoints_in_use() -> Select[dict[str, Any]]:
+    """Select the endpoints of submitted models that are not withdrawn: a scan of the submissions."""
     return select(Submission.source).where(Submission.kind == "endpoint", Submission.state != SubmissionState.WITHDRAWN)
 
 
-def of(person_id: int) -> Select[Submission]:
+def submissions_of_person(person_id: int) -> Select[Submission]:
     """All that somebody submitted: one index range."""
     return select(Submission).where(Submission.person_id == person_id)
 
 
-def counted(task_id: str, person_id: int, since: datetime) -> Select[datetime]:
-    """When somebody sent what counts towards the day's number: what is under way or was ready, by one index range."""
+def counted_times(task_id: str, person_id: int, since: datetime) -> Select[datetime]:
+    """Select the times of a person's submissions that count towards the daily limit: open or ready ones, by one
+    index range."""
     return (
         select(Submission.created_at)
         .where(
@@ -93,14 +94,14 @@ def counted(task_id: str, person_id: int, since: datetime) -> Select[datetime]:
     )
 
 
-def attempts(task_id: str, person_id: int, since: datetime) -> Select[int | None, datetime | None]:
-    """How often somebody tried in all, and when first: one index range."""
+def count_attempts(task_id: str, person_id: int, since: datetime) -> Select[int | None, datetime | None]:
+    """Count a person's attempts, with the time of the first: one index range."""
     return select(func.sum(Submission.attempt), func.min(Submission.created_at)).where(
         Submission.person_id == person_id, Submission.task_id == task_id, Submission.created_at > since
     )
 
 
-def wanted(task_id: str) -> Select[Dataset, DatasetVersion]:
+def evaluated_datasets(task_id: str) -> Select[Dataset, DatasetVersion]:
     """The datasets that a task's models are scored on and whose rows people may see, by name: a few dozen at most."""
     return (
         select(Dataset, DatasetVersion)
@@ -110,14 +111,14 @@ def wanted(task_id: str) -> Select[Dataset, DatasetVersion]:
     )
 
 
-def others_private(models: Iterable[str], person_id: int | None) -> Select[str]:
-    """Which of these models somebody else entered for few eyes: a probe for each."""
+def private_models_of_others(models: Iterable[str], person_id: int | None) -> Select[str]:
+    """Select those of the models that other people submitted privately: one probe for each."""
     return select(Submission.model).where(
         Submission.name.in_(list(models)),
         ~disclosure.named_submissions(Submission, person_id),
     )
 
 
-def forget(person_id: int) -> Update:
+def remove_person(person_id: int) -> Update:
     """Take a submitter's name off what they entered: one index range."""
     return update(Submission).where(Submission.person_id == person_id).values(person_id=None)

@@ -1,4 +1,4 @@
-"""What the JSON API of submissions takes and gives."""
+"""Schemas of the JSON API of submissions."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from dynabench.registry.schemas import Strict
-from dynabench.registry.submissions import README, Seen
+from dynabench.registry.submissions import README, SubmissionView
 
 Short = Annotated[str, Field(max_length=200)]
 Price = Annotated[float | None, Field(ge=0, le=1e6, allow_inf_nan=False)]
@@ -49,7 +49,7 @@ class SubmissionIn(Strict):
 
 
 class ShownIn(Strict):
-    """Who may see a submission."""
+    """The visibility of a submission."""
 
     visibility: Literal["public", "anonymous", "private"]
 
@@ -101,18 +101,18 @@ class SubmissionOut(SubmissionRow):
     log: str
 
 
-def row(seen: Seen) -> dict[str, Any]:
-    """What lists say of a submission."""
-    made = seen.submission
-    told = {name: getattr(made, name) for name in ("id", "kind", "visibility", "state", "code", "attempt")}
-    told |= {name: getattr(made, name) for name in ("inside", "created_at", "ready_at", "withdrawn_at")}
-    told |= {"task": made.task_id, "by": seen.who, "mine": seen.mine, "name": seen.title}
-    told |= {name: getattr(made, name) if seen.disclosure.name else "" for name in ("model", "version")}
-    return told | {"reason": made.reason if seen.mine else ""}
+def submission_row(seen: SubmissionView) -> dict[str, Any]:
+    """Return a submission's row in lists."""
+    submission = seen.submission
+    fields = {name: getattr(submission, name) for name in ("id", "kind", "visibility", "state", "code", "attempt")}
+    fields |= {name: getattr(submission, name) for name in ("inside", "created_at", "ready_at", "withdrawn_at")}
+    fields |= {"task": submission.task_id, "by": seen.who, "mine": seen.mine, "name": seen.title}
+    fields |= {name: getattr(submission, name) if seen.disclosure.name else "" for name in ("model", "version")}
+    return fields | {"reason": submission.reason if seen.mine else ""}
 
 
-def whole(seen: Seen) -> SubmissionOut:
+def submission_out(seen: SubmissionView) -> SubmissionOut:
     """One submission; logs and reports are for those whose it is."""
-    made = seen.submission
-    report, log = (made.report, made.log) if seen.mine else ({}, "")
-    return SubmissionOut(**row(seen), card=made.card, readme=made.readme, report=report, log=log)
+    submission = seen.submission
+    report, log = (submission.report, submission.log) if seen.mine else ({}, "")
+    return SubmissionOut(**submission_row(seen), card=submission.card, readme=submission.readme, report=report, log=log)

@@ -1,4 +1,4 @@
-"""Where each kind of submission comes from: what a request must say, and what of it is kept."""
+"""The sources of each kind of submission: the fields that a request must have, and those that are stored."""
 
 import math
 import re
@@ -24,23 +24,29 @@ PRICES = ("price_in", "price_out", "price_per_call", "spend_per_day")
 PIPELINES = ("text-classification", "question-answering", "text-generation", "zero-shot-classification")
 
 
-def of(
-    session: Session, settings: Settings, person: int, config: TaskConfig, kind: str, given: dict[str, Any]
+def source_of(
+    session: Session, settings: Settings, person: int, config: TaskConfig, kind: str, fields: dict[str, Any]
 ) -> dict[str, Any]:
     """The `source` of a submission made of what was said; files that it names are taken, a token is put away.
 
     Raises `Invalid` by field. To be called last, when all else is known to be right.
     """
-    made = {"hub": _hub, "endpoint": _endpoint, "archive": _archive, "adapter": _archive, "predictions": _predictions}
-    made["training_set"] = _training_set
-    if kind not in made:
-        raise errors.Invalid({"kind": _("Choose one of %(made)s.", made=", ".join(made))})
-    source: dict[str, Any] = made[kind](session, settings, person, config, given)
+    builders = {
+        "hub": _hub,
+        "endpoint": _endpoint,
+        "archive": _archive,
+        "adapter": _archive,
+        "predictions": _predictions,
+    }
+    builders["training_set"] = _training_set
+    if kind not in builders:
+        raise errors.Invalid({"kind": _("Choose one of %(made)s.", made=", ".join(builders))})
+    source: dict[str, Any] = builders[kind](session, settings, person, config, fields)
     return source
 
 
-def _hub(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
-    name, revision = str(given.get("hub", "")).strip(), str(given.get("revision", "")).strip() or "main"
+def _hub(session: Session, settings: Settings, person: int, config: TaskConfig, fields: dict[str, Any]) -> Any:
+    name, revision = str(fields.get("hub", "")).strip(), str(fields.get("revision", "")).strip() or "main"
     wrong = {}
     if not HUB_ID.fullmatch(name) or ".." in name or len(name) > 200:
         wrong["hub"] = _("Give the model's id on the hub, owner/name.")
@@ -53,8 +59,10 @@ def _hub(session: Session, settings: Settings, person: int, config: TaskConfig, 
     return {"hub": name, "revision": revision}
 
 
-def _endpoint(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
-    protocol, url = str(given.get("protocol", "")), str(given.get("url", "")).strip().rstrip("/")
+def _endpoint(
+    session: Session, settings: Settings, person: int, config: TaskConfig, request_fields: dict[str, Any]
+) -> Any:
+    protocol, url = str(request_fields.get("protocol", "")), str(request_fields.get("url", "")).strip().rstrip("/")
     wrong: dict[str, str] = {}
     host, options = "", dict[str, Any]()
     if protocol == TORCHSERVE and protocol not in protocols():
@@ -69,12 +77,12 @@ def _endpoint(session: Session, settings: Settings, person: int, config: TaskCon
     except errors.Invalid as problem:
         wrong |= problem.fields
     spoken = protocols().get(protocol)
-    if (spoken is None or "model" in spoken.needs) and not str(given.get("model", "")).strip():
+    if (spoken is None or "model" in spoken.needs) and not str(request_fields.get("model", "")).strip():
         wrong["model"] = _("Say the model's name on that server.")
     for name, most in (("model", 200), ("prompt", 8000), ("pipeline", 40)):
-        if text := str(given.get(name, "")).strip():
+        if text := str(request_fields.get(name, "")).strip():
             options[name] = text[:most]
-    options |= _prices(protocol, given, wrong)
+    options |= _prices(protocol, request_fields, wrong)
     if options.get("pipeline") and options["pipeline"] not in PIPELINES:
         wrong["pipeline"] = _("Choose one of %(pipelines)s.", pipelines=", ".join(PIPELINES))
     if wrong:
@@ -85,29 +93,30 @@ def _endpoint(session: Session, settings: Settings, person: int, config: TaskCon
         fields = {name.removeprefix("options."): message for name, message in problem.fields.items()}
         raise errors.Invalid(fields) from None
     source = {"protocol": protocol, "url": url, **_fitting(protocol, options)}
-    if secret := str(given.get("token", "")).strip():
-        source["token"] = submission_files.keep_token(settings, host, secret)
+    if secret := str(request_fields.get("token", "")).strip():
+        source["token"] = submission_files.store_token(settings, host, secret)
     return source
 
 
-def _prices(protocol: str, given: dict[str, Any], wrong: dict[str, str]) -> dict[str, float]:
-    """What calls and tokens cost, as numbers; what is none of these, or not charged by this protocol, is `wrong`."""
-    found = {}
+def _prices(protocol: str, fields: dict[str, Any], wrong: dict[str, str]) -> dict[str, float]:
+    """The prices of calls and tokens, as numbers; an invalid price, or one that this protocol does not charge, goes
+    to `wrong`."""
+    prices = {}
     for name in PRICES:
-        text = str(given.get(name) if given.get(name) is not None else "").strip()
+        text = str(fields.get(name) if fields.get(name) is not None else "").strip()
         if not text:
             continue
         try:
-            found[name] = float(text)
+            prices[name] = float(text)
         except ValueError:
-            found[name] = math.nan
-        if not 0 <= found[name] <= 1e6:
+            prices[name] = math.nan
+        if not 0 <= prices[name] <= 1e6:
             wrong[name] = _("Give an amount of money, such as 0.15.")
         elif protocol in protocols() and name not in kinds.kind(protocol).schema().model_fields:
             wrong[name] = _("Only a chat model charges by tokens; say what a call costs.")
-    if found.get("spend_per_day") is not None and not any(found.get(name) for name in PRICES[:3]):
+    if prices.get("spend_per_day") is not None and not any(prices.get(name) for name in PRICES[:3]):
         wrong.setdefault("spend_per_day", _("Without a price nothing is ever spent: say what calls cost."))
-    return found
+    return prices
 
 
 def _fitting(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -115,57 +124,59 @@ def _fitting(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in kinds.kind(protocol).schema().model_fields}
 
 
-def _archive(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
-    path = submission_files.find(settings, person, str(given.get("file", "")))
+def _archive(session: Session, settings: Settings, person: int, config: TaskConfig, fields: dict[str, Any]) -> Any:
+    path = submission_files.find_upload(settings, person, str(fields.get("file", "")))
     if path.suffix.lower() != ".zip":
         raise errors.Invalid({"file": _("A model is sent as a zip file; `dynabench model pack` makes one.")})
     name = path.name.partition("--")[2]
-    return {"file": submission_files.take(settings, path), "name": name}
+    return {"file": submission_files.take_upload(settings, path), "name": name}
 
 
-def _predictions(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
-    files = given.get("files") or {}
-    wanted = {dataset.name for dataset, _ in session.execute(submission_queries.wanted(config.id))}
-    if not wanted:
+def _predictions(session: Session, settings: Settings, person: int, config: TaskConfig, fields: dict[str, Any]) -> Any:
+    files = fields.get("files") or {}
+    dataset_names = {dataset.name for dataset, _ in session.execute(submission_queries.evaluated_datasets(config.id))}
+    if not dataset_names:
         raise errors.Invalid(
             {"files": _("This task has no datasets whose rows may be seen, so nothing can be predicted.")}
         )
     field = "files.{}".format
-    wrong = {field(name): _("Send the predictions for this dataset too.") for name in sorted(wanted - files.keys())}
-    wrong |= {field(name): _("The task has no such dataset.") for name in sorted(files.keys() - wanted)}
+    wrong = {
+        field(name): _("Send the predictions for this dataset too.") for name in sorted(dataset_names - files.keys())
+    }
+    wrong |= {field(name): _("The task has no such dataset.") for name in sorted(files.keys() - dataset_names)}
     if wrong:
         raise errors.Invalid(wrong)
-    paths = {name: submission_files.find(settings, person, str(id), field(name)) for name, id in files.items()}
+    paths = {name: submission_files.find_upload(settings, person, str(id), field(name)) for name, id in files.items()}
     if zips := [name for name, path in paths.items() if path.suffix.lower() == ".zip"]:
         raise errors.Invalid({field(zips[0]): _("Give JSONL, CSV or Parquet, not a zip file.")})
-    return {"files": {name: submission_files.take(settings, path) for name, path in paths.items()}}
+    return {"files": {name: submission_files.take_upload(settings, path) for name, path in paths.items()}}
 
 
-def pool_shown(session: Session, config: TaskConfig) -> tuple[Dataset, DatasetVersion] | None:
+def visible_pool(session: Session, config: TaskConfig) -> tuple[Dataset, DatasetVersion] | None:
     """The public dataset that training sets are chosen from, and its newest version; None where there is none."""
     if config.training is None:
         return None
-    found = session.scalar(library_queries.named(config.id, config.training.pool))
-    if found is None or found.version_id is None or not Disclosure.of(None, found).rows or found.retired_at:
+    dataset = session.scalar(library_queries.named(config.id, config.training.pool))
+    if dataset is None or dataset.version_id is None or not Disclosure.of(None, dataset).rows or dataset.retired_at:
         return None
-    return found, session.get_one(DatasetVersion, found.version_id)
+    return dataset, session.get_one(DatasetVersion, dataset.version_id)
 
 
-def pool(session: Session, config: TaskConfig) -> dict[str, Any]:
+def training_pool(session: Session, config: TaskConfig) -> dict[str, Any]:
     """The `pool` that a new training set is chosen from, by its name, and the id of its newest `version`.
 
     Raises `Conflict` where it is not there yet, or where not everybody may have its rows.
     """
-    found = pool_shown(session, config)
-    if found is None:
+    pool_version = visible_pool(session, config)
+    if pool_version is None:
         raise errors.Conflict(_("The rows to choose from are not there yet. The task's owners add them as a dataset."))
-    return {"pool": found[0].name, "version": found[1].id}
+    return {"pool": pool_version[0].name, "version": pool_version[1].id}
 
 
-def _training_set(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
-    source = pool(session, config)
-    path = submission_files.find(settings, person, str(given.get("file", "")))
+def _training_set(session: Session, settings: Settings, person: int, config: TaskConfig, fields: dict[str, Any]) -> Any:
+    source = training_pool(session, config)
+    path = submission_files.find_upload(settings, person, str(fields.get("file", "")))
     if path.suffix.lower() == ".zip":
         raise errors.Invalid({"file": _("Give a list of rows, not a zip file.")})
     name = path.name.partition("--")[2]
-    return source | {"file": submission_files.take(settings, path), "name": name}
+    return source | {"file": submission_files.take_upload(settings, path), "name": name}

@@ -1,4 +1,4 @@
-"""Who may see a model, where somebody said so; and the models that people submitted."""
+"""The tables of models' listings and of submissions."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -22,9 +22,10 @@ class SubmissionState(StrEnum):
 
 
 class ModelListing(Base):
-    """A model's `ModelVisibility`, where somebody set it, and its keeper.
+    """The visibility of a model: `public`, `task` (people with a role in its task) or `private` (its keeper and
+    admins).
 
-    Models without a row are public, and admins alone may change that.
+    Models without a row are public, and only admins may change that.
     """
 
     __tablename__ = "model_listings"

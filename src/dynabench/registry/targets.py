@@ -13,16 +13,16 @@ from dynabench.rounds import service as rounds
 
 def enter_targets(payload: dict[str, Any]) -> dict[str, Any]:
     """Run the workflow: enter the targets of the `round` of `task` that are not entered yet; again, it enters none."""
-    return enter(payload["task"], payload["round"])
+    return submit_targets(payload["task"], payload["round"])
 
 
 @DBOS.step(name="enter_targets.enter", retries_allowed=True)
-def enter(task: str, number: int) -> dict[str, Any]:
+def submit_targets(task: str, number: int) -> dict[str, Any]:
     """Enter them in one transaction; their submissions' ids."""
-    return {"entered": jobs.database().write(missing, task, number)}
+    return {"entered": jobs.database().write(submit_missing_targets, task, number)}
 
 
-def missing(session: Session, task: str, number: int) -> list[int]:
+def submit_missing_targets(session: Session, task: str, number: int) -> list[int]:
     """Enter those targets that this machine has, that fit the task's newest config and that are not entered.
 
     None where models converse or draw: such answers are evaluated by people alone.
@@ -39,6 +39,6 @@ def missing(session: Session, task: str, number: int) -> list[int]:
             continue
         if card is None or fit.problems(config, card):
             continue
-        if session.scalar(submission_queries.twin(task, card.name, card.version)) is None:
-            entered.append(submissions.enter(session, None, task, card).id)
+        if session.scalar(submission_queries.submission_of_model(task, card.name, card.version)) is None:
+            entered.append(submissions.submit_installed(session, None, task, card).id)
     return entered

@@ -21,7 +21,7 @@ from dynabench.intake.text_rows import FileRow
 from dynabench.language import _
 from dynabench.models.training.fixed import Chosen, balance
 from dynabench.registry import submission_files, submissions
-from dynabench.registry.predictions import SHOWN
+from dynabench.registry.predictions import MAX_PROBLEMS
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.training import Training
@@ -31,19 +31,19 @@ PLAIN = ".txt"
 LONGEST_UID = 200
 
 
-def sent(session: Session, settings: Settings, person: Person, id: int) -> tuple[Path, str]:
+def sent_file(session: Session, settings: Settings, person: Person, id: int) -> tuple[Path, str]:
     """The file that a training set was sent as, and what it was called (its submitter, admins)."""
-    seen = submissions.one(session, person, id)
+    seen = submissions.find_submission(session, person, id)
     if not seen.mine:
         raise errors.Forbidden(_("Only its submitter may see its rows."))
     name = str(seen.submission.source.get("file", "")) if seen.submission.kind == "training_set" else ""
-    path = submission_files.taken(settings, name)
+    path = submission_files.taken_path(settings, name)
     if not name or not path.is_file():
         raise errors.Conflict(_("This submission has no file of rows, or none any more."))
     return path, str(seen.submission.source["name"])
 
 
-def drawn(settings: Settings, config: TaskConfig, digest: str, baseline: str) -> list[Chosen]:
+def baseline_set(settings: Settings, config: TaskConfig, digest: str, baseline: str) -> list[Chosen]:
     """The rows of a baseline: `all` of the pool, or as many as a set may have, drawn with the learner's seed."""
     training = _training(config)
     pool = sorted(_pool(settings, config, digest).values())
@@ -52,28 +52,28 @@ def drawn(settings: Settings, config: TaskConfig, digest: str, baseline: str) ->
     return random.Random(training.learner.seed).sample(pool, training.rows)
 
 
-def read(
+def read_training_set(
     settings: Settings, config: TaskConfig, file: Path, name: str, digest: str
 ) -> tuple[list[Chosen], BadRowReport]:
     """The rows of a file called `name`, and what is wrong with it by line, against the pool of this digest."""
-    chosen, report = _Chosen(config, _pool(settings, config, digest)), BadRowReport(SHOWN)
+    chosen, report = _Chosen(config, _pool(settings, config, digest)), BadRowReport(MAX_PROBLEMS)
     try:
-        for row in rows(file, name):
+        for row in file_rows(file, name):
             report.rows += 1
             if report.rows > chosen.training.rows:
                 continue  # they are counted, and told of once
             try:
                 chosen.add(row)
             except errors.Invalid as problem:
-                report.add(row.number, _said(problem.fields)[:400])
+                report.add(row.number, _problem_text(problem.fields)[:400])
     except errors.Problem as problem:
         report.add(0, problem.detail)
-    for told in _whole(chosen, report):
-        report.add(0, told)
+    for set_problem in _whole(chosen, report):
+        report.add(0, set_problem)
     return chosen.rows, report
 
 
-def rows(file: Path, name: str) -> Iterator[FileRow]:
+def file_rows(file: Path, name: str) -> Iterator[FileRow]:
     """The rows of a file of any kind; of plain text each line that is not empty is a uid."""
     if not name.lower().removesuffix(".gz").endswith(PLAIN):
         yield from reader.read_rows(file, name)
@@ -101,27 +101,27 @@ class _Chosen:
         if values is None:
             raise _wrong(row.error)
         uid = str(values.get("uid") if values.get("uid") is not None else "").strip()
-        made = self._of_pool(uid, values) if uid else self._own(values)
-        key: object = uid or made.texts
+        chosen_row = self._of_pool(uid, values) if uid else self._own(values)
+        key: object = uid or chosen_row.texts
         if key in self.lines:
-            what = f"Row {_short(uid)}" if uid else "This text"
-            raise _wrong(_("%(what)s is in line %(value)s already.", what=what, value=self.lines[key]))
+            subject = f"Row {_short(uid)}" if uid else "This text"
+            raise _wrong(_("%(what)s is in line %(value)s already.", what=subject, value=self.lines[key]))
         self.lines[key] = row.number
-        self.rows.append(made)
+        self.rows.append(chosen_row)
 
     def _of_pool(self, uid: str, values: Mapping[str, Any]) -> Chosen:
         if uid not in self.pool:
             raise _wrong(_("The pool has no row %(uid)s.", uid=_short(uid)))
-        found, said = self.pool[uid], values.get(self.config.answer[0].name)
-        if said not in (None, "", found.label):
+        pool_row, label = self.pool[uid], values.get(self.config.answer[0].name)
+        if label not in (None, "", pool_row.label):
             raise _wrong(
                 _(
                     "Row %(uid)s is labelled %(label)s in the pool; its label stays as it is.",
                     uid=_short(uid),
-                    label=found.label,
+                    label=pool_row.label,
                 )
             )
-        return found
+        return pool_row
 
     def _own(self, values: Mapping[str, Any]) -> Chosen:
         if not self.training.own_rows:
@@ -136,7 +136,7 @@ class _Chosen:
 
 
 def _whole(chosen: _Chosen, report: BadRowReport) -> Iterator[str]:
-    """What is wrong with the set as a whole, once its rows were read."""
+    """The problems of the set as a whole, after all rows were read."""
     if not report.rows and not report.count:
         yield _("The file is empty: it has no row to learn from.")
     if report.rows > chosen.training.rows:
@@ -151,10 +151,10 @@ def _whole(chosen: _Chosen, report: BadRowReport) -> Iterator[str]:
 
 
 def _pool(settings: Settings, config: TaskConfig, digest: str) -> dict[str, Chosen]:
-    return {row.uid: _of(config, row) for row in stored.read(settings, digest)}
+    return {row.uid: _chosen_of_row(config, row) for row in stored.read(settings, digest)}
 
 
-def _of(config: TaskConfig, row: Stored) -> Chosen:
+def _chosen_of_row(config: TaskConfig, row: Stored) -> Chosen:
     return _chosen(config, row.uid, row.inputs, row.answers[0][config.answer[0].name])
 
 
@@ -168,16 +168,16 @@ def _training(config: TaskConfig) -> Training:
     return config.training
 
 
-def _said(fields: Mapping[str, str]) -> str:
-    """What is wrong with a row's fields, each by its own name."""
-    told = (text if name == "row" else f"{name.rpartition('.')[2]}: {text}" for name, text in fields.items())
-    return " ".join(told)
+def _problem_text(fields: Mapping[str, str]) -> str:
+    """The problems of a row's fields, each with the field's name."""
+    parts = (text if name == "row" else f"{name.rpartition('.')[2]}: {text}" for name, text in fields.items())
+    return " ".join(parts)
 
 
-def _wrong(told: str) -> errors.Invalid:
-    return errors.Invalid({"row": told})
+def _wrong(message: str) -> errors.Invalid:
+    return errors.Invalid({"row": message})
 
 
 def _short(uid: str) -> str:
-    told = repr(uid)
-    return told if len(told) <= 60 else f"{told[:57]}..."
+    text = repr(uid)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,6 +1,6 @@
-"""What is done with a submission in a process of its own: its folder made and tried, or its predictions read.
+"""The trial of a submission in a process of its own: its folder is made and tried, or its predictions are read.
 
-`registry.trial_process` runs it, and says what it is sent and answers.
+`registry.trial_process` starts the process and defines its messages.
 """
 
 import time
@@ -23,38 +23,40 @@ OWN = {"archive": _("Only what runs in the sandbox is sent as a handler archive;
 OUTSIDE = _("A model that others serve is not sent as a folder. Submit its address instead, with its token.")
 
 
-def made(given: dict[str, Any], config: TaskConfig, into: Path) -> Path:
+def build_model_folder(request: dict[str, Any], config: TaskConfig, into: Path) -> Path:
     """The folder of the model that is described, below `into`, under the submission's name. Raises `Problem`."""
     from dynabench.models import archives, starting
     from dynabench.models.starting import pretrained
 
-    kind, source, name = given["kind"], given["source"], given["name"]
+    kind, source, name = request["kind"], request["source"], request["name"]
     if kind == "hub":
         return pretrained.from_hub(source["hub"], name, config, into, source["revision"])
     if kind == "endpoint":
-        return _served(starting.start(name, config, source["protocol"], into, **_said(source)), source, given["readme"])
-    folder = archives.unpack(Path(given["file"]), into / name)
+        return _served(
+            starting.start(name, config, source["protocol"], into, **_card_fields(source)), source, request["readme"]
+        )
+    folder = archives.unpack(Path(request["file"]), into / name)
     details = spec.read(folder)
     if kind == "archive" and details.kind != "handler":
         raise Invalid({"model.yaml": f"This is a model of kind {details.kind!r}. {OWN['archive']}"})
     if not kinds.kind(details.kind).inside:
         raise Invalid({"model.yaml": OUTSIDE})
-    asked = [each.partition("@")[0] for each in kinds.kind(details.kind).asks(details.options)]
-    if hidden := [each for each in asked if each in given["hidden"]]:
+    model_names = [reference.partition("@")[0] for reference in kinds.kind(details.kind).asks(details.options)]
+    if hidden := [reference for reference in model_names if reference in request["hidden"]]:
         raise Invalid({"model.yaml": _("There is no model %(hidden)s that it could ask.", hidden=repr(hidden[0]))})
     if details.task != config.id or details.name != name:
         _rewrite(folder, name=name, task=config.id)
     return folder
 
 
-def _said(source: dict[str, Any]) -> dict[str, str]:
+def _card_fields(source: dict[str, Any]) -> dict[str, str]:
     return {name: str(source[name]) for name in ("url", "model") if name in source}
 
 
 def _served(folder: Path, source: dict[str, Any], readme: str) -> Path:
     """With what its submitter said; its address is nobody else's business."""
-    said = ("prompt", "pipeline", "token", "price_in", "price_out", "price_per_call", "spend_per_day")
-    options = {name: source[name] for name in said if source.get(name)}
+    option_names = ("prompt", "pipeline", "token", "price_in", "price_out", "price_per_call", "spend_per_day")
+    options = {name: source[name] for name in option_names if source.get(name)}
     _rewrite(folder, options=options, summary="Served by whoever submitted it.")
     (folder / spec.README).write_text(
         readme or f"# {folder.name}\n\nServed by whoever submitted it.\n", encoding="utf-8"
@@ -74,33 +76,33 @@ def _rewrite(folder: Path, **changes: Any) -> None:
     spec.write(folder, document)
 
 
-def model(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
+def try_model(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     """Make the folder and check it, by what `dynabench model check` runs."""
     say("found")
     try:
-        folder = made(given, config, Path(given["into"]))
+        folder = build_model_folder(request, config, Path(request["into"]))
     except Exception as error:
         step = Step("found", StepState.FAILED, told(error), REMEDIES["found"], _fields(error))
-        return Report(given["name"], config.id, "", "", (step,))
-    found = checking.check(folder, config, say, given["seconds"])
-    return Report(given["name"], config.id, found.model, found.version, found.steps)
+        return Report(request["name"], config.id, "", "", (step,))
+    check_result = checking.check(folder, config, say, request["seconds"])
+    return Report(request["name"], config.id, check_result.model, check_result.version, check_result.steps)
 
 
-def predictions(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
+def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     """Read the file of each dataset."""
     from dynabench.registry import predictions as reading
 
     steps = []
-    for each in given["datasets"]:
-        say(each["name"])
-        read = reading.read(
-            get_settings(), config, Path(each["file"]), each["called"], each["digest"], Path(each["into"])
+    for dataset in request["datasets"]:
+        say(dataset["name"])
+        read = reading.read_predictions(
+            get_settings(), config, Path(dataset["file"]), dataset["called"], dataset["digest"], Path(dataset["into"])
         )
         if read.count:
-            message = "\n".join([_wrong(read.count, each["called"]), *read.lines()])
+            message = "\n".join([_wrong(read.count, dataset["called"]), *read.lines()])
             steps.append(
                 Step(
-                    each["name"],
+                    dataset["name"],
                     StepState.FAILED,
                     message,
                     _("Mend the lines that are named, and send all files again."),
@@ -109,29 +111,31 @@ def predictions(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
         else:
             steps.append(
                 Step(
-                    each["name"],
+                    dataset["name"],
                     StepState.OK,
                     words.ALL_ROWS % {"count": f"{read.rows:,}"},
                     details={"rows": read.rows},
                 )
             )
-    return Report(given["name"], config.id, "", "", tuple(steps))
+    return Report(request["name"], config.id, "", "", tuple(steps))
 
 
-def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
+def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     """Read the rows, train the task's learner on them, and check what came of it as any other model."""
     from dynabench.registry import training_sets as reading
 
     say("rows")
-    settings, source = get_settings(), given["source"]
+    settings, source = get_settings(), request["source"]
     if source.get("baseline"):
-        chosen = reading.drawn(settings, config, given["pool"], source["baseline"])
+        chosen = reading.baseline_set(settings, config, request["pool"], source["baseline"])
     else:
-        chosen, read = reading.read(settings, config, Path(given["file"]), source["name"], given["pool"])
+        chosen, read = reading.read_training_set(
+            settings, config, Path(request["file"]), source["name"], request["pool"]
+        )
         if read.count:
             message = "\n".join([_wrong(read.count, source["name"]), *read.lines()])
             step = Step("rows", StepState.FAILED, message, _("Mend the lines that are named, and send the file again."))
-            return Report(given["name"], config.id, "", "", (step,))
+            return Report(request["name"], config.id, "", "", (step,))
     summary, counts = f"Learnt from {len(chosen):,} rows.", fixed.balance(chosen)
     steps = [
         Step(
@@ -144,15 +148,15 @@ def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     say("learns")
     begun = time.perf_counter()
     try:
-        folder = fixed.learn(Path(given["into"]) / given["name"], config, chosen, summary)
+        folder = fixed.learn(Path(request["into"]) / request["name"], config, chosen, summary)
     except Problem as error:
         failed = Step(
             "learns", StepState.FAILED, told(error), _("Choose other rows, and send the file again."), _fields(error)
         )
-        return Report(given["name"], config.id, "", "", (*steps, failed))
+        return Report(request["name"], config.id, "", "", (*steps, failed))
     steps.append(Step("learns", StepState.OK, words.LOADED % {"seconds": f"{time.perf_counter() - begun:.2f}"}))
-    found = checking.check(folder, config, say, given["seconds"])
-    return Report(given["name"], config.id, found.model, found.version, (*steps, *found.steps))
+    check_result = checking.check(folder, config, say, request["seconds"])
+    return Report(request["name"], config.id, check_result.model, check_result.version, (*steps, *check_result.steps))
 
 
 def _wrong(count: int, file: str) -> str:
@@ -168,15 +172,15 @@ def _fields(error: Exception) -> dict[str, Any]:
 def main() -> None:
     """Do what the parent asks for."""
     parent = ParentChannel()
-    given = parent.receive()
-    limit_memory(given["memory"])
-    config = TaskConfig.parse(given["config"])
+    request = parent.receive()
+    limit_memory(request["memory"])
+    config = TaskConfig.parse(request["config"])
 
     def say(name: str) -> None:
         parent.send({"step": name})
 
-    work = {"predictions": predictions, "training_set": training_set}.get(given["kind"], model)
-    parent.send({"report": work(given, config, say).document()})
+    work = {"predictions": read_predictions_trial, "training_set": try_training_set}.get(request["kind"], try_model)
+    parent.send({"report": work(request, config, say).document()})
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ STEP_LENGTH = 100
 
 
 @dataclass(frozen=True)
-class Limits:
+class TrialLimits:
     """Seconds and bytes of memory that a trial may take."""
 
     seconds: float
@@ -23,7 +23,7 @@ class Limits:
 
 @dataclass
 class TrialOutcome:
-    """How a trial ended: its report, or `code` and `reason` why there is none; the last lines of its log."""
+    """The outcome of a trial: its report, or `code` and `reason` of its failure; and the last lines of its log."""
 
     report: dict[str, Any] | None = None
     code: str = ""
@@ -37,9 +37,9 @@ class _Cancelled(Exception):
 
 
 def run_trial(
-    given: Mapping[str, Any],
-    limits: Limits,
-    heard: Callable[[str], object],
+    request: Mapping[str, Any],
+    limits: TrialLimits,
+    report_step: Callable[[str], object],
     stopped: Callable[[], bool],
     env: Mapping[str, str],
     module: str = "dynabench.registry.trial",
@@ -56,14 +56,14 @@ def run_trial(
         nonlocal due
         if time.monotonic() > due:
             due = time.monotonic() + 1
-            heard(outcome.step)
+            report_step(outcome.step)
             if stopped():
                 raise _Cancelled
 
     until = time.monotonic() + limits.seconds
     with ChildProcess(module, memory=limits.memory, env=env) as child:
         try:
-            child.send({**given, "memory": limits.memory})
+            child.send({**request, "memory": limits.memory})
             while outcome.report is None:
                 message = child.receive(until, tick, REPORT)
                 if "report" in message:
@@ -71,13 +71,13 @@ def run_trial(
                 else:
                     outcome.step = str(message.get("step", ""))[:STEP_LENGTH]
         except TimeoutError:
-            told = _("The check took longer than %(seconds)s s and was ended.", seconds=f"{limits.seconds:g}")
-            outcome.code, outcome.reason = "timeout", told
+            time_message = _("The check took longer than %(seconds)s s and was ended.", seconds=f"{limits.seconds:g}")
+            outcome.code, outcome.reason = "timeout", time_message
         except _Cancelled:
             outcome.code, outcome.reason = "cancelled", _("It was cancelled.")
         except MessageTooLarge as large:
-            told = _("It answered with %(size)s bytes, of %(most)s at most.", size=large.size, most=large.most)
-            outcome.code, outcome.reason = "crashed", told
+            time_message = _("It answered with %(size)s bytes, of %(most)s at most.", size=large.size, most=large.most)
+            outcome.code, outcome.reason = "crashed", time_message
         except (OSError, EOFError):
             death = child.death()
             outcome.code, outcome.reason = death.code, death.reason

@@ -26,15 +26,15 @@ from dynabench.rounds.schemas import Number
 
 router = APIRouter(prefix="/api/v1", tags=["releases"], dependencies=[Depends(scope("manage"))])
 PATH = "/tasks/{task}/rounds/{n}/release"
-limit = limited("release", 30, 60)
-PREVIEW = [Depends(limit)]
+release_limit = limited("release", 30, 60)
+PREVIEW = [Depends(release_limit)]
 FILES = [Depends(limited("export", 60, 60))]
 TYPES = {".parquet": "application/vnd.apache.parquet", ".jsonl": "application/x-ndjson", ".md": "text/markdown"}
 PIECE = 1024**2
 
 
-def address(request: Request) -> str:
-    """Where the platform is found: as its operator says, else as it was asked."""
+def platform_address(request: Request) -> str:
+    """Return the platform's public address: the configured one, else that of the request."""
     return request.app.state.settings.public_url or str(request.base_url)
 
 
@@ -42,7 +42,7 @@ def address(request: Request) -> str:
 async def list_releases(request: Request, task: str) -> ReleasePage:
     """The releases of a task, newest round first, all on one page; without the gaps of models."""
     state = request.app.state
-    return await state.db.aread(views.page, address(request), task)  # type: ignore[no-any-return]
+    return await state.db.aread(views.release_page, platform_address(request), task)  # type: ignore[no-any-return]
 
 
 @router.get(PATH)
@@ -50,41 +50,45 @@ async def read_release(request: Request, task: str, n: Number, viewer: Viewer) -
     """A round's release: its files with their digests, how it was divided, and models' gaps between its parts to test
     on. Before it is ready it is there for the task's owners alone."""
     state = request.app.state
-    return await state.db.aread(views.one, state.settings, address(request), viewer, task, n)  # type: ignore[no-any-return]
+    return await state.db.aread(views.release_with_gaps, state.settings, platform_address(request), viewer, task, n)  # type: ignore[no-any-return]
 
 
-def changes(body: RulesIn) -> dict[str, Any]:
-    """What a body changes of the config's rules."""
-    given = body.model_dump(exclude={"anyway"})
-    return {name: value for name, value in given.items() if value is not None}
+def rule_changes(body: RulesIn) -> dict[str, Any]:
+    """Return the rules that the body sets, by name."""
+    values = body.model_dump(exclude={"anyway"})
+    return {name: value for name, value in values.items() if value is not None}
 
 
-async def preview(request: Request, person: Person, task: str, n: int, changed: dict[str, Any]) -> ReleasePreviewOut:
-    """How a round would be divided (owners); nothing is written."""
+async def preview_out(
+    request: Request, person: Person, task: str, n: int, changed: dict[str, Any]
+) -> ReleasePreviewOut:
+    """Return the division that the round would get (owners); nothing is written."""
     state = request.app.state
     db: Database = state.db
 
     def read(session: Session) -> Any:
         rounds.require(session, person, Action.RELEASE_ROUND, task)
-        return service.rules_of(session, task, n, changed)
+        return service.release_rules(session, task, n, changed)
 
     rules = await db.aread(read)
-    plan = await to_thread.run_sync(planning.plan, db, state.settings, task, n, rules)
+    plan = await to_thread.run_sync(planning.plan_release, db, state.settings, task, n, rules)
     return ReleasePreviewOut(task=task, round=n, rules=rules.model_dump(mode="json"), report=plan.report)
 
 
 @router.post(PATH + "/preview", dependencies=PREVIEW)
 async def preview_release(request: Request, task: str, n: Number, body: RulesIn, person: Member) -> ReleasePreviewOut:
-    """What a release would hold, and what should be mended before (owners); nothing is written."""
-    return await preview(request, person, task, n, changes(body))
+    """Preview a release: its parts, and the findings to fix first (owners); nothing is written."""
+    return await preview_out(request, person, task, n, rule_changes(body))
 
 
-async def begin(request: Request, person: Person, task: str, n: int, changed: dict[str, Any], anyway: bool) -> Release:
-    """Ask for a release."""
+async def start_release(
+    request: Request, person: Person, task: str, n: int, changed: dict[str, Any], anyway: bool
+) -> Release:
+    """Start a release in the background."""
 
     def make(session: Session) -> Release:
         rounds.require(session, person, Action.RELEASE_ROUND, task)
-        return service.start(session, person, task, n, service.rules_of(session, task, n, changed), anyway)
+        return service.start_release(session, person, task, n, service.release_rules(session, task, n, changed), anyway)
 
     return await request.app.state.db.awrite(make)  # type: ignore[no-any-return]
 
@@ -93,9 +97,9 @@ async def begin(request: Request, person: Person, task: str, n: int, changed: di
 async def release_round(request: Request, task: str, n: Number, body: ReleaseIn, person: Member) -> ReleaseOut:
     """Release a closed round for good, in the background (owners): its data never change again, every model of the
     task is scored on its two parts to test on."""
-    await begin(request, person, task, n, changes(body), body.anyway)
+    await start_release(request, person, task, n, rule_changes(body), body.anyway)
     state = request.app.state
-    return await state.db.aread(views.one, state.settings, address(request), person, task, n)  # type: ignore[no-any-return]
+    return await state.db.aread(views.release_with_gaps, state.settings, platform_address(request), person, task, n)  # type: ignore[no-any-return]
 
 
 @router.get(PATH + "/files/{file}", dependencies=FILES, response_class=FileResponse)
@@ -114,14 +118,14 @@ async def fetch_release_data(
 
 async def _file(request: Request, task: str, n: int, path: str, viewer: Person | None) -> FileResponse:
     state = request.app.state
-    found: Release = await state.db.aread(views.readable, viewer, task, n)
-    names = {each["path"] for each in found.manifest["files"]} | {manifest.NAME}
+    release: Release = await state.db.aread(views.downloadable_release, viewer, task, n)
+    names = {file["path"] for file in release.manifest["files"]} | {manifest.MANIFEST_NAME}
     if path not in names:
         raise errors.NotFound(_("The release has no such file."))
-    place = service.folder(state.settings, found.id) / path
-    headers = {"X-Release-Digest": found.digest, "Content-Encoding": "identity"}
-    kind = TYPES.get(place.suffix, "application/octet-stream")
-    return FileResponse(place, media_type=kind, filename=place.name, headers=headers)
+    location = service.release_folder(state.settings, release.id) / path
+    headers = {"X-Release-Digest": release.digest, "Content-Encoding": "identity"}
+    kind = TYPES.get(location.suffix, "application/octet-stream")
+    return FileResponse(location, media_type=kind, filename=location.name, headers=headers)
 
 
 @router.get(
@@ -133,21 +137,21 @@ async def _file(request: Request, task: str, n: int, path: str, viewer: Person |
 async def fetch_release(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
     """All files of the release as a zip file, which is the same each time."""
     state = request.app.state
-    found: Release = await state.db.aread(views.readable, viewer, task, n)
+    release: Release = await state.db.aread(views.downloadable_release, viewer, task, n)
     name = f"{task}-round-{n}"
-    names = [*(each["path"] for each in found.manifest["files"]), manifest.NAME]
+    names = [*(file["path"] for file in release.manifest["files"]), manifest.MANIFEST_NAME]
     headers = {"Content-Disposition": f'attachment; filename="{name}.zip"', "Content-Encoding": "identity"}
-    parts = _zipped(service.folder(state.settings, found.id), name, names)
+    parts = _zipped(service.release_folder(state.settings, release.id), name, names)
     return Download(parts, media_type="application/zip", headers=headers)
 
 
 def _zipped(folder: Path, name: str, names: list[str]) -> Generator[bytes, None, None]:
     sink = Sink()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as made:  # type: ignore[call-overload]
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as zipped:  # type: ignore[call-overload]
         for path in names:
-            of = entry(f"{name}/{path}")
-            of.compress_type = zipfile.ZIP_STORED
-            with (folder / path).open("rb") as file, made.open(of, "w", force_zip64=True) as out:
+            member = entry(f"{name}/{path}")
+            member.compress_type = zipfile.ZIP_STORED
+            with (folder / path).open("rb") as file, zipped.open(member, "w", force_zip64=True) as out:
                 while part := file.read(PIECE):
                     out.write(part)
                     yield sink.take()

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from dynabench.releases.describing import HUB_SPLITS, Described
+from dynabench.releases.description import HUB_SPLITS, ReleaseDescription
 
 CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -32,31 +32,33 @@ TYPES = ((pa.types.is_boolean, "sc:Boolean"), (pa.types.is_integer, "sc:Integer"
          (pa.types.is_timestamp, "sc:DateTime"), (pa.types.is_string, "sc:Text"))  # fmt: skip
 
 
-def write(of: Described, columns: pa.Schema) -> bytes:
-    """The document, with a record set for each part whose columns are plain values."""
-    files = [each for each in of.data if each.path.endswith(".parquet")]
-    made = {
+def croissant_json(description: ReleaseDescription, columns: pa.Schema) -> bytes:
+    """Return the document, with a record set for each part whose columns are plain values."""
+    files = [file for file in description.data if file.path.endswith(".parquet")]
+    document = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "name": of.name,
-        "alternateName": of.title,
-        "description": f"{of.config.description or of.title}\n\n{of.warning}",
+        "name": description.name,
+        "alternateName": description.title,
+        "description": f"{description.config.description or description.title}\n\n{description.warning}",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "license": f"https://spdx.org/licenses/{of.licence}.html",
-        "url": of.page,
+        "license": f"https://spdx.org/licenses/{description.licence}.html",
+        "url": description.page,
         "version": "1.0.0",
-        "citeAs": of.citation,
-        "datePublished": of.closed_at,
-        "creator": {"@type": "sc:Organization", "name": of.maker, "url": of.page},
-        "keywords": ["adversarial", "dynabench", of.kind],
+        "citeAs": description.citation,
+        "datePublished": description.closed_at,
+        "creator": {"@type": "sc:Organization", "name": description.maker, "url": description.page},
+        "keywords": ["adversarial", "dynabench", description.kind],
         "isLiveDataset": False,
-        "rai:dataCollection": f"Written by people against models, from {of.opened_at} to {of.closed_at}.",
-        "rai:annotationsPerItem": of.facts.middle(of.facts.votes),
+        "rai:dataCollection": (
+            f"Written by people against models, from {description.opened_at} to {description.closed_at}."
+        ),
+        "rai:annotationsPerItem": description.facts.middle(description.facts.votes),
         "rai:personalSensitiveInformation": ["Writers and validators are pseudonyms of this release alone."],
-        "distribution": [_file(each.path, each.bytes, each.sha256) for each in of.data],
-        "recordSet": [_records(each.path, columns) for each in files],
+        "distribution": [_file(file.path, file.bytes, file.sha256) for file in description.data],
+        "recordSet": [_records(file.path, columns) for file in files],
     }
-    return orjson.dumps(made, option=orjson.OPT_INDENT_2) + b"\n"
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
 
 
 def _file(path: str, size: int, sha256: str) -> dict[str, Any]:
@@ -81,10 +83,10 @@ def _records(path: str, columns: pa.Schema) -> dict[str, Any]:
                 "@id": f"{part}/{column.name}",
                 "name": column.name,
                 "description": column.name.replace("_", " "),
-                "dataType": found,
+                "dataType": data_type,
                 "source": {"fileObject": {"@id": path}, "extract": {"column": column.name}},
             }
             for column in columns
-            if (found := next((name for fits, name in TYPES if fits(column.type)), None))
+            if (data_type := next((name for fits, name in TYPES if fits(column.type)), None))
         ],
     }

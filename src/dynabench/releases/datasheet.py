@@ -3,39 +3,44 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from dynabench.releases.describing import Described
+from dynabench.releases.description import ReleaseDescription
 
 Answers = Iterator[tuple[str, str]]
 
 
-def write(of: Described) -> str:
-    """The whole sheet, in markdown."""
-    parts = [f"# Datasheet: {of.title}", f"> {of.warning}"]
+def datasheet_text(description: ReleaseDescription) -> str:
+    """Return the whole datasheet, in markdown."""
+    parts = [f"# Datasheet: {description.title}", f"> {description.warning}"]
     for title, answers in (
-        ("Motivation", _motivation(of)),
-        ("Composition", _composition(of)),
-        ("Collection", _collection(of)),
-        ("Preprocessing and labels", _labels(of)),
-        ("Uses", _uses(of)),
-        ("Distribution and maintenance", _distribution(of)),
+        ("Motivation", _motivation(description)),
+        ("Composition", _composition(description)),
+        ("Collection", _collection(description)),
+        ("Preprocessing and labels", _labels(description)),
+        ("Uses", _uses(description)),
+        ("Distribution and maintenance", _distribution(description)),
     ):
         parts.append(f"## {title}")
         parts += [f"**{question}** {answer}" for question, answer in answers]
     return "\n\n".join(parts) + "\n"
 
 
-def _counted(found: Counter[str]) -> str:
-    return ", ".join(f"{name or 'none'} {n}" for name, n in sorted(found.items(), key=lambda each: (-each[1], each[0])))
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(
+        f"{name or 'none'} {n}" for name, n in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    )
 
 
-def _share(part: int, of: int) -> str:
-    return f"{part} of {of} ({100 * part / of:.1f} %)" if of else "none"
+def _share(part: int, total: int) -> str:
+    return f"{part} of {total} ({100 * part / total:.1f} %)" if total else "none"
 
 
-def _motivation(of: Described) -> Answers:
+def _motivation(description: ReleaseDescription) -> Answers:
     yield (
         "What was it made for?",
-        (of.config.description or f"To test and train models on the task {of.task} with examples that fooled models."),
+        (
+            description.config.description
+            or f"To test and train models on the task {description.task} with examples that fooled models."
+        ),
     )
     yield (
         "Who made it?",
@@ -43,8 +48,8 @@ def _motivation(of: Described) -> Answers:
     )
 
 
-def _composition(of: Described) -> Answers:
-    facts = of.facts
+def _composition(description: ReleaseDescription) -> Answers:
+    facts = description.facts
     yield (
         "What is an instance?",
         "An example: what somebody wrote against a context, with the answer they claim is right.",
@@ -54,14 +59,16 @@ def _composition(of: Described) -> Answers:
         "Is it a sample?",
         (
             f"Of the round's examples those are missing that were retracted or hidden by moderators, and the "
-            f"{of.report.parts.get('hidden', 0)} of the hidden part, {of.report.parts.get('withheld', 0)} like them."
+            f"{description.report.parts.get('hidden', 0)} of the hidden part, "
+            f"{description.report.parts.get('withheld', 0)} like them."
         ),
     )
     yield (
         "What does each consist of?",
         (
-            f"Columns {', '.join(f'`{column}`' for *_, column in of.layout.columns)}, what the models in the loop "
-            f"answered, validators' votes, how it came about. Median length: {facts.middle(facts.lengths)} words."
+            f"Columns {', '.join(f'`{column}`' for *_, column in description.layout.columns)}, what the models "
+            f"in the loop answered, validators' votes, how it came about. "
+            f"Median length: {facts.middle(facts.lengths)} words."
         ),
     )
     yield "Is there a label?", "The claimed answer; in train, dev and test validators found it right."
@@ -71,30 +78,34 @@ def _composition(of: Described) -> Answers:
     )
     yield (
         "Are there splits?",
-        (f"By the rules {of.rules.model_dump(mode='json')}; held: {', '.join(of.report.held) or 'none'}."),
+        (
+            f"By the rules {description.rules.model_dump(mode='json')}; "
+            f"held: {', '.join(description.report.held) or 'none'}."
+        ),
     )
     yield (
         "Are there errors or redundancies?",
         (
             f"Validators agreed on {_share(facts.agreeing, facts.judged)} that had several votes. "
-            f"{of.report.duplicates} repeat another one on the same context. Verdicts: {_counted(facts.verdicts)}."
+            f"{description.report.duplicates} repeat another one on the same context. "
+            f"Verdicts: {_counted(facts.verdicts)}."
         ),
     )
     yield (
         "May it offend, or identify people?",
         (
-            of.config.content_warning
+            description.config.content_warning
             or "The task gives no warning. People agreed to write nothing that identifies others."
         ),
     )
 
 
-def _collection(of: Described) -> Answers:
-    facts = of.facts
+def _collection(description: ReleaseDescription) -> Answers:
+    facts = description.facts
     yield (
         "How was it acquired?",
         (
-            f"Written on web pages against models that answered at once: {', '.join(of.targets) or 'none'}. "
+            f"Written on web pages against models that answered at once: {', '.join(description.targets) or 'none'}. "
             f"Fooled: {_share(facts.fooled, facts.asked)} of which it is known."
         ),
     )
@@ -106,7 +117,7 @@ def _collection(of: Described) -> Answers:
             f"The busiest writer wrote {100 * facts.most_by_one:.1f} %. Median time: {facts.middle(facts.seconds)} s."
         ),
     )
-    yield "Over what time?", f"From {of.opened_at} to {of.closed_at}."
+    yield "Over what time?", f"From {description.opened_at} to {description.closed_at}."
     yield (
         "Did people consent?",
         (
@@ -116,23 +127,23 @@ def _collection(of: Described) -> Answers:
     )
 
 
-def _labels(of: Described) -> Answers:
-    rule = of.config.validation
+def _labels(description: ReleaseDescription) -> Answers:
+    rule = description.config.validation
     yield (
         "How was it labelled?",
         (
             f"Validation by `{rule.mode}`: {rule.votes} votes that agree decide, after a disagreement up to "
-            f"{rule.adjudicate_up_to}. Median votes on an example: {of.facts.middle(of.facts.votes)}."
+            f"{rule.adjudicate_up_to}. Median votes on an example: {description.facts.middle(description.facts.votes)}."
         ),
     )
     yield "Was anything cleaned?", "No text was changed. People are pseudonyms that this release alone uses."
-    yield "Did writers explain?", f"{_share(of.facts.explained, of.facts.total)} have an explanation."
+    yield "Did writers explain?", f"{_share(description.facts.explained, description.facts.total)} have an explanation."
 
 
-def _uses(of: Described) -> Answers:
+def _uses(description: ReleaseDescription) -> Answers:
     yield (
         "What can it be used for?",
-        f"To train and test models of the kind {of.kind}, and to study how models are fooled.",
+        f"To train and test models of the kind {description.kind}, and to study how models are fooled.",
     )
     yield (
         "What should one beware of?",
@@ -144,8 +155,8 @@ def _uses(of: Described) -> Answers:
     yield "What must it not be used for?", "Its test part, and any part of it, for corpora to pretrain models on."
 
 
-def _distribution(of: Described) -> Answers:
-    yield "Under which licence?", f"{of.licence}."
+def _distribution(description: ReleaseDescription) -> Answers:
+    yield "Under which licence?", f"{description.licence}."
     yield (
         "Will it change?",
         (

@@ -1,4 +1,4 @@
-"""What is counted about a release for its card and its datasheet: of the examples that everybody may read."""
+"""Counts over the public examples of a release, for its card and its datasheet."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ import numpy as np
 
 
 @dataclass
-class Facts:
-    """Counts as they grow, example by example."""
+class ReleaseFacts:
+    """Counts that grow with each example added."""
 
     examples: Counter[str] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
@@ -36,12 +36,12 @@ class Facts:
         self.sources[row["source"]] += 1
         self.starts[row["condition"]["start"]] += 1
         self.arms[row["condition"]["arm"]] += 1
-        self.models.update(f"{each['model']} ({each['version'][:12]})" for each in row["predictions"])
+        self.models.update(f"{entry['model']} ({entry['version'][:12]})" for entry in row["predictions"])
         self.verdicts[row["verdict"]] += 1
         self.writers[row["author"]] = self.writers.get(row["author"], 0) + 1
         self.contexts.add(repr(row["context"]["values"]))
-        votes = [each["vote"] for each in row["validations"]]
-        self.validators.update(each["validator"] for each in row["validations"])
+        votes = [entry["vote"] for entry in row["validations"]]
+        self.validators.update(entry["validator"] for entry in row["validations"])
         self.votes.append(len(votes))
         if len(votes) > 1:
             self.judged += 1
@@ -51,11 +51,11 @@ class Facts:
         self.explained += row["explanation"] is not None
         self.made_from += row["made_from"] is not None
         self.seconds.append(row["seconds"])
-        self.lengths += [len(each.split()) for each in row["input"].values() if isinstance(each, str)]
+        self.lengths += [len(entry.split()) for entry in row["input"].values() if isinstance(entry, str)]
 
     @property
     def total(self) -> int:
-        """Examples that everybody may read."""
+        """The number of public examples."""
         return sum(self.examples.values())
 
     @property

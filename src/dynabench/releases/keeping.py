@@ -1,4 +1,4 @@
-"""Releases whose job ended without a word are told as failed."""
+"""Mark releases as failed whose job ended without reporting a result."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,17 +10,17 @@ from dynabench.releases import service
 from dynabench.releases.tables import Release, ReleaseState
 from dynabench.settings import Settings
 
-LOST = _("The job was begun many times and never ended. Release it again; the operator's log has more.")
+LOST_JOB = _("The job was begun many times and never ended. Release it again; the operator's log has more.")
 
 
 def tidy(database: Database, settings: Settings) -> None:
-    """Let releases fail that no job makes any more."""
-    going = database.read(_going)
+    """Mark releases as failed that no job works on any more."""
+    going = database.read(_running_jobs)
     for job in jobs.given_up(database, settings, list(going)):
-        database.write(service.fail, going[job], LOST)
+        database.write(service.fail_release, going[job], LOST_JOB)
 
 
-def _going(session: Session) -> dict[str, int]:
+def _running_jobs(session: Session) -> dict[str, int]:
     rows = session.execute(
         select(Release.job_id, Release.id).where(Release.state.in_((ReleaseState.QUEUED, ReleaseState.WRITING)))
     )

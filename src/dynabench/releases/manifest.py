@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from dynabench import errors
 from dynabench.language import _
 
-NAME = "manifest.json"
+MANIFEST_NAME = "manifest.json"
 FORMAT = "dynabench-release"
 PIECE = 1024**2
 
 
-class File(BaseModel):
+class ReleaseFile(BaseModel):
     """A file of the release, by its path in the folder."""
 
     path: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)?\.[a-z]+$", max_length=120)]
@@ -24,8 +24,8 @@ class File(BaseModel):
     rows: Annotated[int, Field(ge=0)] | None = None
 
 
-class Manifest(BaseModel):
-    """What is released: of which round, divided by which rules, and its files in the order of their paths."""
+class ReleaseManifest(BaseModel):
+    """The contents of a release: its round, the rules of its division, and its files in the order of their paths."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -37,10 +37,10 @@ class Manifest(BaseModel):
     closed_at: str
     rules: dict[str, Any]
     examples: dict[str, int]
-    files: list[File]
+    files: list[ReleaseFile]
 
     def text(self) -> bytes:
-        """What stands in the file."""
+        """Return the bytes of the file."""
         return orjson.dumps(self.model_dump(), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
 
     @property
@@ -49,30 +49,34 @@ class Manifest(BaseModel):
         return hashlib.sha256(self.text()).hexdigest()
 
 
-def file_of(folder: Path, path: str, rows: int | None = None) -> File:
-    """What the manifest says of a file."""
+def describe_file(folder: Path, path: str, rows: int | None = None) -> ReleaseFile:
+    """Return the manifest's entry for a file."""
     digest = hashlib.sha256()
     with (folder / path).open("rb") as file:
         while part := file.read(PIECE):
             digest.update(part)
-    return File(path=path, bytes=(folder / path).stat().st_size, sha256=digest.hexdigest(), rows=rows)
+    return ReleaseFile(path=path, bytes=(folder / path).stat().st_size, sha256=digest.hexdigest(), rows=rows)
 
 
-def read(folder: Path) -> Manifest:
-    """The manifest of a release in a folder, whose files are looked at. Raises `Invalid` under `folder`."""
+def read_manifest(folder: Path) -> ReleaseManifest:
+    """Return the manifest of a release in a folder, after a check of its files. Raises `Invalid` under `folder`."""
     try:
-        found = Manifest.model_validate_json((folder / NAME).read_bytes())
+        release_manifest = ReleaseManifest.model_validate_json((folder / MANIFEST_NAME).read_bytes())
     except (OSError, ValueError):
         raise errors.Invalid(
-            {"folder": _("%(folder)s is no release: it has no %(name)s that can be read.", folder=folder, name=NAME)}
+            {
+                "folder": _(
+                    "%(folder)s is no release: it has no %(name)s that can be read.", folder=folder, name=MANIFEST_NAME
+                )
+            }
         ) from None
-    for each in found.files:
+    for file in release_manifest.files:
         try:
-            same = file_of(folder, each.path).sha256 == each.sha256
+            same = describe_file(folder, file.path).sha256 == file.sha256
         except OSError:
             same = False
         if not same:
             raise errors.Invalid(
-                {"folder": _("%(path)s is not the file that the release was made with.", path=each.path)}
+                {"folder": _("%(path)s is not the file that the release was made with.", path=file.path)}
             )
-    return found
+    return release_manifest

@@ -10,7 +10,7 @@ from dynabench.accounts.auth import Viewer
 from dynabench.benchmark.reading import measures
 from dynabench.db import Database
 from dynabench.releases import views
-from dynabench.releases.api import address
+from dynabench.releases.api import platform_address
 from dynabench.rounds import seats
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
@@ -22,7 +22,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/tasks/{task}/rounds/{n}/release", name="release", dependencies=[Depends(seats.know)])
 async def release(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
-    """What is in it, its files with their digests, how to load and to cite it, and models' gaps."""
+    """Show a release: its parts, its files with their digests, how to load and cite it, and models' gaps."""
     db: Database = request.app.state.db
 
     def read(session: Session) -> dict[str, Any]:
@@ -31,7 +31,9 @@ async def release(request: Request, task: str, n: Number, viewer: Viewer) -> Res
             "task": task,
             "config": config,
             "round": round_views.round_out(session, rounds.round_of(session, task, n)),
-            "release": views.one(session, request.app.state.settings, address(request), viewer, task, n),
+            "release": views.release_with_gaps(
+                session, request.app.state.settings, platform_address(request), viewer, task, n
+            ),
             "measure": measures(config)[0],
         }
 

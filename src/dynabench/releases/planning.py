@@ -1,4 +1,4 @@
-"""Reading a round and dividing it: what a preview shows, and what a release of a closed round does."""
+"""The division of a round before its release: for a preview, and for the release of a closed round."""
 
 import hashlib
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ from dynabench.datasets.rows import COLUMNS, moment
 from dynabench.datasets.scopes import Scope
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.releases.checks import ReleaseReport, report, still_open
-from dynabench.releases.splitting import Divided, Item, divide
+from dynabench.releases.checks import ReleaseReport, release_report, still_open
+from dynabench.releases.splitting import Division, SplitItem, divide_items
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.security import keyed
@@ -29,15 +29,15 @@ from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice
 from dynabench.tasks.sections import ReleaseSettings as Rules
 
-LARGEST = 1_000_000
+MAX_EXAMPLES = 1_000_000
 """Examples of a round that is divided at once in memory."""
-FLAGS = 10_000
-AT = {name: place for place, name in enumerate(COLUMNS)}
+MAX_FLAGS = 10_000
+COLUMN_INDEX = {name: place for place, name in enumerate(COLUMNS)}
 
 
 @dataclass(frozen=True)
-class Subject:
-    """The round that is released, with its config; `scope` reads all of it under the release's own pseudonyms."""
+class ReleaseSubject:
+    """The round to be released, with its config; `scope` reads all of it under the release's own pseudonyms."""
 
     task: str
     number: int
@@ -54,79 +54,84 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
+        """The name of its files."""
         return f"{self.task}-round-{self.number}"
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How a round would be divided. `seen` changes whenever anything about its examples does."""
+class ReleasePlan:
+    """The division that a round would get. `seen` is a digest of its examples, which changes with any of them."""
 
-    subject: Subject
+    subject: ReleaseSubject
     rules: Rules
-    divided: Divided
+    divided: Division
     report: ReleaseReport
     seen: str
 
 
-def subject(session: Session, settings: Settings, task: str, number: int) -> Subject:
-    """The round; raises `NotFound`, and `Conflict` for a draft."""
-    found = service.round_of(session, task, number)
-    if found.state == RoundState.DRAFT:
+def load_subject(session: Session, settings: Settings, task: str, number: int) -> ReleaseSubject:
+    """Load the round; raises `NotFound`, and `Conflict` for a draft."""
+    round_ = service.round_of(session, task, number)
+    if round_.state == RoundState.DRAFT:
         raise errors.Conflict(_("Round %(number)s was never opened.", number=number))
-    versions = {each.id: each for each in session.scalars(queries.versions(task))}
-    version = versions[found.version_id]
-    what = scopes.scope(session, None, task, number)
-    what = replace(what, key=key(settings, task, number), whole=True, public=True)
-    return Subject(
-        task, number, found.id, found.state, version.number, moment(version.created_at), version.source,
-        service.config_of(session, found.version_id), what,
-        moment(found.opened_at or found.created_at), moment(found.closed_at or found.created_at), found,
+    versions = {config_version.id: config_version for config_version in session.scalars(queries.versions(task))}
+    version = versions[round_.version_id]
+    export_scope = scopes.scope(session, None, task, number)
+    export_scope = replace(export_scope, key=pseudonym_key(settings, task, number), whole=True, public=True)
+    return ReleaseSubject(
+        task, number, round_.id, round_.state, version.number, moment(version.created_at), version.source,
+        service.config_of(session, round_.version_id), export_scope,
+        moment(round_.opened_at or round_.created_at), moment(round_.closed_at or round_.created_at), round_,
     )  # fmt: skip
 
 
-def key(settings: Settings, task: str, number: int) -> bytes:
-    """The key of a release's pseudonyms: whoever is in two releases has another name in each."""
+def pseudonym_key(settings: Settings, task: str, number: int) -> bytes:
+    """Return the key of a release's pseudonyms: a person in two releases has another name in each."""
     return keyed(settings.key, "release", f"{task} {number}")
 
 
-def canary(settings: Settings, of: Subject) -> str:
-    """The GUID that stands in every file of the release."""
-    return str(UUID(bytes=keyed(settings.key, "canary", f"{of.task} {of.number}")[:16], version=4))
+def canary_guid(settings: Settings, release_subject: ReleaseSubject) -> str:
+    """Return the GUID that stands in every file of the release."""
+    return str(
+        UUID(bytes=keyed(settings.key, "canary", f"{release_subject.task} {release_subject.number}")[:16], version=4)
+    )
 
 
-def records(db: Database, settings: Settings, of: Subject) -> Iterator[dict[str, Any]]:
+def export_records(db: Database, settings: Settings, release_subject: ReleaseSubject) -> Iterator[dict[str, Any]]:
     """The round's examples as exports write them, in the order in which they were written."""
-    for page in exports.records(db, settings, of.scope):
+    for page in exports.records(db, settings, release_subject.scope):
         for record in page:
             yield orjson.loads(exports.line(record))
 
 
-def plan(db: Database, settings: Settings, task: str, number: int, rules: Rules | None = None) -> Plan:
+def plan_release(db: Database, settings: Settings, task: str, number: int, rules: Rules | None = None) -> ReleasePlan:
     """Divide a round by `rules`, by default those of its config. Reads all of it; nothing is locked.
 
     While the round is open the report says so, and nothing can be released by it.
     """
-    of = db.read(subject, settings, task, number)
-    seen = db.read(fingerprint, of.round_id)
-    chosen = rules or of.config.release
-    items = [item(each, of.config) for each in records(db, settings, of)]
-    if len(items) > LARGEST:
+    release_subject = db.read(load_subject, settings, task, number)
+    seen = db.read(fingerprint, release_subject.round_id)
+    chosen = rules or release_subject.config.release
+    items = [split_item(row, release_subject.config) for row in export_records(db, settings, release_subject)]
+    if len(items) > MAX_EXAMPLES:
         raise errors.Conflict(
-            _("This round has more than %(largest)s examples, more than are divided at once.", largest=f"{LARGEST:,}")
+            _(
+                "This round has more than %(largest)s examples, more than are divided at once.",
+                largest=f"{MAX_EXAMPLES:,}",
+            )
         )
-    waiting, flags, published = db.read(_open_questions, of)
-    divided = divide(items, chosen)
-    found = report(items, divided, chosen, waiting, flags, published)
-    if of.state == RoundState.OPEN:
-        found.findings.insert(0, still_open())
-    return Plan(of, chosen, divided, found, seen)
+    waiting, flags, published = db.read(_open_questions, release_subject)
+    divided = divide_items(items, chosen)
+    checked = release_report(items, divided, chosen, waiting, flags, published)
+    if release_subject.state == RoundState.OPEN:
+        checked.findings.insert(0, still_open())
+    return ReleasePlan(release_subject, chosen, divided, checked, seen)
 
 
-def item(row: dict[str, Any], config: TaskConfig) -> Item:
-    """An example as far as its part depends on it."""
+def split_item(row: dict[str, Any], config: TaskConfig) -> SplitItem:
+    """Return the properties of an example that its part depends on."""
     context = orjson.dumps(row["context"]["values"], option=orjson.OPT_SORT_KEYS)
-    return Item(
+    return SplitItem(
         uid=row["uid"],
         writer=row["author"],
         context=hashlib.sha256(context).hexdigest(),
@@ -138,7 +143,7 @@ def item(row: dict[str, Any], config: TaskConfig) -> Item:
 
 
 def _label(values: dict[str, Any], config: TaskConfig) -> str:
-    """The answer where it is one of a few options; else nothing."""
+    """The answer where it is one of a few options; else an empty text."""
     chosen = [str(values.get(field.name)) for field in config.answer if isinstance(field, Choice)]
     return " / ".join(chosen)
 
@@ -160,19 +165,20 @@ def fingerprint(session: Session, round_id: int) -> str:
     return digest.hexdigest()
 
 
-def _open_questions(session: Session, of: Subject) -> tuple[int, int, bool]:
-    """How many examples wait for votes, how many flags for moderators, and whether everybody has the round's rows."""
-    waiting = session.scalar(board_queries.waiting(of.round_id)) or 0
-    asked = Filters(round=of.number, review="waiting", hidden=False, retracted=False)
-    flags = len(search.ids(session, None, of.task, asked, before=None, most=FLAGS))
-    dataset = session.scalar(library_queries.of_round(of.round_id))
+def _open_questions(session: Session, release_subject: ReleaseSubject) -> tuple[int, int, bool]:
+    """The number of examples that wait for votes, the number of flags that wait for moderators, and whether a public
+    dataset has the round's rows."""
+    waiting = session.scalar(board_queries.waiting(release_subject.round_id)) or 0
+    filters = Filters(round=release_subject.number, review="waiting", hidden=False, retracted=False)
+    flags = len(search.ids(session, None, release_subject.task, filters, before=None, most=MAX_FLAGS))
+    dataset = session.scalar(library_queries.of_round(release_subject.round_id))
     return waiting, flags, dataset is not None and library.was_public(session, dataset)
 
 
-def ids_of(session: Session, round_id: int, uids: list[str]) -> dict[str, int]:
+def example_ids(session: Session, round_id: int, uids: list[str]) -> dict[str, int]:
     """The ids of a round's examples by uid."""
-    found: dict[str, int] = {}
+    ids: dict[str, int] = {}
     for first in range(0, len(uids), 500):
-        some = select(Example.uid, Example.id).where(Example.round_id == round_id)
-        found |= dict(session.execute(some.where(Example.uid.in_(uids[first : first + 500]))).all())
-    return found
+        statement = select(Example.uid, Example.id).where(Example.round_id == round_id)
+        ids |= dict(session.execute(statement.where(Example.uid.in_(uids[first : first + 500]))).all())
+    return ids

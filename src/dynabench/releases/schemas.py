@@ -1,4 +1,4 @@
-"""What the JSON API of releases takes and gives."""
+"""Schemas of the JSON API of releases."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -6,12 +6,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from dynabench.releases.checks import ReleaseReport
-from dynabench.releases.manifest import File
+from dynabench.releases.manifest import ReleaseFile
 from dynabench.rounds.schemas import Strict
 
 
 class RulesIn(Strict):
-    """How to divide the examples; what is absent is as the task's config says."""
+    """The rules for dividing the examples; a missing rule is that of the task's config."""
 
     train: float | None = Field(None, ge=0, le=1)
     dev: float | None = Field(None, ge=0, le=1)
@@ -30,7 +30,7 @@ class ReleaseIn(RulesIn):
 
 
 class ReleasePreviewOut(BaseModel):
-    """What a release would be: the rules in force, and what was found."""
+    """The preview of a release: the rules in force, and the report of the checks."""
 
     task: str
     round: int
@@ -72,7 +72,7 @@ class ReleaseOut(BaseModel):
     canary: str = ""
     rules: dict[str, Any] = {}
     report: ReleaseReport | None = None
-    files: list[File] = []
+    files: list[ReleaseFile] = []
     test: str | None = Field(None, description="The dataset of the public part to test on.")
     hidden: str | None = Field(None, description="The dataset of the hidden part, of which owners know the name alone.")
     citation: str = ""

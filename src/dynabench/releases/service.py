@@ -1,4 +1,4 @@
-"""Releasing a round: asked for, frozen in one transaction, finished once its files are written."""
+"""The rules of releases: requested, frozen in one transaction, finished once the files are written."""
 
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from dynabench.people import may
 from dynabench.people.may import Action
 from dynabench.releases import planning
 from dynabench.releases.checks import ReleaseReport
-from dynabench.releases.manifest import Manifest
-from dynabench.releases.planning import Plan
+from dynabench.releases.manifest import ReleaseManifest
+from dynabench.releases.planning import ReleasePlan
 from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
@@ -36,209 +36,220 @@ DECIDED = (ReleaseState.WRITING, ReleaseState.READY)
 """States in which the round is frozen."""
 
 
-def rules_of(session: Session, task: str, number: int, changes: dict[str, Any]) -> Rules:
-    """The rules of the round's config with `changes`. Raises `NotFound`, and `Invalid` where they make no whole."""
-    found = rounds.round_of(session, task, number)
-    base = rounds.config_of(session, found.version_id).release.model_dump()
+def release_rules(session: Session, task: str, number: int, changes: dict[str, Any]) -> Rules:
+    """Return the rules of the round's config with `changes`. Raises `NotFound`, and `Invalid` for rules that do not
+    fit."""
+    round_ = rounds.round_of(session, task, number)
+    base = rounds.config_of(session, round_.version_id).release.model_dump()
     try:
         return Rules.model_validate(base | changes)
     except ValidationError as problem:
-        wrong = {
-            str((each["loc"] or ("train",))[0]): each["msg"].removeprefix("Value error, ") for each in problem.errors()
+        problems = {
+            str((problem_entry["loc"] or ("train",))[0]): problem_entry["msg"].removeprefix("Value error, ")
+            for problem_entry in problem.errors()
         }
-        raise errors.Invalid(wrong) from None
+        raise errors.Invalid(problems) from None
 
 
-def of_round(session: Session, task: str, number: int) -> Release | None:
-    """The release of a round, in whatever state; `NotFound` where there is no such round."""
-    found = rounds.round_of(session, task, number)
-    return session.scalar(select(Release).where(Release.round_id == found.id))
+def release_of_round(session: Session, task: str, number: int) -> Release | None:
+    """Return the release of a round in any state, or None; raises `NotFound` where there is no such round."""
+    round_ = rounds.round_of(session, task, number)
+    return session.scalar(select(Release).where(Release.round_id == round_.id))
 
 
-def visible(session: Session, viewer: Person | None, task: str, number: int) -> Release:
-    """The release, ready for everybody, else for owners alone; `NotFound` for others."""
-    found = of_round(session, task, number)
-    if found is None or (
-        found.state != ReleaseState.READY and not may.may_in(session, viewer, Action.RELEASE_ROUND, task)
+def visible_release(session: Session, viewer: Person | None, task: str, number: int) -> Release:
+    """Return a release that the viewer may see: every viewer a ready one, owners any; raises `NotFound` for others."""
+    release = release_of_round(session, task, number)
+    if release is None or (
+        release.state != ReleaseState.READY and not may.may_in(session, viewer, Action.RELEASE_ROUND, task)
     ):
         raise errors.NotFound(_("Round %(number)s of %(task)s is not released.", number=number, task=task))
-    return found
+    return release
 
 
-def listed(session: Session, task: str) -> list[tuple[Release, Round]]:
-    """The releases of a task that are ready, newest round first."""
+def ready_releases(session: Session, task: str) -> list[tuple[Release, Round]]:
+    """Return the ready releases of a task with their rounds, newest round first."""
     rounds.task(session, task)
-    found = select(Release, Round).join(Round, Round.id == Release.round_id).where(Release.task_id == task)
-    rows = session.execute(found.where(Release.state == ReleaseState.READY).order_by(Round.number.desc()))
+    statement = select(Release, Round).join(Round, Round.id == Release.round_id).where(Release.task_id == task)
+    rows = session.execute(statement.where(Release.state == ReleaseState.READY).order_by(Round.number.desc()))
     return [(row[0], row[1]) for row in rows]
 
 
-def start(session: Session, person: Person | None, task: str, number: int, rules: Rules, anyway: bool) -> Release:
-    """Ask for a round's release (owners). Raises `Conflict` unless it is closed, or where it was asked for already."""
-    made = begin(session, person, task, number, rules, anyway)
-    made.job_id = jobs.enqueue(session, KIND, {"release": made.id}, person.id if person else None).id
-    return made
+def start_release(
+    session: Session, person: Person | None, task: str, number: int, rules: Rules, anyway: bool
+) -> Release:
+    """Start a round's release (owners). Raises `Conflict` unless it is closed, or where a release exists already."""
+    release = prepare_release(session, person, task, number, rules, anyway)
+    release.job_id = jobs.enqueue(session, KIND, {"release": release.id}, person.id if person else None).id
+    return release
 
 
-def begin(session: Session, person: Person | None, task: str, number: int, rules: Rules, anyway: bool) -> Release:
-    """The release as somebody wants it, for whoever makes it; one that failed is begun anew."""
+def prepare_release(
+    session: Session, person: Person | None, task: str, number: int, rules: Rules, anyway: bool
+) -> Release:
+    """Create the release without a job, for the caller to make; a failed one is prepared anew."""
     rounds.require(session, person, Action.RELEASE_ROUND, task)
-    found = rounds.round_of(session, task, number)
-    of = session.get_one(Round, found.id, with_for_update=True)
-    made = session.scalar(select(Release).where(Release.round_id == of.id))
-    if made is not None and made.state != ReleaseState.FAILED:
+    round_row = rounds.round_of(session, task, number)
+    locked_round = session.get_one(Round, round_row.id, with_for_update=True)
+    release = session.scalar(select(Release).where(Release.round_id == locked_round.id))
+    if release is not None and release.state != ReleaseState.FAILED:
         raise errors.Conflict(_("Round %(number)s is released, or about to be.", number=number))
-    frozen = made is not None and bool(made.report)
-    if of.state != RoundState.CLOSED and not frozen:
+    frozen = release is not None and bool(release.report)
+    if locked_round.state != RoundState.CLOSED and not frozen:
         raise errors.Conflict(
-            _("Round %(number)s is %(state)s; only a closed round is released.", number=number, state=of.state)
+            _(
+                "Round %(number)s is %(state)s; only a closed round is released.",
+                number=number,
+                state=locked_round.state,
+            )
         )
-    if made is None:
-        made = Release(round_id=of.id, task_id=task, rules={})
-        session.add(made)
-    made.state, made.reason, made.anyway = ReleaseState.WRITING if frozen else ReleaseState.QUEUED, "", anyway
-    made.rules = made.rules if frozen else rules.model_dump(mode="json")
-    made.created_by = person.id if person else None
+    if release is None:
+        release = Release(round_id=locked_round.id, task_id=task, rules={})
+        session.add(release)
+    release.state, release.reason, release.anyway = ReleaseState.WRITING if frozen else ReleaseState.QUEUED, "", anyway
+    release.rules = release.rules if frozen else rules.model_dump(mode="json")
+    release.created_by = person.id if person else None
     session.flush()
-    return made
+    return release
 
 
-def freeze(session: Session, release_id: int, plan: Plan) -> str:
-    """Let the plan hold, if nothing has changed since it was made: from now on the round's data stay as they are.
+def freeze_round(session: Session, release_id: int, plan: ReleasePlan) -> str:
+    """Apply the plan if nothing has changed since it was made: from then on the round's data stay as they are.
 
-    `frozen`, or `changed` where somebody voted or retracted meanwhile. Done twice it is done once. Raises `Conflict`
-    for what the checks found.
+    Returns `frozen`, or `changed` where a person voted or retracted meanwhile. A second call does nothing. Raises
+    `Conflict` for findings of the checks.
     """
     release = session.get_one(Release, release_id, with_for_update=True)
     if release.state in DECIDED:
         return "frozen"
-    of = session.get_one(Round, release.round_id, with_for_update=True)
+    round_ = session.get_one(Round, release.round_id, with_for_update=True)
     if problems := plan.report.stopped or ([] if release.anyway else plan.report.warnings):
         raise errors.Conflict(" ".join(problems))
     # Whoever votes holds a standing's lock: they come before this, or find the round released.
-    session.execute(select(Standing.example_id).where(Standing.round_id == of.id).with_for_update()).all()
-    if of.state != RoundState.CLOSED or planning.fingerprint(session, of.id) != plan.seen:
+    session.execute(select(Standing.example_id).where(Standing.round_id == round_.id).with_for_update()).all()
+    if round_.state != RoundState.CLOSED or planning.fingerprint(session, round_.id) != plan.seen:
         return "changed"
     parts = plan.divided.parts
-    ids = planning.ids_of(session, of.id, list(parts))
-    rows = [{"example_id": ids[uid], "round_id": of.id, "part": part} for uid, part in parts.items()]
+    ids = planning.example_ids(session, round_.id, list(parts))
+    rows = [{"example_id": ids[uid], "round_id": round_.id, "part": part} for uid, part in parts.items()]
     if rows:
         session.execute(insert(ReleasedExample), rows)
-    away = select(ReleasedExample.example_id).where(ReleasedExample.round_id == of.id)
-    away = away.where(ReleasedExample.part.in_(WITHHELD))
-    withheld = update(Standing).where(Standing.example_id.in_(away)).values(withheld=True)
+    hidden_ids = select(ReleasedExample.example_id).where(ReleasedExample.round_id == round_.id)
+    hidden_ids = hidden_ids.where(ReleasedExample.part.in_(WITHHELD))
+    withheld = update(Standing).where(Standing.example_id.in_(hidden_ids)).values(withheld=True)
     session.execute(withheld.execution_options(synchronize_session=False))
-    of.state = RoundState.RELEASED
+    round_.state = RoundState.RELEASED
     release.state, release.report = ReleaseState.WRITING, plan.report.model_dump(mode="json")
     rounds.act(
         session,
         _asker(session, release),
         "round.released",
-        task=of.task_id,
-        round=of.number,
+        task=round_.task_id,
+        round=round_.number,
         examples=plan.report.parts,
     )
     return "frozen"
 
 
-def parts_of(session: Session, round_id: int) -> dict[str, str]:
-    """The part of each of a released round's examples, by uid."""
-    found = select(Example.uid, ReleasedExample.part).join(Example, Example.id == ReleasedExample.example_id)
-    return dict(session.execute(found.where(ReleasedExample.round_id == round_id)).all())
+def part_by_uid(session: Session, round_id: int) -> dict[str, str]:
+    """Return the part of each of a released round's examples, by uid."""
+    statement = select(Example.uid, ReleasedExample.part).join(Example, Example.id == ReleasedExample.example_id)
+    return dict(session.execute(statement.where(ReleasedExample.round_id == round_id)).all())
 
 
-def finish(session: Session, release_id: int, made: Manifest, test: Written, hidden: Written) -> Release:
-    """Let the release stand with its files, enter the round's targets for the task, and have every model of the task
-    evaluated on both parts. Done twice it is done once."""
+def finish_release(
+    session: Session, release_id: int, release_manifest: ReleaseManifest, test: Written, hidden: Written
+) -> Release:
+    """Store the release's manifest, submit the round's targets for the task, and have all models evaluated on both
+    test parts. A second call does nothing."""
     release = session.get_one(Release, release_id, with_for_update=True)
     if release.state == ReleaseState.READY:
         return release
-    of = session.get_one(Round, release.round_id)
+    round_ = session.get_one(Round, release.round_id)
     actor = _asker(session, release)
     if test.rows:
-        release.test_id = _test(session, actor, of, test)
+        release.test_id = _test(session, actor, round_, test)
     if hidden.rows:
-        release.hidden_id = _hidden(session, actor, of, hidden)
-    release.manifest, release.digest = made.model_dump(mode="json"), made.digest
+        release.hidden_id = _hidden(session, actor, round_, hidden)
+    release.manifest, release.digest = release_manifest.model_dump(mode="json"), release_manifest.digest
     release.state, release.released_at = ReleaseState.READY, now()
-    jobs.enqueue(session, "enter_targets", {"task": of.task_id, "round": of.number})
-    page = f"/tasks/{of.task_id}/rounds/{of.number}/release"
-    told = {"task": of.task_id, "round": of.number, "digest": made.digest, "page": page}
-    webhooks.emit(session, of.task_id, "round.released", told)
+    jobs.enqueue(session, "enter_targets", {"task": round_.task_id, "round": round_.number})
+    page = f"/tasks/{round_.task_id}/rounds/{round_.number}/release"
+    message = {"task": round_.task_id, "round": round_.number, "digest": release_manifest.digest, "page": page}
+    webhooks.emit(session, round_.task_id, "round.released", message)
     if actor is not None:
         notices.tell(
             session,
             actor.id,
             "dataset",
-            _("Round %(number)s of %(task_id)s is released.", number=of.number, task_id=of.task_id),
+            _("Round %(number)s of %(task_id)s is released.", number=round_.number, task_id=round_.task_id),
             link=page,
         )
     return release
 
 
 def _asker(session: Session, release: Release) -> Person | None:
-    """Who asked for it, as long as they own the task; else it is the platform's own act."""
+    """The person who started it while they own the task; else None, the platform itself."""
     person = session.get(Person, release.created_by) if release.created_by else None
     return person if may.may_in(session, person, Action.RELEASE_ROUND, release.task_id) else None
 
 
-def _test(session: Session, actor: Person | None, of: Round, written: Written) -> int:
-    """The public part as the round's dataset. One that was made of the round before has rows of the hidden part, too:
-    it is retired, and hidden for good unless everybody has its rows already."""
-    earlier = session.scalar(library_queries.of_round(of.id))
-    if earlier is not None:
-        earlier.round_id, earlier.retired_at = None, earlier.retired_at or now()
-        if not library.was_public(session, earlier):
-            earlier.kind, earlier.visibility = "secret", "hidden"
+def _test(session: Session, actor: Person | None, round_: Round, written: Written) -> int:
+    """The public part as the round's dataset. A dataset that was made of the round earlier has rows of the hidden
+    part, too: it is retired, and hidden for good unless its rows are public already."""
+    previous = session.scalar(library_queries.of_round(round_.id))
+    if previous is not None:
+        previous.round_id, previous.retired_at = None, previous.retired_at or now()
+        if not library.was_public(session, previous):
+            previous.kind, previous.visibility = "secret", "hidden"
         session.flush()
-    name = library.fresh_name(session, of.task_id, f"round-{of.number}{'-test' if earlier else ''}")
+    name = library.fresh_name(session, round_.task_id, f"round-{round_.number}{'-test' if previous else ''}")
     return _version(
-        session, actor, _add(session, actor, of, name, "test", "public", kind="round", round_id=of.id), written
+        session, actor, _add(session, actor, round_, name, "test", "public", kind="round", round_id=round_.id), written
     )
 
 
-def _hidden(session: Session, actor: Person | None, of: Round, written: Written) -> int:
-    """The hidden part as a dataset that nobody reads."""
-    name = library.fresh_name(session, of.task_id, f"round-{of.number}-hidden")
-    return _version(session, actor, _add(session, actor, of, name, "hidden", "hidden", kind="secret"), written)
+def _hidden(session: Session, actor: Person | None, round_: Round, written: Written) -> int:
+    name = library.fresh_name(session, round_.task_id, f"round-{round_.number}-hidden")
+    return _version(session, actor, _add(session, actor, round_, name, "hidden", "hidden", kind="secret"), written)
 
 
 def _add(
-    session: Session, actor: Person | None, of: Round, name: str, part: str, visibility: Any, **more: Any
+    session: Session, actor: Person | None, round_: Round, name: str, part: str, visibility: Any, **more: Any
 ) -> Dataset:
-    licence = rounds.config_of(session, of.version_id).data.licence
-    title = f"Round {of.number}, {part} part"
-    card = _("The part %(part)s of the release of round %(number)s.", part=part, number=of.number)
-    settled = Settled(title=title, licence=licence, card=card, visibility=visibility)
-    return library.add(session, actor, of.task_id, name, settled, **more)
+    licence = rounds.config_of(session, round_.version_id).data.licence
+    title = f"Round {round_.number}, {part} part"
+    card = _("The part %(part)s of the release of round %(number)s.", part=part, number=round_.number)
+    settings = Settled(title=title, licence=licence, card=card, visibility=visibility)
+    return library.add(session, actor, round_.task_id, name, settings, **more)
 
 
 def _version(session: Session, actor: Person | None, dataset: Dataset, written: Written) -> int:
     return library.ready(session, library.draft(session, actor, dataset).id, written).id
 
 
-def fail(session: Session, release_id: int, reason: str) -> None:
-    """Let a release fail; it can be asked for again."""
+def fail_release(session: Session, release_id: int, reason: str) -> None:
+    """Mark a release as failed and notify its starter; it can be started again."""
     release = session.get_one(Release, release_id, with_for_update=True)
     if release.state != ReleaseState.READY:
         release.state, release.reason = ReleaseState.FAILED, reason[:2000]
         if release.created_by is not None:
-            of = session.get_one(Round, release.round_id)
-            page = f"/tasks/{of.task_id}/manage/rounds/{of.number}/release"
+            round_ = session.get_one(Round, release.round_id)
+            page = f"/tasks/{round_.task_id}/manage/rounds/{round_.number}/release"
             notices.tell(
                 session,
                 release.created_by,
                 "dataset",
-                _("Round %(number)s is not released.", number=of.number),
+                _("Round %(number)s is not released.", number=round_.number),
                 link=page,
             )
 
 
-def report_of(release: Release) -> ReleaseReport | None:
-    """What the checks found when the round was frozen."""
+def release_report(release: Release) -> ReleaseReport | None:
+    """Return the report of the checks when the round was frozen."""
     return ReleaseReport.model_validate(release.report) if release.report else None
 
 
-def folder(settings: Settings, release_id: int) -> Path:
-    """Where the files of a release lie."""
+def release_folder(settings: Settings, release_id: int) -> Path:
+    """Return the folder of a release's files."""
     return settings.folder / "releases" / str(release_id)

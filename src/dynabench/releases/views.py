@@ -11,8 +11,8 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.language import _
 from dynabench.releases import gaps, service
 from dynabench.releases.checks import ReleaseReport
-from dynabench.releases.describing import cited
-from dynabench.releases.manifest import NAME, File, Manifest
+from dynabench.releases.description import bibtex_entry
+from dynabench.releases.manifest import MANIFEST_NAME, ReleaseFile, ReleaseManifest
 from dynabench.releases.schemas import ReleaseOut, ReleasePage
 from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds import service as rounds
@@ -20,72 +20,82 @@ from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
 
 
-def one(
+def release_with_gaps(
     session: Session, settings: Settings, address: str, viewer: Person | None, task: str, number: int
 ) -> ReleaseOut:
-    """A round's release with the gaps of models; `NotFound` where the viewer may see none.
+    """Return a round's release with the gaps of models; `NotFound` where the viewer may see none.
 
     `address` is that of the platform, for citations.
     """
-    found = service.visible(session, viewer, task, number)
-    made = out(session, address, found, session.get_one(Round, found.round_id))
-    return made.model_copy(update={"gaps": gaps.gaps(session, settings, viewer, found)})
+    release = service.visible_release(session, viewer, task, number)
+    view = release_out(session, address, release, session.get_one(Round, release.round_id))
+    return view.model_copy(update={"gaps": gaps.score_gaps(session, settings, viewer, release)})
 
 
-def page(session: Session, address: str, task: str) -> ReleasePage:
-    """All releases of a task that are ready, without gaps."""
-    return ReleasePage(items=[out(session, address, *each) for each in service.listed(session, task)])
+def release_page(session: Session, address: str, task: str) -> ReleasePage:
+    """Return all ready releases of a task, without gaps."""
+    return ReleasePage(items=[release_out(session, address, *entry) for entry in service.ready_releases(session, task)])
 
 
-def out(session: Session, address: str, release: Release, of: Round) -> ReleaseOut:
-    """What everybody may know of a release; of the hidden part its size alone."""
-    config = rounds.config_of(session, of.version_id)
-    known: dict[str, Any] = {
-        "task": release.task_id, "round": of.number, "state": release.state, "reason": release.reason,
-        "licence": config.data.licence, "rules": release.rules, "report": told(service.report_of(release)),
-        "created_at": release.created_at, "released_at": release.released_at,
-        "test": _name(session, release.test_id), "hidden": _name(session, release.hidden_id),
-    }  # fmt: skip
+def release_out(session: Session, address: str, release: Release, round_: Round) -> ReleaseOut:
+    """Return the public view of a release; of the hidden part it has the size alone."""
+    config = rounds.config_of(session, round_.version_id)
+    fields: dict[str, Any] = {
+        "task": release.task_id,
+        "round": round_.number,
+        "state": release.state,
+        "reason": release.reason,
+        "licence": config.data.licence,
+        "rules": release.rules,
+        "report": public_report(service.release_report(release)),
+        "created_at": release.created_at,
+        "released_at": release.released_at,
+        "test": _name(session, release.test_id),
+        "hidden": _name(session, release.hidden_id),
+    }
     if release.state != ReleaseState.READY:
-        return ReleaseOut(**known)
-    manifest = Manifest.model_validate(release.manifest)
-    place = f"{address.rstrip('/')}/tasks/{release.task_id}/rounds/{of.number}/release"
-    title = f"{config.name}, round {of.number}"
-    own = File(path=NAME, bytes=len(manifest.text()), sha256=release.digest)
+        return ReleaseOut(**fields)
+    manifest = ReleaseManifest.model_validate(release.manifest)
+    location = f"{address.rstrip('/')}/tasks/{release.task_id}/rounds/{round_.number}/release"
+    title = f"{config.name}, round {round_.number}"
+    own = ReleaseFile(path=MANIFEST_NAME, bytes=len(manifest.text()), sha256=release.digest)
     return ReleaseOut(
-        **known,
-        id=identifier(release.task_id, of.number, release.digest),
+        **fields,
+        id=identifier(release.task_id, round_.number, release.digest),
         digest=release.digest,
         canary=manifest.canary,
         files=[*manifest.files, own],
-        citation=cited(release.task_id, of.number, title, manifest.closed_at, place, release.digest),
+        citation=bibtex_entry(release.task_id, round_.number, title, manifest.closed_at, location, release.digest),
     )
 
 
-def told(report: ReleaseReport | None) -> ReleaseReport | None:
-    """A report without what it says of the answers and writers of hidden parts."""
+def public_report(report: ReleaseReport | None) -> ReleaseReport | None:
+    """Return a report without the answers and writers of the hidden parts."""
     if report is None:
         return None
-    kept = {name: {part: each for part, each in getattr(report, name).items() if part not in WITHHELD}
-            for name in ("labels", "writers")}  # fmt: skip
-    return report.model_copy(update=kept)
+    public = {
+        name: {part: value for part, value in getattr(report, name).items() if part not in WITHHELD}
+        for name in ("labels", "writers")
+    }
+    return report.model_copy(update=public)
 
 
 def identifier(task: str, number: int, digest: str) -> str:
-    """A short name that fits no other bytes."""
+    """Return a short name that contains the start of the digest."""
     return f"dynabench:{task}.r{number}.{digest[:16]}"
 
 
 def _name(session: Session, version: int | None) -> str | None:
-    found = session.get(DatasetVersion, version) if version else None
-    return session.get_one(Dataset, found.dataset_id).name if found else None
+    dataset_version = session.get(DatasetVersion, version) if version else None
+    return session.get_one(Dataset, dataset_version.dataset_id).name if dataset_version else None
 
 
-def readable(session: Session, viewer: Person | None, task: str, number: int) -> Release:
-    """The release whose files the viewer may have: a ready one, after the task's warning."""
-    found = service.visible(session, viewer, task, number)
-    if found.state != ReleaseState.READY:
+def downloadable_release(session: Session, viewer: Person | None, task: str, number: int) -> Release:
+    """Return the release whose files the viewer may download: a ready one, to logged-in viewers only if the task has
+    a content warning."""
+    release = service.visible_release(session, viewer, task, number)
+    if release.state != ReleaseState.READY:
         raise errors.Conflict(_("This release is not written yet."))
     if viewer is None and rounds.task_config(session, task).content_warning:
         raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to get the files."))
-    return found
+    return release

@@ -1,4 +1,4 @@
-"""Evaluations as JSON: how they go, what they scored, their signed records."""
+"""Evaluations as JSON: their progress, their scores, their signed records."""
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
@@ -8,17 +8,17 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.db import Database
-from dynabench.scoring import records, results, schemas, service
-from dynabench.scoring.measures import measure
-from dynabench.scoring.service import Seen
+from dynabench.scoring import records, row_results, schemas, service
+from dynabench.scoring.measures import find_measure
+from dynabench.scoring.service import EvaluationView
 from dynabench.scoring.tables import Score
 from dynabench.web.csv_files import csv_file
 
 router = APIRouter(prefix="/api/v1", tags=["evaluations"], dependencies=[Depends(scope("manage"))])
 
-LARGEST = 2**63 - 1
-Id = Annotated[int, Path(ge=1, le=LARGEST)]
-After = Annotated[int | None, Query(ge=0, le=LARGEST)]
+MAX_ID = 2**63 - 1
+Id = Annotated[int, Path(ge=1, le=MAX_ID)]
+After = Annotated[int | None, Query(ge=0, le=MAX_ID)]
 Limit = Annotated[int, Query(ge=1, le=200)]
 Word = Annotated[str, Query(max_length=200)]
 State = Literal["", "queued", "checking", "running", "scoring", "done", "failed", "cancelled"]
@@ -41,32 +41,34 @@ async def list_evaluations(
     limit: Limit = 50,
 ) -> schemas.EvaluationPage:
     """Evaluations of a task, newest first: in one state, of one submission, on one dataset."""
-    found, following = await _db(request).aread(service.listed, viewer, task, after, limit, state, submission, dataset)
-    return schemas.EvaluationPage(items=[out(each) for each in found], next=following)
+    views, following = await _db(request).aread(
+        service.list_evaluations, viewer, task, after, limit, state, submission, dataset
+    )
+    return schemas.EvaluationPage(items=[evaluation_out(view) for view in views], next=following)
 
 
 @router.get("/evaluations/{id}")
 async def show_evaluation(request: Request, id: Id, viewer: Viewer) -> schemas.EvaluationOut:
-    """How an evaluation goes, or how it ended."""
-    return out(await _db(request).aread(service.one, viewer, id))
+    """Return an evaluation: its progress, or its result."""
+    return evaluation_out(await _db(request).aread(service.find_evaluation, viewer, id))
 
 
 @router.get("/evaluations/{id}/scores", response_model=schemas.ScoresOut)
 async def evaluation_scores(request: Request, id: Id, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Any:
-    """What it scored: of the whole, and of the rows with each tag; `format=csv` for a sheet."""
-    _, found = await _db(request).aread(service.scores, viewer, id)
-    items = [schemas.ScoreOut(**score_out(each)) for each in found]
+    """Return the scores of the whole, and of the rows with each tag; `format=csv` for a spreadsheet."""
+    _, scores = await _db(request).aread(service.visible_scores, viewer, id)
+    items = [schemas.ScoreOut(**score_fields(item)) for item in scores]
     if format == "csv":
-        rows = [list(each.model_dump().values()) for each in items]
+        rows = [list(item.model_dump().values()) for item in items]
         return csv_file(f"evaluation-{id}.csv", list(schemas.ScoreOut.model_fields), rows)
     return schemas.ScoresOut(items=items)
 
 
 @router.get("/evaluations/{id}/record")
 async def evaluation_record(request: Request, id: Id, viewer: Viewer) -> schemas.RecordOut:
-    """What is needed to run it again, signed. `dynabench evaluate verify` checks it."""
-    found = await _db(request).aread(service.record, viewer, id)
-    return schemas.RecordOut(document=found.document, signature=found.signature, key=found.document["key"])
+    """Return the signed record, from which the evaluation can be repeated. `dynabench evaluate verify` checks it."""
+    record = await _db(request).aread(service.visible_record, viewer, id)
+    return schemas.RecordOut(document=record.document, signature=record.signature, key=record.document["key"])
 
 
 @router.get("/evaluations/{id}/examples")
@@ -79,24 +81,25 @@ async def evaluation_examples(
     wrong: bool = False,
     tag: Word = "",
 ) -> schemas.ResultPage:
-    """Row by row what the model said: of public datasets for all, of scoring ones right or wrong for the submitter."""
+    """Return the model's answers row by row: of public datasets for all, of scoring datasets only right or wrong,
+    for the submitter."""
     first = -1 if after is None else after
     settings = request.app.state.settings
-    found = await _db(request).aread(results.page, settings, viewer, id, first, limit, wrong, tag)
-    items = [schemas.ScoredRowOut(**asdict(each)) for each in found.items]
-    return schemas.ResultPage(items=items, next=found.next)
+    page = await _db(request).aread(row_results.result_page, settings, viewer, id, first, limit, wrong, tag)
+    items = [schemas.ScoredRowOut(**asdict(item)) for item in page.items]
+    return schemas.ResultPage(items=items, next=page.next)
 
 
 @router.post("/evaluations/{id}/cancel")
 async def cancel_evaluation(request: Request, id: Id, person: Member) -> schemas.EvaluationOut:
     """End an evaluation within seconds (its submitter, admins); what was answered stays for another run."""
-    return await _done(request, service.cancel, person, id)
+    return await _change(request, service.cancel_evaluation, person, id)
 
 
 @router.post("/evaluations/{id}/retry")
 async def retry_evaluation(request: Request, id: Id, person: Member) -> schemas.EvaluationOut:
     """Run one again that failed or was cancelled (its submitter, admins); it goes on where it stopped."""
-    return await _done(request, service.retry, person, id)
+    return await _change(request, service.retry_evaluation, person, id)
 
 
 @router.get("/key")
@@ -106,23 +109,23 @@ async def signing_key(request: Request) -> schemas.KeyOut:
     return schemas.KeyOut(key=key, older=older)
 
 
-async def _done(request: Request, act: Any, person: Any, id: int) -> schemas.EvaluationOut:
+async def _change(request: Request, act: Any, person: Any, id: int) -> schemas.EvaluationOut:
     def write(session: Session) -> schemas.EvaluationOut:
         act(session, person, id)
         session.flush()
-        return out(service.one(session, person, id))
+        return evaluation_out(service.find_evaluation(session, person, id))
 
     return await _db(request).awrite(write)
 
 
-def out(seen: Seen) -> schemas.EvaluationOut:
-    """An evaluation as its viewer sees it."""
-    of = seen.evaluation
-    kept = ("id", "state", "attempt", "rows", "rows_done", "code", "created_at", "started_at", "ended_at")
-    shared = ("place", "expected", "advice", "reason", "log", "may_cancel", "may_retry")
+def evaluation_out(seen: EvaluationView) -> schemas.EvaluationOut:
+    """Return an evaluation as its viewer may see it."""
+    row = seen.evaluation
+    row_fields = ("id", "state", "attempt", "rows", "rows_done", "code", "created_at", "started_at", "ended_at")
+    view_fields = ("place", "expected", "advice", "reason", "log", "may_cancel", "may_retry")
     return schemas.EvaluationOut(
-        **{name: getattr(of, name) for name in kept},
-        **{name: getattr(seen, name) for name in shared},
+        **{name: getattr(row, name) for name in row_fields},
+        **{name: getattr(seen, name) for name in view_fields},
         task=seen.dataset.task_id,
         dataset=seen.dataset.name,
         version=seen.version.number,
@@ -131,9 +134,14 @@ def out(seen: Seen) -> schemas.EvaluationOut:
     )
 
 
-def score_out(score: Score) -> dict[str, Any]:
-    """A score with what its measure says of it."""
-    told = measure(score.metric)
-    kept = ("metric", "version", "slice", "value", "low", "high", "n")
-    about = {"title": told.title, "better": told.better, "unit": told.unit, "scale": told.scale}
-    return {name: getattr(score, name) for name in kept} | about
+def score_fields(score: Score) -> dict[str, Any]:
+    """Return a score with the title, direction, unit and scale of its measure."""
+    measure_info = find_measure(score.metric)
+    fields = ("metric", "version", "slice", "value", "low", "high", "n")
+    measure_fields = {
+        "title": measure_info.title,
+        "better": measure_info.better,
+        "unit": measure_info.unit,
+        "scale": measure_info.scale,
+    }
+    return {name: getattr(score, name) for name in fields} | measure_fields

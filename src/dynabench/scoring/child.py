@@ -1,4 +1,4 @@
-"""The process that a model is evaluated in: it opens the model, says so, and answers rows in batches."""
+"""The child process that evaluates a model: it opens the model, reports that, and answers rows in batches."""
 
 import sys
 import time
@@ -11,30 +11,30 @@ from dynabench.kit import process_memory
 from dynabench.kit.child_process import ParentChannel
 from dynabench.models.protocol import Output
 
-ENDED = {"out of memory": "out_of_memory", "memory ran out": "out_of_memory", "longer than": "time"}
+CODE_BY_MESSAGE = {"out of memory": "out_of_memory", "memory ran out": "out_of_memory", "longer than": "time"}
 """What the sandbox says of a process that had to be ended."""
 
 
 def main(folder: str, memory: int) -> None:
-    """Open the model, say so, and answer until the input ends, with so many bytes of memory."""
+    """Open the model with a limit of `memory` bytes, report that, and answer requests until the input ends."""
     parent = ParentChannel()
     try:
-        model = _opened(Path(folder), memory)
+        model = _open_model(Path(folder), memory)
     except Exception as error:
-        parent.send(_told(error))
+        parent.send(_error_message(error))
         return
     parent.send({"card": {"name": model.card.name, "version": model.card.version}})
     while (request := parent.receive()) is not None:
         try:
-            answer = _answered(model, request)
+            answer = _answer(model, request)
         except Exception as error:
-            answer = _told(error, model.card.inside)
+            answer = _error_message(error, model.card.inside)
         parent.send(answer)
     if close := getattr(model, "close", None):
         close()
 
 
-def _opened(folder: Path, memory: int) -> Any:
+def _open_model(folder: Path, memory: int) -> Any:
     from dynabench import heap
     from dynabench.models import catalog, spec
     from dynabench.models.clusters import chosen_cluster
@@ -49,7 +49,7 @@ def _opened(folder: Path, memory: int) -> Any:
     return catalog.open_model(folder, bulk=True)
 
 
-def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _answer(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     """Checked outputs in batches of `batch` rows, with each batch's seconds and the process's peak memory; of a model
     on a cluster `single` asks one process there, and `elsewhere` says that the memory is that one's."""
     from dynabench.media.store import MediaStore
@@ -65,29 +65,28 @@ def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     outputs, seconds = [], []
     for start in range(0, len(rows), size):
         batch, begun = rows[start : start + size], time.perf_counter()
-        found = ask(batch)
+        answers = ask(batch)
         seconds.append(time.perf_counter() - begun)
-        outputs += validity.checked(model.card, batch, found)
-    said = [{"answer": o.answer, "probabilities": o.probabilities, "cost": _price(o)} for o in outputs]
+        outputs += validity.checked(model.card, batch, answers)
+    outputs_json = [{"answer": o.answer, "probabilities": o.probabilities, "cost": _answer_cost(o)} for o in outputs]
     log = model.log() if callable(getattr(model, "log", None)) else []
     peak = (model if elsewhere else process_memory).peak_bytes()
-    return {"outputs": said, "seconds": seconds, "peak": peak, "elsewhere": elsewhere, "log": list(log)}
+    return {"outputs": outputs_json, "seconds": seconds, "peak": peak, "elsewhere": elsewhere, "log": list(log)}
 
 
-def _price(output: Output) -> float | None:
-    """What an answer cost, now or when it was asked for first: what a crash makes us look up again counts once."""
+def _answer_cost(output: Output) -> float | None:
+    """The cost of an answer, also one from the cache: an answer that is looked up after a crash counts once."""
     return output.extras.get("cost", output.extras.get("price"))
 
 
-def _told(error: Exception, inside: bool = True) -> dict[str, Any]:
-    """An error as its code (`service.CODES`) and in words."""
+def _error_message(error: Exception, inside: bool = True) -> dict[str, Any]:
     from dynabench.models.backends.served.spending import Spent
     from dynabench.models.validity import Broken
 
     codes = {Broken: "wrong_output", Spent: "spending", Unavailable: "unreachable", Invalid: "refused"}
     code = next((code for kind, code in codes.items() if isinstance(error, kind)), "crashed")
     if code == "unreachable" and inside:  # a process of the model's own, which ended
-        code = next((code for words, code in ENDED.items() if words in str(error)), "crashed")
+        code = next((code for words, code in CODE_BY_MESSAGE.items() if words in str(error)), "crashed")
     if (
         isinstance(error, MemoryError)
         or process_memory.is_out_of_memory(str(error))

@@ -9,11 +9,11 @@ from dynabench.scoring import queueing
 
 
 def queue_evaluations(payload: dict[str, Any]) -> dict[str, Any]:
-    """Run the workflow; `payload` names what is new, as `queueing.queue` has it."""
-    return {"evaluations": queued(payload)}
+    """Run the workflow; `payload` names the new object, as for `queueing.queue`."""
+    return {"evaluations": queue_missing(payload)}
 
 
 @DBOS.step(name="queue_evaluations.queue", retries_allowed=True)
-def queued(payload: dict[str, Any]) -> int:
-    """Queue what is missing; how many evaluations that are."""
-    return jobs.database().write(queueing.queue, payload)
+def queue_missing(payload: dict[str, Any]) -> int:
+    """Queue the missing evaluations and return their number."""
+    return jobs.database().write(queueing.queue_evaluations, payload)

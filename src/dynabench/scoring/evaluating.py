@@ -14,10 +14,10 @@ from dynabench.datasets import stored
 from dynabench.db import now
 from dynabench.models import catalog
 from dynabench.rounds import service as rounds
-from dynabench.scoring import costs, planning, queries, records, scored, service
-from dynabench.scoring.asking import Stopped
-from dynabench.scoring.planning import Piece
-from dynabench.scoring.running import Running, Source, mine, told
+from dynabench.scoring import costs, evaluation_plan, queries, records, score_computation, service
+from dynabench.scoring.evaluation_plan import PlannedShard
+from dynabench.scoring.evaluation_run import AnswerSource, EvaluationRun, owned_evaluation, stopped_result
+from dynabench.scoring.model_process import EvaluationStopped
 from dynabench.scoring.tables import EvaluationState
 from dynabench.settings import Settings, get_settings
 
@@ -27,95 +27,95 @@ _read_through: set[tuple[str, int, int]] = set()
 
 
 def evaluate(payload: dict[str, Any]) -> Result:
-    """The workflow: `payload` names the `evaluation` and which `attempt` at it this is.
+    """Run the workflow: `payload` names the `evaluation` and the `attempt`.
 
-    What shards there are is said by the first step; those that are done are passed over.
+    The first step lists the shards; those that are done are skipped.
     """
     job_id, evaluation = str(DBOS.workflow_id), int(payload["evaluation"])
     try:
         return run_job(job_id, evaluation)
     except engine.DBOSMaxStepRetriesExceeded as error:  # a fault of ours: it may not look as if it went on for ever
         log.exception("evaluation %s", evaluation)
-        return end(job_id, evaluation, {"stopped": "failed", "reason": type(error.errors[-1]).__name__}, "")
+        return end_evaluation(job_id, evaluation, {"stopped": "failed", "reason": type(error.errors[-1]).__name__}, "")
 
 
 def run_job(job_id: str, evaluation: int) -> Result:
     """Run the steps of an evaluation, one after the other; the result says how it ended."""
-    plan = begin(job_id, evaluation)
+    plan = begin_evaluation(job_id, evaluation)
     if "stopped" in plan:
-        return end(job_id, evaluation, plan, "")
-    run = Running(job_id, evaluation, Source(**plan["source"]), get_settings())
+        return end_evaluation(job_id, evaluation, plan, "")
+    run = EvaluationRun(job_id, evaluation, AnswerSource(**plan["source"]), get_settings())
     try:
         result = _answered(run, plan)
-        return end(job_id, evaluation, result, run.log())
+        return end_evaluation(job_id, evaluation, result, run.log())
     finally:
         run.close()
 
 
-def _answered(run: Running, plan: Result) -> Result:
+def _answered(run: EvaluationRun, plan: Result) -> Result:
     for piece in plan["pieces"]:
-        if "stopped" in (result := shard(run, Piece(**piece))):
+        if "stopped" in (result := answer_shard(run, PlannedShard(**piece))):
             return result
-    measured = measure(run, plan)
+    measured = measure_costs(run, plan)
     if "stopped" in measured:
         return measured
     run.close()
-    result = score(run, plan, measured)
+    result = score_answers(run, plan, measured)
     return result if "stopped" in result else {"planned": plan["planned"]}
 
 
-def _tried(work: Callable[[], Result]) -> Result:
-    """What a step does; where it cannot go on, that is its result."""
+def _run_step(work: Callable[[], Result]) -> Result:
+    """Run a step; an `EvaluationStopped` becomes its result."""
     try:
         return work()
-    except Stopped as stopped:
-        return told(stopped)
+    except EvaluationStopped as stopped:
+        return stopped_result(stopped)
 
 
 @DBOS.step(name="evaluate.begin", retries_allowed=True)
-def begin(job_id: str, evaluation: int) -> Result:
-    """Check that dataset and model are what they were; the plan."""
-    return _tried(lambda: _begin(get_settings(), job_id, evaluation))
+def begin_evaluation(job_id: str, evaluation: int) -> Result:
+    """Check that dataset and model are unchanged; return the plan."""
+    return _run_step(lambda: _begin(get_settings(), job_id, evaluation))
 
 
 @DBOS.step(name="evaluate.shard", retries_allowed=True)
-def shard(run: Running, piece: Piece) -> Result:
+def answer_shard(run: EvaluationRun, piece: PlannedShard) -> Result:
     """Answer and store one shard."""
 
     def work() -> Result:
         run.shard(piece)
         return {}
 
-    return _tried(work)
+    return _run_step(work)
 
 
 @DBOS.step(name="evaluate.measure", retries_allowed=True)
-def measure(run: Running, plan: Result) -> Result:
-    """Throughput, latency and memory, with nothing else running; nothing where that is known or cannot be."""
-    return _tried(lambda: {"costs": costs.measured(run, plan)})
+def measure_costs(run: EvaluationRun, plan: Result) -> Result:
+    """Measure throughput, latency and memory with nothing else running; empty where that is known or impossible."""
+    return _run_step(lambda: {"costs": costs.measure_costs(run, plan)})
 
 
 @DBOS.step(name="evaluate.score", retries_allowed=True)
-def score(run: Running, plan: Result, measured: Result) -> Result:
-    """Scores from the stored answers, and the signed record, in one transaction."""
+def score_answers(run: EvaluationRun, plan: Result, measured: Result) -> Result:
+    """Compute scores from the stored answers, and store them with the signed record in one transaction."""
 
     def work() -> Result:
-        jobs.database().write(_to, run.job_id, run.evaluation, "scoring")
-        made = scored.scores(jobs.database(), run.settings, run.evaluation)
-        jobs.database().write(_keep, run, made, measured["costs"])
+        jobs.database().write(_set_state, run.job_id, run.evaluation, "scoring")
+        new_scores = score_computation.compute_scores(jobs.database(), run.settings, run.evaluation)
+        jobs.database().write(_keep, run, new_scores, measured["costs"])
         return {}
 
-    return _tried(work)
+    return _run_step(work)
 
 
 @DBOS.step(name="evaluate.end", retries_allowed=True)
-def end(job_id: str, evaluation: int, result: Result, log: str) -> Result:
-    """Say how it ended, and tell the submitter."""
+def end_evaluation(job_id: str, evaluation: int, result: Result, log: str) -> Result:
+    """Store the final state, and notify the submitter."""
     return jobs.database().write(_end, job_id, evaluation, result, log)
 
 
 def _begin(settings: Settings, job_id: str, evaluation: int) -> Result:
-    jobs.database().write(_to, job_id, evaluation, "checking")
+    jobs.database().write(_set_state, job_id, evaluation, "checking")
     plan = jobs.database().read(_plan, job_id, evaluation)
     for digest in {piece["digest"] for piece in plan["pieces"]}:
         _same_rows(settings, digest)
@@ -123,8 +123,8 @@ def _begin(settings: Settings, job_id: str, evaluation: int) -> Result:
         try:
             catalog.entry(plan["source"]["model"], plan["source"]["version"])
         except errors.NotFound:
-            raise Stopped("model_gone") from None
-    jobs.database().write(_to, job_id, evaluation, "running", plan["rows"])
+            raise EvaluationStopped("model_gone") from None
+    jobs.database().write(_set_state, job_id, evaluation, "running", plan["rows"])
     return plan
 
 
@@ -132,68 +132,75 @@ def _same_rows(settings: Settings, digest: str) -> None:
     """The file holds the rows that it is named after; raises `Stopped`. A file is read through once for each state."""
     path = stored.path(settings, digest)
     try:
-        at = path.stat()
-        state = (str(path), at.st_mtime_ns, at.st_size)
+        file_state = path.stat()
+        state = (str(path), file_state.st_mtime_ns, file_state.st_size)
         if state not in _read_through and stored.digest(stored.read(settings, digest)) != digest:
-            raise Stopped("dataset_changed")
+            raise EvaluationStopped("dataset_changed")
     except (OSError, ValueError):
-        raise Stopped("dataset_changed") from None
+        raise EvaluationStopped("dataset_changed") from None
     _read_through.add(state)
 
 
 def _plan(session: Session, job_id: str, evaluation: int) -> Result:
-    mine(session, evaluation, job_id)
-    _, submission, version, dataset = planning.whole(session, evaluation)
+    owned_evaluation(session, evaluation, job_id)
+    _, submission, version, dataset = evaluation_plan.load_evaluation(session, evaluation)
     if submission.withdrawn_at:  # while this was being queued
-        raise Stopped("cancelled")
+        raise EvaluationStopped("cancelled")
     config = rounds.newest_config(session, dataset.task_id)
-    parts = planning.parts(session, submission, version, config.metrics.perturb)
-    answered, seconds = session.execute(queries.speed(submission.id)).one()
+    parts = evaluation_plan.evaluation_parts(session, submission, version, config.metrics.perturb)
+    answered, seconds = session.execute(queries.answering_speed(submission.id)).one()
     rate = answered / seconds if answered and seconds else None
-    done = session.scalars(queries.shards(evaluation)).all()
+    done = session.scalars(queries.finished_shards(evaluation)).all()
     predictions = submission.kind == "predictions"
     rows = sum(part.rows for part in parts)
-    stored_already = sum(shard.rows for shard in done) == rows and costs.known(session, evaluation)
+    stored_already = sum(shard.rows for shard in done) == rows and costs.has_costs(session, evaluation)
     return {
-        "pieces": [planning.described(piece) for piece in planning.pieces(parts, done, rate)],
+        "pieces": [evaluation_plan.shard_fields(piece) for piece in evaluation_plan.planned_shards(parts, done, rate)],
         "planned": {part.name: part.digest for part in parts},
         "rows": rows,
         "asks": not (predictions or stored_already),
-        "source": vars(Source(submission.id, submission.model, submission.version, predictions)),
+        "source": vars(AnswerSource(submission.id, submission.model, submission.version, predictions)),
     }
 
 
-def _to(session: Session, job_id: str, evaluation: int, state: str, rows: int | None = None) -> None:
-    found = mine(session, evaluation, job_id, lock=True)
+def _set_state(session: Session, job_id: str, evaluation: int, state: str, rows: int | None = None) -> None:
+    evaluation_row = owned_evaluation(session, evaluation, job_id, lock=True)
     if state == EvaluationState.CHECKING:
-        found.started_at = now()
-    found.state = state
-    found.rows = found.rows if rows is None else rows
+        evaluation_row.started_at = now()
+    evaluation_row.state = state
+    evaluation_row.rows = evaluation_row.rows if rows is None else rows
 
 
-def _keep(session: Session, run: Running, made: list[scored.Made], measured: list[Result]) -> None:
-    mine(session, run.evaluation, run.job_id, lock=True)
-    scored.keep(session, run.evaluation, made, measured)
-    records.keep(session, run.settings, run.evaluation)
+def _keep(
+    session: Session, run: EvaluationRun, new_scores: list[score_computation.NewScore], measured: list[Result]
+) -> None:
+    owned_evaluation(session, run.evaluation, run.job_id, lock=True)
+    score_computation.store_scores(session, run.evaluation, new_scores, measured)
+    records.store_record(session, run.settings, run.evaluation)
 
 
 def _end(session: Session, job_id: str, evaluation: int, result: Result, log: str) -> Result:
     try:
-        found = mine(session, evaluation, job_id, lock=True)
-    except Stopped as stopped:
+        evaluation_row = owned_evaluation(session, evaluation, job_id, lock=True)
+    except EvaluationStopped as stopped:
         return {"state": stopped.code}
-    _, submission, version, dataset = planning.whole(session, evaluation)
+    _, submission, version, dataset = evaluation_plan.load_evaluation(session, evaluation)
     quotable = Disclosure.at_most(dataset.visibility).log
     if code := result.get("stopped", ""):
-        found.state, found.code = EvaluationState.CANCELLED if code == "cancelled" else EvaluationState.FAILED, code
+        evaluation_row.state, evaluation_row.code = (
+            EvaluationState.CANCELLED if code == "cancelled" else EvaluationState.FAILED,
+            code,
+        )
     else:
         config = rounds.newest_config(session, dataset.task_id)
-        parts = planning.parts(session, submission, version, config.metrics.perturb)
-        if not planning.settle(session, found, parts, result["planned"]):
-            return {"state": found.state}
-        found.state, found.code = EvaluationState.DONE, ""
-    found.ended_at = now()
-    found.reason = result.get("reason", "") if quotable else ""  # of hidden rows nothing is kept that may quote them
-    found.log = log if quotable else ""
-    service.announce(session, found)
-    return {"state": found.state, "code": found.code}
+        parts = evaluation_plan.evaluation_parts(session, submission, version, config.metrics.perturb)
+        if not evaluation_plan.settle_changes(session, evaluation_row, parts, result["planned"]):
+            return {"state": evaluation_row.state}
+        evaluation_row.state, evaluation_row.code = EvaluationState.DONE, ""
+    evaluation_row.ended_at = now()
+    evaluation_row.reason = (
+        result.get("reason", "") if quotable else ""
+    )  # of hidden rows nothing is kept that may quote them
+    evaluation_row.log = log if quotable else ""
+    service.announce_end(session, evaluation_row)
+    return {"state": evaluation_row.state, "code": evaluation_row.code}

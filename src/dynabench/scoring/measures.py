@@ -1,4 +1,4 @@
-"""What is measured of a model on a dataset: names, units, and which way is better."""
+"""The measures of a model on a dataset: names, units, and the direction in which they improve."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,10 +15,10 @@ REPLICATES = 1000
 
 @dataclass(frozen=True)
 class Measure:
-    """How a number is shown and weighed. `scale` is what it is multiplied with for people, as 100 for percent.
+    """The display and weight of a number. `scale` is the factor for display, such as 100 for percent.
 
-    `ends` are the worst and the best value, as people read them, between which a board gives 0 to 100 points; None
-    where no such values can be named.
+    `limits` are the worst and the best value, as people read them, between which a board gives 0 to 100 points;
+    None where no such values can be named.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Measure:
         return 1 if self.better == "higher" else -1
 
 
-KNOWN = {
+MEASURES = {
     measure.name: measure
     for measure in (
         Measure("accuracy", _("Accuracy")),
@@ -64,7 +64,7 @@ KNOWN = {
     )
 }
 
-OWN = 1
+OWN_VERSION = 1
 """Version of the measures that are computed here: raised when a formula changes."""
 MODULES = {
     "accuracy": "accuracy",
@@ -75,10 +75,11 @@ MODULES = {
 """Measures that are a module of the evaluation library under this name."""
 
 
-def measure(name: str) -> Measure:
-    """The measure of this name; others are metrics of the evaluation library, whose cards say which way is better."""
-    if name in KNOWN:
-        return KNOWN[name]
+def find_measure(name: str) -> Measure:
+    """Return the measure of this name; a name that is not listed here is a metric of the evaluation library, whose
+    card gives the direction."""
+    if name in MEASURES:
+        return MEASURES[name]
     from dynabench import evaluate
 
     outputs = evaluate.load(name).card.outputs
@@ -90,20 +91,20 @@ def measure(name: str) -> Measure:
     return Measure(name, name.replace("_", " ").capitalize(), better, "", 1.0, limits=limits)
 
 
-def version_of(name: str) -> int:
+def formula_version(name: str) -> int:
     """The version of the formula behind a measure: that of the evaluation library's module, else `OWN`."""
     from dynabench.evaluate import registry
 
-    if name in KNOWN and name not in MODULES:
-        return OWN
+    if name in MEASURES and name not in MODULES:
+        return OWN_VERSION
     return registry.find_module(MODULES.get(name, name)).version
 
 
-def packed(values: Replicates) -> bytes:
-    """Replicates as they are stored."""
+def pack_replicates(values: Replicates) -> bytes:
+    """Return replicates (B,) as the bytes that are stored."""
     return np.asarray(values, "<f4").tobytes()
 
 
-def unpacked(stored: bytes) -> Replicates:
-    """Replicates (B,) of what is stored."""
+def unpack_replicates(stored: bytes) -> Replicates:
+    """Return the replicates (B,) of stored bytes."""
     return np.frombuffer(stored, "<f4").astype(np.float64)

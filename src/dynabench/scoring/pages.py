@@ -12,8 +12,8 @@ from dynabench.accounts.tables import Person
 from dynabench.db import Database
 from dynabench.rounds import seats
 from dynabench.rounds import service as rounds
-from dynabench.scoring import records, results, service
-from dynabench.scoring.api import After, Id, score_out
+from dynabench.scoring import records, row_results, service
+from dynabench.scoring.api import After, Id, score_fields
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -30,24 +30,24 @@ async def evaluation(
     wrong: bool = False,
     tag: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """The page; htmx asks for its first part again while the evaluation goes on."""
+    """Show an evaluation; htmx reloads its first part while the evaluation goes on."""
     db: Database = request.app.state.db
     first = -1 if after is None else after
-    values = await db.aread(_shown, request.app.state.settings, viewer, id, first, wrong, tag)
+    values = await db.aread(_page_values, request.app.state.settings, viewer, id, first, wrong, tag)
     here = str(request.app.url_path_for("evaluation", id=id))
     return render(request, "scoring/evaluation.html", fragment="scoring/_state.html", here=here, **values)
 
 
 @router.post("/evaluations/{id}/cancel", name="cancel_evaluation_form")
 async def cancel(request: Request, id: Id, person: Member) -> Response:
-    """End it."""
-    return await _act(request, service.cancel, person, id)
+    """Cancel an evaluation."""
+    return await _act(request, service.cancel_evaluation, person, id)
 
 
 @router.post("/evaluations/{id}/retry", name="retry_evaluation_form")
 async def retry(request: Request, id: Id, person: Member) -> Response:
-    """Run it again."""
-    return await _act(request, service.retry, person, id)
+    """Run an evaluation again."""
+    return await _act(request, service.retry_evaluation, person, id)
 
 
 @router.get("/.well-known/dynabench-key", name="signing_key_file")
@@ -62,33 +62,33 @@ async def _act(request: Request, act: Any, person: Person, id: int) -> Response:
     return RedirectResponse(str(request.app.url_path_for("evaluation", id=id)), status_code=303)
 
 
-def _shown(
+def _page_values(
     session: Session, settings: Any, viewer: Person | None, id: int, after: int, wrong: bool, tag: str
 ) -> dict[str, Any]:
-    seen, found = service.scores(session, viewer, id)
+    seen, rows = service.visible_scores(session, viewer, id)
     config = rounds.newest_config(session, seen.dataset.task_id)
-    scores = [score_out(each) for each in found]
-    costs = [each for each in scores if not each["slice"] and _is_cost(each["metric"])]
-    page, told = None, ""
+    scores = [score_fields(entry) for entry in rows]
+    costs = [entry for entry in scores if not entry["slice"] and _is_cost(entry["metric"])]
+    page, problem_text = None, ""
     if seen.shows_rows:
         try:
-            page = results.page(session, settings, viewer, id, after, ROWS, wrong, tag)
+            page = row_results.result_page(session, settings, viewer, id, after, ROWS, wrong, tag)
         except (errors.Unavailable, errors.Forbidden) as problem:
-            told = problem.detail
+            problem_text = problem.detail
     return {
         "seen": seen,
         "config": config,
-        "whole": [each for each in scores if not each["slice"] and each not in costs],
+        "whole": [entry for entry in scores if not entry["slice"] and entry not in costs],
         "costs": costs,
-        "slices": [each for each in scores if each["slice"]],
+        "slices": [entry for entry in scores if entry["slice"]],
         "page": page,
-        "told": told,
+        "told": problem_text,
         "wrong": wrong,
         "tag": tag,
     }
 
 
 def _is_cost(name: str) -> bool:
-    from dynabench.scoring.measures import measure
+    from dynabench.scoring.measures import find_measure
 
-    return measure(name).cost
+    return find_measure(name).cost

@@ -1,4 +1,4 @@
-"""Which evaluations there are to run: of every ready submission on every dataset's newest version, each once."""
+"""Queueing of evaluations: every ready submission on the newest version of every dataset, each once."""
 
 from typing import Any
 
@@ -13,53 +13,53 @@ from dynabench.db import now
 from dynabench.registry import predictions
 from dynabench.registry.tables import Submission
 from dynabench.scoring import queries
-from dynabench.scoring.measures import version_of
+from dynabench.scoring.measures import formula_version
 from dynabench.scoring.tables import Evaluation, EvaluationState, Record, Shard
 from dynabench.settings import get_settings
 
 
-def queue(session: Session, payload: dict[str, Any]) -> int:
-    """Queue the evaluations that something new asks for; again, it queues none.
+def queue_evaluations(session: Session, payload: dict[str, Any]) -> int:
+    """Queue the evaluations that a new object needs, and return their number; a second call queues none.
 
-    `payload` names a `submission`, `dataset`, `twin` or `metric`, or a `task` whose metrics changed, for whose datasets
-    missing twins are asked for as well; those that go on of a submission that was `withdrawn` end.
+    `payload` names a `submission`, `dataset`, `twin` or `metric`, or a `task` whose metrics changed, for whose
+    datasets missing twins are requested as well; open evaluations of a `withdrawn` submission are ended.
     """
     if "withdrawn" in payload:
         return _withdrawn(session, payload["withdrawn"])
     if "twin" in payload:
         return _new_part(session, payload["twin"])
     if "metric" in payload:
-        return _score_anew(session, queries.outdated(payload["metric"], version_of(payload["metric"])))
+        return _score_anew(session, queries.outdated_evaluations(payload["metric"], formula_version(payload["metric"])))
     if "task" in payload:
         return _new_metrics(session, payload["task"])
-    missing = session.execute(queries.missing(payload.get("submission"), payload.get("dataset"))).all()
+    missing = session.execute(queries.missing_evaluations(payload.get("submission"), payload.get("dataset"))).all()
     return sum(_add(session, submission, version) for submission, version in missing)
 
 
-def reopen(session: Session, evaluation: Evaluation) -> None:
-    """Have an evaluation run again: what was answered stays, the rest is done."""
+def run_again(session: Session, evaluation: Evaluation) -> None:
+    """Run an evaluation again: stored answers stay, the rest is answered."""
     evaluation.attempt += 1
     evaluation.state, evaluation.code, evaluation.reason, evaluation.ended_at = EvaluationState.QUEUED, "", "", None
-    start(session, evaluation)
+    enqueue_job(session, evaluation)
 
 
-def start(session: Session, evaluation: Evaluation) -> None:
+def enqueue_job(session: Session, evaluation: Evaluation) -> None:
     """Enqueue the job of an evaluation that has an id."""
     submission = session.get_one(Submission, evaluation.submission_id)
     payload = {"evaluation": evaluation.id, "attempt": evaluation.attempt}
     evaluation.job_id = jobs.enqueue(session, "evaluate", payload, submission.person_id).id
 
 
-def outdated(session: Session) -> int:
-    """Ask for new scores of all metrics whose results have changed since; how many metrics that are."""
-    old = [name for name, version in session.execute(queries.scored_metrics()) if version < version_of(name)]
+def queue_outdated_metrics(session: Session) -> int:
+    """Request new scores for all metrics whose formula has changed; return the number of these metrics."""
+    old = [name for name, version in session.execute(queries.scored_metrics()) if version < formula_version(name)]
     for name in old:
         jobs.enqueue(session, "queue_evaluations", {"metric": name})
     return len(old)
 
 
 def _add(session: Session, submission: Submission, version: DatasetVersion) -> int:
-    if submission.kind == "predictions" and not predictions.covers(get_settings(), submission, version):
+    if submission.kind == "predictions" and not predictions.has_predictions(get_settings(), submission, version):
         return 0
     evaluation = Evaluation(submission_id=submission.id, version_id=version.id, rows=version.rows)
     try:
@@ -68,7 +68,7 @@ def _add(session: Session, submission: Submission, version: DatasetVersion) -> i
             session.flush()
     except IntegrityError:  # somebody else queued it at the same time
         return 0
-    start(session, evaluation)
+    enqueue_job(session, evaluation)
     return 1
 
 
@@ -76,26 +76,28 @@ def _new_part(session: Session, twin_id: int) -> int:
     """Evaluations of the twin's version answer its rows anew; those that run see to it themselves when they end."""
     twin = session.get_one(Twin, twin_id)
     ended = [
-        each for each in session.scalars(queries.of_version(twin.version_id)) if each.state == EvaluationState.DONE
+        evaluation_row
+        for evaluation_row in session.scalars(queries.evaluations_of_version(twin.version_id))
+        if evaluation_row.state == EvaluationState.DONE
     ]
     for evaluation in ended:
         submission = session.get_one(Submission, evaluation.submission_id)
         if submission.kind == "predictions" or submission.withdrawn_at:
             continue
         drop_part(session, evaluation, twin.axis)
-        reopen(session, evaluation)
+        run_again(session, evaluation)
     return len(ended)
 
 
 def drop_part(session: Session, evaluation: Evaluation, part: str) -> None:
-    """Forget what was answered of a part that is there in another form now."""
+    """Delete the stored answers of a part that has changed."""
     session.execute(delete(Shard).where(Shard.evaluation_id == evaluation.id, Shard.part == part))
-    evaluation.rows_done = sum(each.rows for each in session.scalars(queries.shards(evaluation.id)))
+    evaluation.rows_done = sum(shard.rows for shard in session.scalars(queries.finished_shards(evaluation.id)))
 
 
 def _withdrawn(session: Session, submission: int) -> int:
-    """End what goes on of a submission that was taken back; what was scored before stays."""
-    going = session.scalars(queries.going(submission)).all()
+    """End the open evaluations of a withdrawn submission; earlier scores stay."""
+    going = session.scalars(queries.open_evaluations(submission)).all()
     for evaluation in going:
         scored = session.get(Record, evaluation.id) is not None
         evaluation.state, evaluation.code = ("done", "") if scored else ("cancelled", "cancelled")
@@ -107,11 +109,11 @@ def _new_metrics(session: Session, task: str) -> int:
     """Score stored answers anew, and ask for missing twins, whose rows are answered once they are ready."""
     for version in session.scalars(queries.versions_in_use(task)).all():
         twins.ask(session, version)
-    return _score_anew(session, queries.scored(task))
+    return _score_anew(session, queries.scored_evaluations(task))
 
 
-def _score_anew(session: Session, of: Select[Evaluation]) -> int:
-    evaluations = session.scalars(of).all()
+def _score_anew(session: Session, statement: Select[Evaluation]) -> int:
+    evaluations = session.scalars(statement).all()
     for evaluation in evaluations:
-        reopen(session, evaluation)
+        run_again(session, evaluation)
     return len(evaluations)

@@ -1,4 +1,4 @@
-"""What the JSON API of evaluations takes and gives."""
+"""Schemas of the JSON API of evaluations."""
 
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,7 @@
-"""What became of evaluations, who may know, and who may end or repeat them. Knows no web framework.
+"""Evaluations: their state, and who may see, end or repeat them. Knows no web framework.
 
-Of a hidden dataset nothing leaves but the code why a run ended and the scores of the whole; of a `scoring` one the
-submitter learns row by row what was right, and nobody what the rows are.
+Of a hidden dataset nothing leaves but the code of a failure and the scores of the whole; of a `scoring` one
+the submitter learns for each row whether the answer was right, and nobody sees the rows.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ from dynabench.notices import service as notices
 from dynabench.notices import webhooks
 from dynabench.registry.tables import Submission, SubmissionState
 from dynabench.rounds import service as rounds
-from dynabench.scoring import queries, queueing, released
-from dynabench.scoring.measures import measure
+from dynabench.scoring import queries, queueing, score_ladder
+from dynabench.scoring.measures import find_measure
 from dynabench.scoring.tables import Evaluation, EvaluationState, Record, Score
 
 CODES = {
@@ -49,7 +49,7 @@ CODES = {
 
 
 @dataclass(frozen=True)
-class Seen:
+class EvaluationView:
     """An evaluation as one viewer sees it. `log` and `reason` are empty where they may not be read.
 
     `place` is how many are before it, `expected` when it should be done, both None where nobody can tell.
@@ -81,23 +81,23 @@ class Seen:
 
     @property
     def going(self) -> bool:
-        """Whether it is not over."""
-        return self.evaluation.state in queries.OPEN
+        """True while it is not over."""
+        return self.evaluation.state in queries.OPEN_STATES
 
     @property
     def may_cancel(self) -> bool:
-        """Whether the viewer may end it."""
+        """True if the viewer may end it."""
         return self.mine and self.going
 
     @property
     def may_retry(self) -> bool:
-        """Whether the viewer may have it run again."""
+        """True if the viewer may run it again."""
         return self.mine and self.evaluation.state in (EvaluationState.FAILED, EvaluationState.CANCELLED)
 
 
-def one(session: Session, viewer: Person | None, id: int) -> Seen:
-    """The evaluation as `viewer` sees it; `NotFound` where there is none for them."""
-    row = session.execute(queries.whole(id)).one_or_none()
+def find_evaluation(session: Session, viewer: Person | None, id: int) -> EvaluationView:
+    """Return the evaluation as `viewer` sees it; raises `NotFound` where the viewer may see none."""
+    row = session.execute(queries.evaluation_with_dataset(id)).one_or_none()
     seen = _seen(viewer, row[0], row[1], row[2], row[3]) if row else None
     if seen is None or not seen.disclosure.scores:
         raise errors.NotFound(_("There is no such evaluation."))
@@ -108,7 +108,7 @@ def one(session: Session, viewer: Person | None, id: int) -> Seen:
     return replace(seen, place=place, expected=expected)
 
 
-def listed(
+def list_evaluations(
     session: Session,
     viewer: Person | None,
     task: str,
@@ -117,38 +117,40 @@ def listed(
     state: str = "",
     submission: int | None = None,
     dataset: str = "",
-) -> tuple[list[Seen], int | None]:
+) -> tuple[list[EvaluationView], int | None]:
     """Evaluations of a task that `viewer` may see, newest first, and the cursor of the next page."""
     rounds.task(session, task)
-    found: list[Seen] = []
-    while len(found) <= limit:
-        rows = session.execute(queries.of_task(task, after, limit + 1, state, submission, dataset)).all()
-        found += [seen for row in rows if (seen := _seen(viewer, *row)).disclosure.scores]
+    views: list[EvaluationView] = []
+    while len(views) <= limit:
+        rows = session.execute(queries.evaluations_of_task(task, after, limit + 1, state, submission, dataset)).all()
+        views += [seen for row in rows if (seen := _seen(viewer, *row)).disclosure.scores]
         if len(rows) <= limit:
             break
         after = rows[-1][0].id
-    return found[:limit], found[limit - 1].evaluation.id if len(found) > limit else None
+    return views[:limit], views[limit - 1].evaluation.id if len(views) > limit else None
 
 
-def scores(session: Session, viewer: Person | None, id: int) -> tuple[Seen, Sequence[Score]]:
+def visible_scores(session: Session, viewer: Person | None, id: int) -> tuple[EvaluationView, Sequence[Score]]:
     """The scores of an evaluation that `viewer` may see; small slices are left out where the dataset is hidden, also
     those that were scored before it was. Of one that the ladder holds back there are the costs alone."""
-    seen, found = one(session, viewer, id), session.scalars(queries.scores(id)).all()
+    seen, all_rows = find_evaluation(session, viewer, id), session.scalars(queries.all_scores(id)).all()
     if seen.held:
-        return seen, [each for each in found if measure(each.metric).cost]
-    return seen, [each for each in found if not each.slice or seen.disclosure.shows_slice(each.n, seen.version.rows)]
+        return seen, [score for score in all_rows if find_measure(score.metric).cost]
+    return seen, [
+        score for score in all_rows if not score.slice or seen.disclosure.shows_slice(score.n, seen.version.rows)
+    ]
 
 
-def record(session: Session, viewer: Person | None, id: int) -> Record:
+def visible_record(session: Session, viewer: Person | None, id: int) -> Record:
     """The signed record; `NotFound` until there is one. An anonymous submission's names its model, so it is its own.
 
     Raises `Forbidden` while the ladder holds its scores back, and where it was signed before the dataset was hidden.
     """
-    seen = one(session, viewer, id)
-    found = session.get(Record, id)
-    if found is None or not seen.disclosure.name:
+    seen = find_evaluation(session, viewer, id)
+    signed_record = session.get(Record, id)
+    if signed_record is None or not seen.disclosure.name:
         raise errors.NotFound(_("There is no record of this evaluation to be shown."))
-    if seen.disclosure.hidden and not Disclosure.at_most(found.document["dataset"]["visibility"]).hidden:
+    if seen.disclosure.hidden and not Disclosure.at_most(signed_record.document["dataset"]["visibility"]).hidden:
         raise errors.Forbidden(
             _("This record was signed before the dataset was hidden, and says too much of its rows.")
         )
@@ -156,20 +158,20 @@ def record(session: Session, viewer: Person | None, id: int) -> Record:
         raise errors.Forbidden(
             _("The scores in this record are held back: the dataset is hidden, and an earlier try is as good.")
         )
-    return found
+    return signed_record
 
 
-def cancel(session: Session, person: Person, id: int) -> None:
+def cancel_evaluation(session: Session, person: Person, id: int) -> None:
     """End an evaluation (its submitter, admins); what was answered stays for another run."""
     evaluation = _own(session, person, id)
-    if evaluation.state not in queries.OPEN:
+    if evaluation.state not in queries.OPEN_STATES:
         raise errors.Conflict(_("It is over already: %(state)s.", state=evaluation.state))
     evaluation.state, evaluation.code, evaluation.ended_at = EvaluationState.CANCELLED, "cancelled", now()
     rounds.act(session, person, "evaluation.cancelled", evaluation=id)
-    announce(session, evaluation, person.id)
+    announce_end(session, evaluation, person.id)
 
 
-def retry(session: Session, person: Person, id: int) -> None:
+def retry_evaluation(session: Session, person: Person, id: int) -> None:
     """Run an evaluation again that failed or was cancelled (its submitter, admins), from the first shard that lacks."""
     evaluation = _own(session, person, id)
     if evaluation.state not in (EvaluationState.FAILED, EvaluationState.CANCELLED):
@@ -179,24 +181,24 @@ def retry(session: Session, person: Person, id: int) -> None:
     submission = session.get_one(Submission, evaluation.submission_id)
     if submission.state != SubmissionState.READY or submission.withdrawn_at:
         raise errors.Conflict(_("The submission was withdrawn, so it is not evaluated any more."))
-    queueing.reopen(session, evaluation)
+    queueing.run_again(session, evaluation)
     rounds.act(session, person, "evaluation.retried", evaluation=id, attempt=evaluation.attempt)
 
 
 def ended_text(evaluation: Evaluation, submission: Submission, dataset: Dataset) -> str:
-    """What the submitter is told when it is over."""
-    of = f"{submission.name} on {dataset.title or dataset.name}"
+    """Return the text of the submitter's notice at the end of an evaluation."""
+    subject = f"{submission.name} on {dataset.title or dataset.name}"
     if evaluation.state == EvaluationState.DONE:
-        return _("The evaluation of %(of)s is done.", of=of)
-    return f"The evaluation of {of} ended: {CODES.get(evaluation.code, evaluation.code)}"
+        return _("The evaluation of %(of)s is done.", of=subject)
+    return f"The evaluation of {subject} ended: {CODES.get(evaluation.code, evaluation.code)}"
 
 
-def announce(session: Session, evaluation: Evaluation, by: int | None = None) -> None:
-    """Tell the submitter that it is over, where it is not they who ended it, and the task's webhooks.
+def announce_end(session: Session, evaluation: Evaluation, by: int | None = None) -> None:
+    """Notify the submitter at the end, unless the submitter ended it, and the task's webhooks.
 
-    Those learn of private submissions nothing, and of anonymous ones no name.
+    Webhooks receive nothing about private submissions, and no names of anonymous ones.
     """
-    _, submission, version, dataset = session.execute(queries.whole(evaluation.id)).one()
+    _, submission, version, dataset = session.execute(queries.evaluation_with_dataset(evaluation.id)).one()
     page = f"/evaluations/{evaluation.id}"
     if submission.person_id not in (None, by):
         text = ended_text(evaluation, submission, dataset)
@@ -204,13 +206,13 @@ def announce(session: Session, evaluation: Evaluation, by: int | None = None) ->
     disclosure = Disclosure.of(None, dataset, submission)
     if disclosure.scores:
         name = submission.name if disclosure.name else ""
-        told = {"evaluation": evaluation.id, "submission": submission.id, "name": name, "dataset": dataset.name}
-        told |= {"state": evaluation.state, "code": evaluation.code, "version": version.number, "page": page}
-        webhooks.emit(session, dataset.task_id, "evaluation.ended", {"task": dataset.task_id, **told})
+        message = {"evaluation": evaluation.id, "submission": submission.id, "name": name, "dataset": dataset.name}
+        message |= {"state": evaluation.state, "code": evaluation.code, "version": version.number, "page": page}
+        webhooks.emit(session, dataset.task_id, "evaluation.ended", {"task": dataset.task_id, **message})
 
 
 def _own(session: Session, person: Person, id: int) -> Evaluation:
-    seen = one(session, person, id)
+    seen = find_evaluation(session, person, id)
     if not seen.mine:
         raise errors.Forbidden(_("Only the submitter and admins may do this."))
     return session.get_one(Evaluation, id, with_for_update=True, populate_existing=True)
@@ -218,9 +220,9 @@ def _own(session: Session, person: Person, id: int) -> Evaluation:
 
 def _seen(
     viewer: Person | None, evaluation: Evaluation, submission: Submission, version: DatasetVersion, dataset: Dataset
-) -> Seen:
+) -> EvaluationView:
     disclosure = Disclosure.of(viewer, dataset, submission)
-    return Seen(
+    return EvaluationView(
         evaluation,
         submission,
         version,
@@ -233,22 +235,29 @@ def _seen(
     )
 
 
-def _held(session: Session, seen: Seen) -> bool:
+def _held(session: Session, seen: EvaluationView) -> bool:
     if not seen.disclosure.hidden:
         return False
-    if seen.evaluation.state not in queries.SCORED:  # scores of a run before the one that failed, which no ladder knows
+    if (
+        seen.evaluation.state not in queries.SCORED_STATES
+    ):  # scores of a run before the one that failed, which no ladder knows
         return True
-    primary = measure(rounds.newest_config(session, seen.dataset.task_id).metrics.primary)
-    told = released.told(session, seen.dataset.task_id, {seen.version.id: seen.version.rows}, primary)
-    return (seen.submission.id, seen.version.id) in told
+    primary = find_measure(rounds.newest_config(session, seen.dataset.task_id).metrics.primary)
+    withheld = score_ladder.withheld_sources(
+        session, seen.dataset.task_id, {seen.version.id: seen.version.rows}, primary
+    )
+    return (seen.submission.id, seen.version.id) in withheld
 
 
 def _expected(session: Session, evaluation: Evaluation) -> tuple[int, datetime | None]:
-    """How many are before this one, and when it should be done by the speeds so far; None where one is not known."""
-    before = session.scalar(queries.before(evaluation)) or 0
-    left = dict(session.execute(queries.unfinished_before(evaluation)).all())
-    speeds = {who: rows / seconds for who, rows, seconds in session.execute(queries.speeds([*left])) if seconds}
-    if not left or set(left) - set(speeds):
+    before = session.scalar(queries.count_before(evaluation)) or 0
+    rows_left = dict(session.execute(queries.unfinished_before(evaluation)).all())
+    speeds = {
+        submission_id: rows / seconds
+        for submission_id, rows, seconds in session.execute(queries.answering_speeds([*rows_left]))
+        if seconds
+    }
+    if not rows_left or set(rows_left) - set(speeds):
         return before, None
-    seconds = sum(max(int(rows), 0) / speeds[who] for who, rows in left.items())
+    seconds = sum(max(int(rows), 0) / speeds[submission_id] for submission_id, rows in rows_left.items())
     return before, now() + timedelta(seconds=seconds)

@@ -15,7 +15,7 @@ from dynabench.registry import submissions
 from dynabench.registry.submission_api import Id
 from dynabench.registry.tables import SubmissionState
 from dynabench.rounds import service as rounds
-from dynabench.scoring import standing, submission_queries
+from dynabench.scoring import submission_evaluations, submission_queries
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -33,20 +33,20 @@ async def show(request: Request, id: Id, person: Member, done: str = "") -> Resp
     """A submission for its submitter and admins, a public one also for the task's owners."""
 
     def read(session: Session) -> dict[str, Any]:
-        seen = submissions.one(session, person, id)
+        seen = submissions.find_submission(session, person, id)
         return {
             "seen": seen,
             "made": seen.submission,
             "config": rounds.newest_config(session, seen.submission.task_id),
-            "evaluations": standing.standing(session, person, seen.submission),
-            "lacking": standing.lacking(session, request.app.state.settings, seen.submission),
+            "evaluations": submission_evaluations.evaluations_of(session, person, seen.submission),
+            "lacking": submission_evaluations.missing_datasets(session, request.app.state.settings, seen.submission),
         }
 
     values = await request.app.state.db.aread(read)
-    made = values["made"]
-    open_ones = any(each.state in submission_queries.OPEN for each in values["evaluations"])
-    going = made.state in registry_queries.GOING or (
-        made.state == SubmissionState.READY and (open_ones or _soon(values))
+    submission_row = values["made"]
+    open_ones = any(evaluation.state in submission_queries.OPEN for evaluation in values["evaluations"])
+    going = submission_row.state in registry_queries.GOING or (
+        submission_row.state == SubmissionState.READY and (open_ones or _soon(values))
     )
     return render(
         request,
@@ -60,6 +60,6 @@ async def show(request: Request, id: Id, person: Member, done: str = "") -> Resp
 
 
 def _soon(values: dict[str, Any]) -> bool:
-    """Whether its first evaluations may be about to be queued: the worker does that once it is ready."""
+    """True if its first evaluations may be about to be queued: the worker does that once it is ready."""
     ready = values["made"].ready_at
     return not values["evaluations"] and ready is not None and now() - ready < QUEUED_WITHIN

@@ -8,10 +8,10 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.scoring import queries
 from dynabench.scoring.tables import Evaluation, EvaluationState, Score
 
-OPEN = queries.OPEN
+OPEN = queries.OPEN_STATES
 
 
-def of(submission_id: int) -> Select[Evaluation, DatasetVersion, Dataset]:
+def evaluations_of_submission(submission_id: int) -> Select[Evaluation, DatasetVersion, Dataset]:
     """A submission's evaluations with their datasets, by name: one index range, a few dozen rows."""
     return (
         select(Evaluation, DatasetVersion, Dataset)
@@ -22,22 +22,23 @@ def of(submission_id: int) -> Select[Evaluation, DatasetVersion, Dataset]:
     )
 
 
-def spent(submission_id: int) -> Select[int, float]:
-    """What the answers of a submission's evaluations cost, by evaluation: one score each, by their unique index."""
-    mine = Evaluation.submission_id == submission_id
-    found = select(Score.evaluation_id, Score.value).join(Evaluation, Evaluation.id == Score.evaluation_id)
-    return found.where(mine, Score.metric == "spent", Score.slice == "")
+def evaluation_prices(submission_id: int) -> Select[int, float]:
+    """Select the price of the answers of a submission's evaluations, by evaluation: one score each, by their unique
+    index."""
+    of_submission = Evaluation.submission_id == submission_id
+    statement = select(Score.evaluation_id, Score.value).join(Evaluation, Evaluation.id == Score.evaluation_id)
+    return statement.where(of_submission, Score.metric == "spent", Score.slice == "")
 
 
-def ahead(created_at: datetime, id: int) -> Select[int, int | None]:
-    """How many evaluations end before one that waits, and how many rows they have left: the open ones, by an index."""
+def waiting_ahead(created_at: datetime, id: int) -> Select[int, int | None]:
+    """Count the evaluations before a waiting one, and their remaining rows: the open ones, by an index."""
     earlier = or_(Evaluation.created_at < created_at, and_(Evaluation.created_at == created_at, Evaluation.id < id))
     waiting = or_(Evaluation.state.in_(OPEN[1:]), and_(Evaluation.state == EvaluationState.QUEUED, earlier))
-    left = func.sum(Evaluation.rows - Evaluation.rows_done)
-    return select(func.count(), left).select_from(Evaluation).where(waiting, Evaluation.id != id)
+    rows_left = func.sum(Evaluation.rows - Evaluation.rows_done)
+    return select(func.count(), rows_left).select_from(Evaluation).where(waiting, Evaluation.id != id)
 
 
-def lately(limit: int) -> Select[int, datetime | None, datetime | None]:
+def recent_evaluations(limit: int) -> Select[int, datetime | None, datetime | None]:
     """Rows and times of the last evaluations that were done: the newest of one state, by an index."""
     return (
         select(Evaluation.rows, Evaluation.started_at, Evaluation.ended_at)

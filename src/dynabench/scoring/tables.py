@@ -74,12 +74,12 @@ class Shard(Base):
 
 
 class Score(Base):
-    """What one metric says of one evaluation, as a whole (`slice` empty) or of the rows with one tag.
+    """The score of one metric on one evaluation, as a whole (`slice` empty) or of the rows with one tag.
 
-    `replicates` are `REPLICATES` little-endian 32-bit floats, drawn with random numbers that belong to the dataset
-    version, so that those of two models are paired; of costs they vary as the repeated measurements do. None where
-    there are none (slices, what was measured once). `version` is the metric's; `low` and `high` bound the 95 %
-    interval, of costs what repeated measurements spread over.
+    `replicates` are `REPLICATES` little-endian 32-bit floats, drawn with random numbers that belong to the
+    dataset version, so that those of two models are paired; of costs they vary as the repeated measurements do.
+    None where there are none (slices, single measurements). `version` is the metric's; `low` and `high` bound the
+    95 % interval, of costs the range of repeated measurements.
     """
 
     __tablename__ = "scores"
@@ -100,7 +100,8 @@ class Score(Base):
 
 
 class Record(Base):
-    """What is needed to run an evaluation again and to check it outside: `document` with its Ed25519 `signature`."""
+    """The statement with which an evaluation can be repeated and checked outside: `document` with its Ed25519
+    `signature`."""
 
     __tablename__ = "records"
 

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from dynabench.datasets.stored import Stored
 from dynabench.models import catalog
-from dynabench.scoring import answers, planning
+from dynabench.scoring import answer_files, evaluation_plan
 from dynabench.scoring.tables import Score
 from dynabench.settings import get_settings
 from tests.models.contract import models_ensemble, models_handler, models_oip
@@ -41,7 +41,10 @@ def test_an_evaluation_says_what_the_model_answers_here(
         if close := getattr(model, "close", None):
             close()
     assert here.evaluation(1).state == "done"
-    said = [each.answer for each in answers.read(answers.path(settings, 1, planning.ROWS, 0))]
+    said = [
+        each.answer
+        for each in answer_files.read_answers(answer_files.answers_path(settings, 1, evaluation_plan.ROWS, 0))
+    ]
     assert said == expected
     with database._reads() as session:
         found = {each.metric: each for each in session.scalars(select(Score).where(Score.slice == ""))}

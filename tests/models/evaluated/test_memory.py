@@ -9,7 +9,7 @@ import pytest
 
 from dynabench.kit.child_process import read_message, write_message
 from dynabench.kit.process_memory import is_out_of_memory
-from dynabench.scoring.asking import Asked, Limits, Stopped
+from dynabench.scoring.model_process import EvaluationStopped, ModelLimits, ModelProcess
 from dynabench.settings import get_settings
 from tests.models.transformers import made
 
@@ -33,7 +33,7 @@ def asked(wide, monkeypatch, tmp_path):
 
     def ask(memory_mb, rows):
         if not models:
-            models.append(Asked(wide, Limits(memory_mb, 120), lambda: None))
+            models.append(ModelProcess(wide, ModelLimits(memory_mb, 120), lambda: None))
         return models[0].ask([{"text": WORDS}] * rows, rows)
 
     yield ask
@@ -44,7 +44,7 @@ def asked(wide, monkeypatch, tmp_path):
 
 def test_what_fits_is_answered_and_what_is_too_much_ends_as_out_of_memory(asked):
     assert len(asked(1200, 1).outputs) == 1
-    with pytest.raises(Stopped) as stopped:
+    with pytest.raises(EvaluationStopped) as stopped:
         asked(1200, 96)
     assert stopped.value.code == "out_of_memory", stopped.value
 

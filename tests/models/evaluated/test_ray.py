@@ -4,7 +4,7 @@ import psutil
 import pytest
 from sqlalchemy import select
 
-from dynabench.scoring import answers, planning, queueing
+from dynabench.scoring import answer_files, evaluation_plan, queueing
 from dynabench.scoring.tables import Evaluation, Score, Shard
 from tests.jobs.conftest import Worker, until
 from tests.scoring.conftest import owner_of, place, statements
@@ -27,8 +27,8 @@ def said(settings, database, evaluation):
     """All answers of an evaluation, and in how many shards they are."""
     with database._reads() as session:
         shards = session.scalars(select(Shard).where(Shard.evaluation_id == evaluation).order_by(Shard.first)).all()
-    files = [answers.path(settings, evaluation, planning.ROWS, each.number) for each in shards]
-    return [each.answer for file in files for each in answers.read(file)], len(shards)
+    files = [answer_files.answers_path(settings, evaluation, evaluation_plan.ROWS, each.number) for each in shards]
+    return [each.answer for file in files for each in answer_files.read_answers(file)], len(shards)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -50,7 +50,7 @@ def test_ray_gives_the_answers_of_this_machine_and_outlives_its_workers(place, w
     worker.end()
 
     worker.env["DYNABENCH_RAY"] = "local"
-    database.write(lambda session: queueing.reopen(session, session.get_one(Evaluation, 2)))
+    database.write(lambda session: queueing.run_again(session, session.get_one(Evaluation, 2)))
     worker.start()
     until(lambda: actors(worker)).kill()
     assert here.ended(2).state == "done", (here.evaluation(2).reason, worker.said())

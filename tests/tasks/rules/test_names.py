@@ -3,7 +3,7 @@
 import pytest
 
 from dynabench.errors import Invalid
-from dynabench.scoring.columns import metric
+from dynabench.scoring.metric_columns import bind_metric
 from dynabench.tasks import TaskConfig
 
 NAMES = """\
@@ -47,6 +47,6 @@ def test_a_metric_of_names_takes_no_text():
 def test_a_board_scores_names_by_place_and_label():
     field = TaskConfig.parse(NAMES.replace("OUTPUT", "f1")).answer[0]
     ada, rome = ({"start": at, "end": at + 3, "label": "person", "text": "Ada"} for at in (0, 5))
-    found = metric("f1", field, [[ada], [], [ada, rome]], [[[ada]], [None], [[ada]]])
+    found = bind_metric("f1", field, [[ada], [], [ada, rome]], [[[ada]], [None], [[ada]]])
     state = found.module.state(found.columns, **found.module.options)
     assert found.module.result(state)[found.key] == pytest.approx(2 * 2 / (3 + 2))

@@ -5,25 +5,25 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.errors import Problem
-from dynabench.scoring import verifying
-from dynabench.scoring.asking import Stopped
-from dynabench.scoring.verifying import Signed
+from dynabench.scoring import record_check
+from dynabench.scoring.model_process import EvaluationStopped
+from dynabench.scoring.record_check import SignedRecord
 from dynabench.settings import get_settings
 
 
-def found(score: str, server: str) -> Signed:
+def found(score: str, server: str) -> SignedRecord:
     """The record of a file, or of an evaluation's number here or at a server. Raises ValueError."""
     if not score.isdecimal():
-        return _told(verifying.read, Path(score))
+        return _told(record_check.read_record, Path(score))
     if not server:
-        return _told(verifying.own, get_settings(), int(score))
+        return _told(record_check.own_record, get_settings(), int(score))
     from dynabench.client import ApiError, Client
 
     try:
         with Client(server) as client:
             told = client.request("GET", f"/evaluations/{score}/record")
             keys = client.request("GET", "/key")
-            return verifying.trusted(told["document"], told["signature"], [keys["key"], *keys["older"]])
+            return record_check.trusted_record(told["document"], told["signature"], [keys["key"], *keys["older"]])
     except (ApiError, OSError) as error:
         raise ValueError(f"{server} gives no record of {score}: {error}") from None
 
@@ -45,14 +45,16 @@ def verify(score: str, server: str, key: str, again: bool, tolerance: float) -> 
     if not again:
         return made
     try:
-        compared = list(verifying.again(get_settings(), document, tolerance))
-    except (Problem, Stopped) as error:
+        compared = list(record_check.compare_again(get_settings(), document, tolerance))
+    except (Problem, EvaluationStopped) as error:
         raise ValueError(f"It cannot be run again here: {error}") from None
-    other = [{"metric": name, "recorded": old, "here": new} for name, old, new in verifying.outdated(document)]
+    other = [
+        {"metric": name, "recorded": old, "here": new} for name, old, new in record_check.outdated_metrics(document)
+    ]
     return made | {"tolerance": tolerance, "scores": [vars(each) for each in compared], "other_versions": other}
 
 
-def _told(function: Callable[..., Signed], *given: Any) -> Signed:
+def _told(function: Callable[..., SignedRecord], *given: Any) -> SignedRecord:
     try:
         return function(*given)
     except Problem as problem:

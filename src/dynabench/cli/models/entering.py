@@ -30,7 +30,7 @@ def enter(
         if entry.card is None:
             raise Invalid({"model": f"{name} is broken: {entry.reason}"})
         card = entry.card
-        id = db.write(lambda session: submissions.enter(session, None, task, card).id)
+        id = db.write(lambda session: submissions.submit_installed(session, None, task, card).id)
         say(
             as_json, {"submission": id, "model": card.name, "version": card.version}, f"{card.name} is submission {id}."
         )

@@ -50,16 +50,16 @@ class Baseline:
 def measure(sample: Sample) -> MeasureResult | None:
     """The baselines of all parts of the input."""
     labels = sample.answers
-    known = labels >= 0
-    counts = np.bincount(labels[known], minlength=len(sample.labels))
-    if known.sum() < FEW_ROWS or (counts > 1).sum() < 2:
+    has_label = labels >= 0
+    counts = np.bincount(labels[has_label], minlength=len(sample.labels))
+    if has_label.sum() < FEW_ROWS or (counts > 1).sum() < 2:
         return None
-    rng, writers = sample.rng(), np.unique(sample.writers[known], return_inverse=True)[1]
-    kept = [row for row, here in zip(sample.rows, known, strict=True) if here]
-    found = [baseline(view, labels[known], writers, rng, SHUFFLES) for view in views(sample, kept)]
-    corrected = holm([each.p for each in found]).tolist()
+    rng, writers = sample.rng(), np.unique(sample.writers[has_label], return_inverse=True)[1]
+    labelled_rows = [row for row, here in zip(sample.rows, has_label, strict=True) if here]
+    results = [baseline(view, labels[has_label], writers, rng, SHUFFLES) for view in views(sample, labelled_rows)]
+    corrected = holm([entry.p for entry in results]).tolist()
     majority = float(counts.max() / counts.sum())
-    return _told(sample, found, corrected, majority)
+    return _result(sample, results, corrected, majority)
 
 
 def views(sample: Sample, rows: Sequence[object]) -> list[View]:
@@ -67,13 +67,13 @@ def views(sample: Sample, rows: Sequence[object]) -> list[View]:
     context = [words(getattr(row, "context", "")) for row in rows]
     parts = {name: [words(getattr(row, "texts", {}).get(name, "")) for row in rows] for name in sample.fields}
     several = len(parts) > 1 or (bool(sample.context) and any(context))
-    found = [View(name, _named(label, several), parts[name], several) for name, label in sample.fields.items()]
+    all_views = [View(name, _named(label, several), parts[name], several) for name, label in sample.fields.items()]
     if not several:
-        return found
+        return all_views
     if sample.context and any(context):
-        found.append(View("context", _("%(field)s alone", field=sample.context), context, True))
+        all_views.append(View("context", _("%(field)s alone", field=sample.context), context, True))
     together = [list(chain.from_iterable(held)) for held in zip(context, *parts.values(), strict=True)]
-    return [*found, View("bag_of_words", _("All words, in no order"), together, False)]
+    return [*all_views, View("bag_of_words", _("All words, in no order"), together, False)]
 
 
 def _named(label: str, several: bool) -> str:
@@ -103,54 +103,80 @@ def baseline(view: View, labels: Ints, writers: Ints, rng: np.random.Generator, 
     )
 
 
-def gives_away(each: Baseline, p: float) -> bool:
+def gives_away(result: Baseline, p: float) -> bool:
     """Return whether a baseline beats both chance and the most frequent answer."""
-    return p < LEVEL and (each.gain.value or 0) > 0
+    return p < LEVEL and (result.gain.value or 0) > 0
 
 
-def _told(sample: Sample, found: Sequence[Baseline], corrected: Sequence[float], majority: float) -> MeasureResult:
+def _result(sample: Sample, results: Sequence[Baseline], corrected: Sequence[float], majority: float) -> MeasureResult:
     rows = tuple(
-        (each.view.label, each.accuracy.value, each.accuracy.low, each.accuracy.high, each.gain.value, each.gain.low,
-         each.gain.high, float(p), _("yes") if gives_away(each, p) else _("no"), each.accuracy.n)
-        for each, p in zip(found, corrected, strict=True)
-    )  # fmt: skip
+        (
+            entry.view.label,
+            entry.accuracy.value,
+            entry.accuracy.low,
+            entry.accuracy.high,
+            entry.gain.value,
+            entry.gain.low,
+            entry.gain.high,
+            float(p),
+            _("yes") if gives_away(entry, p) else _("no"),
+            entry.accuracy.n,
+        )
+        for entry, p in zip(results, corrected, strict=True)
+    )
     header = make_columns(
-        ("sees", _("Sees"), "text"), ("accuracy", _("Accuracy"), "share"),
-        ("low", _("from"), "share"), ("high", _("to"), "share"),
-        ("gain", _("Above most frequent"), "share"), ("gain_low", _("from"), "share"), ("gain_high", _("to"), "share"),
-        ("p", _("p (Holm)"), "p"), ("better", _("Better"), "text"), ("n", "n", "count"),
-    )  # fmt: skip
+        ("sees", _("Sees"), "text"),
+        ("accuracy", _("Accuracy"), "share"),
+        ("low", _("from"), "share"),
+        ("high", _("to"), "share"),
+        ("gain", _("Above most frequent"), "share"),
+        ("gain_low", _("from"), "share"),
+        ("gain_high", _("to"), "share"),
+        ("p", _("p (Holm)"), "p"),
+        ("better", _("Better"), "text"),
+        ("n", "n", "count"),
+    )
     table = Table(
         "baselines", _("Accuracy of baselines"), header, rows, (sample.people,) * len(rows), "intervals", majority
     )
     figures = [
-        Figure(f"gain_{each.view.name}", _("%(part)s: above most frequent", part=each.view.label),
-               each.gain.value, each.gain.low,
-               each.gain.high, each.accuracy.n, "share")
-        for each in found
-    ]  # fmt: skip
-    figures.append(Figure("majority", _("Most frequent answer"), majority, n=found[0].accuracy.n, kind="share"))
-    note = "" if any(each.view.partial for each in found) else _(
-        "Models are given these words and no more: that words tell the answer is no artifact here, but says how far "
-        "counting words goes."
-    )  # fmt: skip
-    return MeasureResult(_finding(found, corrected, majority), tuple(figures), (table,), sample.people, note)
+        Figure(
+            f"gain_{entry.view.name}",
+            _("%(part)s: above most frequent", part=entry.view.label),
+            entry.gain.value,
+            entry.gain.low,
+            entry.gain.high,
+            entry.accuracy.n,
+            "share",
+        )
+        for entry in results
+    ]
+    figures.append(Figure("majority", _("Most frequent answer"), majority, n=results[0].accuracy.n, kind="share"))
+    note = (
+        ""
+        if any(entry.view.partial for entry in results)
+        else _(
+            "Models are given these words and no more: that words tell the answer is no artifact here, but says how "
+            "far counting words goes."
+        )
+    )
+    return MeasureResult(_finding(results, corrected, majority), tuple(figures), (table,), sample.people, note)
 
 
-def _finding(found: Sequence[Baseline], corrected: Sequence[float], majority: float) -> str:
-    better = [each for each, p in zip(found, corrected, strict=True) if gives_away(each, p)]
-    partial = [each for each in better if each.view.partial]
+def _finding(results: Sequence[Baseline], corrected: Sequence[float], majority: float) -> str:
+    better = [entry for entry, p in zip(results, corrected, strict=True) if gives_away(entry, p)]
+    partial = [entry for entry in better if entry.view.partial]
     if partial or better:
-        best = max(partial or better, key=lambda each: each.accuracy.value or 0)
-        told = {"part": best.view.label, "most": Amount(majority, ".0%")}
+        best = max(partial or better, key=lambda entry: entry.accuracy.value or 0)
+        values = {"part": best.view.label, "most": Amount(majority, ".0%")}
         right = Amount(best.accuracy.value or 0, ".0%")
         if partial:
             return _(
                 "%(part)s gives the answer away: %(right)s right, %(most)s by always saying the same",
                 right=right,
-                **told,
+                **values,
             )
-        return _("%(part)s go some way: %(right)s right, %(most)s by always saying the same", right=right, **told)
-    if any(each.view.partial for each in found):
+        return _("%(part)s go some way: %(right)s right, %(most)s by always saying the same", right=right, **values)
+    if any(entry.view.partial for entry in results):
         return _("No part of the input gives the answer away")
     return _("Counting words does not find the answer")

@@ -42,20 +42,20 @@ def measure(sample: Sample) -> MeasureResult | None:
         ("numbers", _("Examples with a number"), sample.share([_numbered(held) for held in sample.words]), n, True),
     ]
     shared = [_shared(held, set(words(row.context))) for held, row in zip(sample.words, sample.rows, strict=True)]
-    given = np.array([bool(row.context) for row in sample.rows], bool) & written
-    if given.any():
+    has_context = np.array([bool(row.context) for row in sample.rows], bool) & written
+    if has_context.any():
         label = _("Words that are in the context too")
-        parts.append(("shared", label, sample.ratio(shared, lengths, given), int(given.sum()), True))
+        parts.append(("shared", label, sample.ratio(shared, lengths, has_context), int(has_context.sum()), True))
     figures = tuple(
-        Figure(name, label, of.value, of.low, of.high, count, "share" if share else "number")
-        for name, label, of, count, share in parts
+        Figure(name, label, total.value, total.low, total.high, count, "share" if share else "number")
+        for name, label, total, count, share in parts
     )
-    said = _(
+    finding = _(
         "%(words)s words by sentence, %(negated)s with a negation",
         words=Amount(figures[1].value or 0, ".1f"),
         negated=Amount(figures[3].value or 0, ".0%"),
     )
-    return MeasureResult(said, figures, (), sample.people)
+    return MeasureResult(finding, figures, (), sample.people)
 
 
 def _negated(held: list[str]) -> float:

@@ -55,33 +55,40 @@ def measure(sample: Sample) -> MeasureResult | None:
     several = {name: groups for name, groups in sample.groups.items() if len(groups) > 1}
     if not several:
         return None
-    found = [Compared(name, each, _against(each, groups)) for name, groups in several.items() for each in groups]
-    known = [each for each in found if each.gap.p is not None]
-    for each, p in zip(known, holm([each.gap.p or 0.0 for each in known]).tolist() if known else (), strict=True):
-        each.p = p
+    comparisons = [Compared(name, item, _against(item, groups)) for name, groups in several.items() for item in groups]
+    tested = [item for item in comparisons if item.gap.p is not None]
+    for item, p in zip(tested, holm([item.gap.p or 0.0 for item in tested]).tolist() if tested else (), strict=True):
+        item.p = p
     clear = [
-        each.group.name or _("none") for each in found if each.p is not None and each.p < LEVEL and each.people >= LEAST
+        item.group.name or _("none")
+        for item in comparisons
+        if item.p is not None and item.p < LEVEL and item.people >= LEAST
     ]
-    said = _("No condition differs clearly from the rest")
+    finding = _("No condition differs clearly from the rest")
     if clear:
-        said = _("Unlike the rest: %(names)s", names=joined(", ", clear))
-    tables = tuple(_table(name, [each for each in found if each.of == name]) for name in several)
-    everybody = [each.group.person[each.group.examples > 0] for each in found]
-    return MeasureResult(said, (), tables, len(np.unique(np.concatenate(everybody))))
+        finding = _("Unlike the rest: %(names)s", names=joined(", ", clear))
+    tables = tuple(_table(name, [item for item in comparisons if item.of == name]) for name in several)
+    everybody = [item.group.person[item.group.examples > 0] for item in comparisons]
+    return MeasureResult(finding, (), tables, len(np.unique(np.concatenate(everybody))))
 
 
-def _table(name: str, found: Sequence[Compared]) -> Table:
+def _table(name: str, comparisons: Sequence[Compared]) -> Table:
     return Table(
-        name, NAMES[name], HEADER, tuple(each.row for each in found), tuple(each.people for each in found), "intervals"
+        name,
+        NAMES[name],
+        HEADER,
+        tuple(comparison.row for comparison in comparisons),
+        tuple(comparison.people for comparison in comparisons),
+        "intervals",
     )
 
 
 def _against(group: ConditionCounts, groups: tuple[ConditionCounts, ...]) -> clusters.ClusteredEstimate:
     """The group's rate minus that of the others together, clustered by person."""
-    people = np.unique(np.concatenate([each.person for each in groups]))
+    people = np.unique(np.concatenate([other_group.person for other_group in groups]))
     own, rest = np.zeros((2, len(people))), np.zeros((2, len(people)))
-    for each in groups:
-        at, sums = np.searchsorted(people, each.person), own if each is group else rest
-        np.add.at(sums[0], at, each.validated)
-        np.add.at(sums[1], at, each.examples)
+    for other_group in groups:
+        at, sums = np.searchsorted(people, other_group.person), own if other_group is group else rest
+        np.add.at(sums[0], at, other_group.validated)
+        np.add.at(sums[1], at, other_group.examples)
     return clusters.difference(*own, *rest)

@@ -24,12 +24,12 @@ def measure(sample: Sample) -> MeasureResult | None:
     figures, table = [*_votes(sample), *_models(sample)], _by_model(sample)
     if not figures and not table.rows:
         return None
-    shares = [each for each in figures if each.kind == "share" and each.value is not None]
-    said = _("How often each target was wrong")
+    shares = [entry for entry in figures if entry.kind == "share" and entry.value is not None]
+    finding = _("How often each target was wrong")
     if shares:
         share = Amount(shares[0].value or 0, ".0%")
-        said = _("%(figure)s: %(share)s", figure=shares[0].label, share=share)
-    return MeasureResult(said, tuple(figures), (table,) if table.rows else (), sample.people)
+        finding = _("%(figure)s: %(share)s", figure=shares[0].label, share=share)
+    return MeasureResult(finding, tuple(figures), (table,) if table.rows else (), sample.people)
 
 
 def _votes(sample: Sample) -> list[Figure]:
@@ -51,7 +51,7 @@ def _votes(sample: Sample) -> list[Figure]:
 
 def _models(sample: Sample) -> list[Figure]:
     """Confidence of models, and the differences between several of them."""
-    asked = np.array([bool(row.said) for row in sample.rows], bool)
+    has_answers = np.array([bool(row.said) for row in sample.rows], bool)
     sure = _means(sample, "sure")
     claimed = _means(sample, "claimed")
     several = np.array([len(row.said) > 1 for row in sample.rows], bool)
@@ -60,56 +60,61 @@ def _models(sample: Sample) -> list[Figure]:
         ("claimed", _("Models’ confidence in the author’s answer"), claimed),
         ("sure", _("Models’ confidence in their own answer"), sure),
     ):
-        known = np.isfinite(values)
-        if known.any():
-            part = sample.mean(np.nan_to_num(values), known)
-            figures.append(_figure(name, label, part, int(known.sum()), "share"))
+        is_finite = np.isfinite(values)
+        if is_finite.any():
+            part = sample.mean(np.nan_to_num(values), is_finite)
+            figures.append(_figure(name, label, part, int(is_finite.sum()), "share"))
     if several.any():
         apart = sample.mean([_apart(row) for row in sample.rows], several)
         figures.append(
             _figure("apart", _("Pairs of models that answer differently"), apart, int(several.sum()), "share")
         )
         spread = np.array([_spread(row) for row in sample.rows])
-        known = np.isfinite(spread)
-        if known.any():
-            part = sample.mean(np.nan_to_num(spread), known)
+        is_finite = np.isfinite(spread)
+        if is_finite.any():
+            part = sample.mean(np.nan_to_num(spread), is_finite)
             label = _("Spread of models’ confidence in the author’s answer")
-            figures.append(_figure("spread", label, part, int(known.sum()), "number"))
-    return figures if asked.any() else []
+            figures.append(_figure("spread", label, part, int(is_finite.sum()), "number"))
+    return figures if has_answers.any() else []
 
 
 def _means(sample: Sample, name: str) -> Floats:
     """The mean over models of a share, for each row; NaN where no model gave one."""
-    known = [[value for said in row.said if (value := getattr(said, name)) is not None] for row in sample.rows]
-    return np.array([np.mean(values) if values else np.nan for values in known], float)
+    values_by_row = [
+        [value for prediction in row.said if (value := getattr(prediction, name)) is not None] for row in sample.rows
+    ]
+    return np.array([np.mean(values) if values else np.nan for values in values_by_row], float)
 
 
 def _apart(row: Row) -> float:
     """Of the pairs of models, the share that answered differently."""
-    pairs = [one.answer != other.answer for one, other in combinations(row.said, 2)]
+    pairs = [first_answer.answer != other.answer for first_answer, other in combinations(row.said, 2)]
     return float(np.mean(pairs)) if pairs else 0.0
 
 
 def _spread(row: Row) -> float:
     """The standard deviation over models of the share for the author's answer; NaN with fewer than two."""
-    values = [said.claimed for said in row.said if said.claimed is not None]
+    values = [prediction.claimed for prediction in row.said if prediction.claimed is not None]
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
-def _figure(name: str, label: str, of: ClusteredEstimate | Rate, n: int, kind: str) -> Figure:
-    return Figure(name, label, of.value, of.low, of.high, n, "share" if kind == "share" else "number")
+def _figure(name: str, label: str, estimate: ClusteredEstimate | Rate, n: int, kind: str) -> Figure:
+    return Figure(name, label, estimate.value, estimate.low, estimate.high, n, "share" if kind == "share" else "number")
 
 
 def _by_model(sample: Sample) -> Table:
     """The share of wrong answers by target."""
-    models = sorted({said.model for row in sample.rows for said in row.said})
+    models = sorted({prediction.model for row in sample.rows for prediction in row.said})
     rows = []
     for model in models:
-        wrong = [next((said.wrong for said in row.said if said.model == model), None) for row in sample.rows]
-        known = np.array([each is not None for each in wrong], bool)
-        if known.any():
-            part = sample.share([float(bool(each)) for each in wrong], known)
-            rows.append((model, part.value, part.low, part.high, int(known.sum())))
+        wrong = [
+            next((prediction.wrong for prediction in row.said if prediction.model == model), None)
+            for row in sample.rows
+        ]
+        is_known = np.array([outcome is not None for outcome in wrong], bool)
+        if is_known.any():
+            part = sample.share([float(bool(outcome)) for outcome in wrong], is_known)
+            rows.append((model, part.value, part.low, part.high, int(is_known.sum())))
     header = make_columns(
         ("model", _("Model"), "text"), ("wrong", _("Wrong"), "share"),
         ("low", _("from"), "share"), ("high", _("to"), "share"),

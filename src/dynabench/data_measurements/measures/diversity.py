@@ -40,12 +40,12 @@ def measure(sample: Sample) -> MeasureResult | None:
         figures.append(Figure("spread", _("Spread of embeddings"), spread(vectors), n=len(vectors)))
     people = len(np.unique(writers))
     note = "" if len(texts) == TEXTS else _("Over %(n)s texts: compare with rounds of as many.", n=len(texts))
-    said = _(
+    finding = _(
         "Self-BLEU %(bleu)s, distinct-2 %(distinct)s",
         bleu=Amount(mean.value or 0, ".2f"),
         distinct=Amount(figures[2].value or 0, ".0%"),
     )
-    return MeasureResult(said, tuple(figures), (), people, note)
+    return MeasureResult(finding, tuple(figures), (), people, note)
 
 
 def self_bleu(texts: Sequence[Sequence[str]]) -> Floats:

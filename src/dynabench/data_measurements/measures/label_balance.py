@@ -43,7 +43,7 @@ def measure(sample: Sample) -> MeasureResult | None:
         Figure("evenness", _("Evenness of answers"), even, n=n),
         Figure("most_frequent", _("Share of the most frequent answer"), shares[most], n=n, kind="share"),
     )
-    said = (
+    finding = (
         _("Answers are about equally frequent") if even > 0.98 else _("“%(answer)s” is claimed most often", answer=most)
     )
-    return MeasureResult(said, figures, (table,), sample.people)
+    return MeasureResult(finding, figures, (table,), sample.people)

@@ -39,8 +39,8 @@ def measure(sample: Sample) -> MeasureResult | None:
             chosen = np.array([row.label == answer for row in sample.rows])
             if chosen.any():
                 part = sample.mean(lengths, chosen)
-                who = joined(": ", (label, answer)) if len(sample.fields) > 1 else answer
-                by_label.append((who, part.value, part.low, part.high, int(chosen.sum())))
+                group_name = joined(": ", (label, answer)) if len(sample.fields) > 1 else answer
+                by_label.append((group_name, part.value, part.low, part.high, int(chosen.sum())))
                 people.append(len(np.unique(sample.writers[chosen])))
     header = make_columns(
         ("answer", _("Answer"), "text"), ("mean", _("Mean words"), "number"), ("low", _("from"), "number"),
@@ -50,14 +50,14 @@ def measure(sample: Sample) -> MeasureResult | None:
     if by_label:
         title = _("Mean words by answer")
         tables.append(Table("by_answer", title, header, tuple(by_label), tuple(people), "intervals"))
-    said = _("Lengths by field")
+    finding = _("Lengths by field")
     if len(sample.fields) == 1:
-        said = _("An example has %(words)s words on average", words=Amount(figures[0].value or 0, ".1f"))
-    return MeasureResult(said, tuple(figures), tuple(tables), sample.people)
+        finding = _("An example has %(words)s words on average", words=Amount(figures[0].value or 0, ".1f"))
+    return MeasureResult(finding, tuple(figures), tuple(tables), sample.people)
 
 
-def _figure(name: str, label: str, of: ClusteredEstimate, n: int) -> Figure:
-    return Figure(name, label, of.value, of.low, of.high, n)
+def _figure(name: str, label: str, estimate: ClusteredEstimate, n: int) -> Figure:
+    return Figure(name, label, estimate.value, estimate.low, estimate.high, n)
 
 
 def _histogram(sample: Sample) -> Table:

@@ -21,7 +21,7 @@ def measure(sample: Sample) -> MeasureResult | None:
     n = len(sample.rows)
     if n < 2:
         return None
-    before = [("\n".join(row.texts.values())) for each in sample.earlier for row in each.rows]
+    before = [("\n".join(row.texts.values())) for earlier_round in sample.earlier for row in earlier_round.rows]
     alike, by_others, again = np.zeros(n), np.zeros(n), np.zeros(n)
     sizes: list[tuple[int, int]] = []
     for rows in near_duplicate_groups(
@@ -45,15 +45,15 @@ def measure(sample: Sample) -> MeasureResult | None:
             figures.append(Figure(name, label, part.value, part.low, part.high, n, "share"))
     header = make_columns(("size", _("Examples alike"), "count"), ("groups", _("Groups"), "count"))
     counted = sorted({size for size, _ in sizes})
-    counts = tuple((size, sum(one == size for one, _ in sizes)) for size in counted)
+    counts = tuple((size, sum(group_size == size for group_size, _ in sizes)) for size in counted)
     tables = (
         (Table("groups", _("Groups of near-duplicates"), header, counts, (sample.people,) * len(counts)),)
         if counts
         else ()
     )
-    said = (
+    finding = (
         _("%(some)s of %(n)s examples have a near-duplicate", some=Amount(int(alike.sum())), n=Amount(n))
         if alike.any()
         else _("No example is nearly the same as another")
     )
-    return MeasureResult(said, tuple(figures), tables, sample.people)
+    return MeasureResult(finding, tuple(figures), tables, sample.people)

@@ -24,18 +24,18 @@ LEVEL = 0.05
 
 def measure(sample: Sample) -> MeasureResult | None:
     """Each earlier round by divergence, new words, and the difference in answers."""
-    compared = [each for each in sample.earlier if each.rows]
+    compared = [compared_round for compared_round in sample.earlier if compared_round.rows]
     if not compared or not sample.rows:
         return None
     rng = sample.rng()
     rows, people = [], []
-    for each in compared:
-        size = min(len(sample.rows), len(each.rows), MOST)
+    for compared_round in compared:
+        size = min(len(sample.rows), len(compared_round.rows), MOST)
         mine = [sample.rows[at] for at in rng.permutation(len(sample.rows))[:size]]
-        theirs = [each.rows[at] for at in rng.permutation(len(each.rows))[:size]]
+        theirs = [compared_round.rows[at] for at in rng.permutation(len(compared_round.rows))[:size]]
         seen, chance, p = diverging(mine, theirs, rng)
-        fresh, of = _fresh(mine, theirs)
-        rows.append((_("Round %(n)s", n=each.number), seen, chance, p, fresh, _answers(mine, theirs), of))
+        fresh, total = _fresh(mine, theirs)
+        rows.append((_("Round %(n)s", n=compared_round.number), seen, chance, p, fresh, _answers(mine, theirs), total))
         people.append(min(len({row.writer for row in some}) for some in (mine, theirs)))
     header = make_columns(
         ("round", _("Round"), "text"), ("divergence", _("Divergence, bits"), "number"),
@@ -60,10 +60,10 @@ def diverging(mine: Sequence[Row], theirs: Sequence[Row], rng: np.random.Generat
     from scipy.sparse import csr_array
 
     held = [Counter(word for text in row.texts.values() for word in words(text)) for row in (*mine, *theirs)]
-    number = {word: place for place, word in enumerate(sorted({word for each in held for word in each}))}
-    places = np.array([number[word] for each in held for word in each], np.int64)
-    counts = np.array([count for each in held for count in each.values()], float)
-    starts = np.concatenate([[0], np.cumsum([len(each) for each in held])]).astype(np.int64)
+    number = {word: place for place, word in enumerate(sorted({word for held_words in held for word in held_words}))}
+    places = np.array([number[word] for held_words in held for word in held_words], np.int64)
+    counts = np.array([count for held_words in held for count in held_words.values()], float)
+    starts = np.concatenate([[0], np.cumsum([len(held_words) for held_words in held])]).astype(np.int64)
     rows = csr_array((counts, places, starts), shape=(len(held), max(len(number), 1)))
     first = np.arange(len(held)) < len(mine)
     dealt = np.stack([first, *(rng.permutation(first) for _ in range(DEALS))]).astype(float)
@@ -76,26 +76,26 @@ def divergence(first: Floats, second: Floats) -> Floats:
     p = first / np.maximum(first.sum(-1, keepdims=True), 1)
     q = second / np.maximum(second.sum(-1, keepdims=True), 1)
     middle = (p + q) / 2
-    found: Floats = (_entropy(middle) - (_entropy(p) + _entropy(q)) / 2).clip(0, 1)
-    return found
+    per_word: Floats = (_entropy(middle) - (_entropy(p) + _entropy(q)) / 2).clip(0, 1)
+    return per_word
 
 
 def _entropy(shares: Floats) -> Floats:
-    found: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(-1)
-    return found
+    entropies: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(-1)
+    return entropies
 
 
 def _fresh(mine: Sequence[Row], theirs: Sequence[Row]) -> tuple[float, int]:
     """The share of the words of `mine`, as often as they occur, that are none of `theirs`; and how many examples."""
-    known = {word for row in theirs for text in row.texts.values() for word in words(text)}
-    said = [word for row in mine for text in row.texts.values() for word in words(text)]
-    return sum(word not in known for word in said) / max(len(said), 1), len(mine)
+    known_words = {word for row in theirs for text in row.texts.values() for word in words(text)}
+    own_words = [word for row in mine for text in row.texts.values() for word in words(text)]
+    return sum(word not in known_words for word in own_words) / max(len(own_words), 1), len(mine)
 
 
 def _answers(mine: Sequence[Row], theirs: Sequence[Row]) -> float | None:
     """Half the sum of differences of the shares of answers: 0 for the same mix."""
-    one, other = (Counter(row.label for row in some if row.label is not None) for some in (mine, theirs))
-    if not one or not other:
+    own_counts, other = (Counter(row.label for row in some if row.label is not None) for some in (mine, theirs))
+    if not own_counts or not other:
         return None
-    a, b = sum(one.values()), sum(other.values())
-    return sum(abs(one[label] / a - other[label] / b) for label in {*one, *other}) / 2
+    a, b = sum(own_counts.values()), sum(other.values())
+    return sum(abs(own_counts[label] / a - other[label] / b) for label in {*own_counts, *other}) / 2

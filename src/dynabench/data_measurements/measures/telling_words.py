@@ -23,31 +23,31 @@ SHUFFLES = 199
 LEVEL = 0.05
 LEAST = 5
 ADDED = 100.0
-SHOWN = 30
+MAX_WORDS = 30
 
 
 def measure(sample: Sample) -> MeasureResult | None:
     """Words whose p value, corrected for all words and answers, is below 0.05."""
     labels = sample.answers
-    known = np.flatnonzero(labels >= 0)
-    if len(known) < 4 * LEAST or len(np.unique(labels[known])) < 2:
+    labelled = np.flatnonzero(labels >= 0)
+    if len(labelled) < 4 * LEAST or len(np.unique(labels[labelled])) < 2:
         return None
-    texts = [[word for text in sample.rows[at].texts.values() for word in words(text)] for at in known]
-    present, kept = bag_of_words(texts, LEAST)
-    if not kept:
+    texts = [[word for text in sample.rows[at].texts.values() for word in words(text)] for at in labelled]
+    present, vocabulary = bag_of_words(texts, LEAST)
+    if not vocabulary:
         return None
-    labels, writers = labels[known], sample.writers[known]
+    labels, writers = labels[labelled], sample.writers[labelled]
     counts, p = tested(present, labels, len(sample.labels), shuffles.row_strata(writers), sample.rng())
     information = pmi(counts)
     held = [(int(word), int(label)) for word, label in np.argwhere(p < LEVEL)]
     held.sort(key=lambda pair: -information[pair])
     rows, people = [], []
-    for word, label in held[:SHOWN]:
+    for word, label in held[:MAX_WORDS]:
         has = np.asarray(present[:, [word]].todense()).ravel() > 0
-        rows.append((kept[word], sample.labels[label], float(information[word, label]), int(counts[word, label]),
+        rows.append((vocabulary[word], sample.labels[label], float(information[word, label]), int(counts[word, label]),
                      int(has.sum()), float(p[word, label])))  # fmt: skip
         people.append(len(np.unique(writers[has])))
-    return _told(sample, rows, people, len(held), len(kept), len(known))
+    return _result(sample, rows, people, len(held), len(vocabulary), len(labelled))
 
 
 def tested(present: Any, labels: Ints, classes: int, within: Ints, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -61,28 +61,28 @@ def tested(present: Any, labels: Ints, classes: int, within: Ints, rng: np.rando
     seen = (counts - mean) / spread
     drawn = shuffles.shuffle_within(labels, within, SHUFFLES, rng)
     largest = np.empty(SHUFFLES)
-    for at, each in enumerate(drawn):
-        largest[at] = ((held @ marks(each, classes) - mean) / spread).max()
+    for at, draw in enumerate(drawn):
+        largest[at] = ((held @ marks(draw, classes) - mean) / spread).max()
     above = SHUFFLES - np.searchsorted(np.sort(largest), seen - 1e-9)
     return counts, (1 + above) / (1 + SHUFFLES)
 
 
 def marks(labels: Ints, classes: int) -> Floats:
     """1 where a row has a label, shape (n, classes)."""
-    found: Floats = (labels[:, None] == np.arange(classes)).astype(float)
-    return found
+    indicators: Floats = (labels[:, None] == np.arange(classes)).astype(float)
+    return indicators
 
 
 def pmi(counts: Floats) -> Floats:
     """log p(word, label) / (p(word) p(label)) in bits, with `ADDED` to each count; shape (words, labels)."""
     smooth = counts + ADDED
     total = smooth.sum()
-    found: Floats = np.log2(smooth * total / (smooth.sum(1, keepdims=True) * smooth.sum(0, keepdims=True)))
-    return found
+    scores: Floats = np.log2(smooth * total / (smooth.sum(1, keepdims=True) * smooth.sum(0, keepdims=True)))
+    return scores
 
 
-def _told(
-    sample: Sample, rows: Sequence[tuple[Any, ...]], people: Sequence[int], words: int, of: int, n: int
+def _result(
+    sample: Sample, rows: Sequence[tuple[Any, ...]], people: Sequence[int], words: int, total: int, n: int
 ) -> MeasureResult:
     header = make_columns(
         ("word", _("Word"), "text"), ("answer", _("Gives away"), "text"), ("pmi", _("PMI, bits"), "number"),
@@ -90,10 +90,10 @@ def _told(
     )  # fmt: skip
     table = Table("words", _("Words that give an answer away"), header, tuple(rows), tuple(people))
     figures = (
-        Figure("telling", _("Words that give an answer away"), float(words), n=of, kind="count"),
-        Figure("tested", _("Words tested"), float(of), n=n, kind="count"),
+        Figure("telling", _("Words that give an answer away"), float(words), n=total, kind="count"),
+        Figure("tested", _("Words tested"), float(total), n=n, kind="count"),
     )
-    said = _("No word gives an answer away")
+    finding = _("No word gives an answer away")
     if words:
-        said = _("%(words)s of %(of)s words give an answer away", words=words, of=Amount(of))
-    return MeasureResult(said, figures, (table,) if rows else (), sample.people)
+        finding = _("%(words)s of %(of)s words give an answer away", words=words, of=Amount(total))
+    return MeasureResult(finding, figures, (table,) if rows else (), sample.people)

@@ -17,25 +17,25 @@ ABOUT = _(
 
 def measure(sample: Sample) -> MeasureResult | None:
     """Agreement of marks and attributions, over chance."""
-    known = np.array([row.words is not None and row.words.marked > 0 for row in sample.rows], bool)
-    if not known.any():
+    has_marks = np.array([row.words is not None and row.words.marked > 0 for row in sample.rows], bool)
+    if not has_marks.any():
         return None
     marked = np.array([row.words.marked if row.words else 0 for row in sample.rows], float)
     shared = np.array([row.words.shared if row.words else 0 for row in sample.rows], float)
     chance = np.array([row.words.chance if row.words else 0 for row in sample.rows], float)
-    n, people = int(known.sum()), len(np.unique(sample.writers[known]))
-    by_writer = [np.bincount(sample.writers, each * known, sample.people) for each in (shared, chance, marked)]
+    n, people = int(has_marks.sum()), len(np.unique(sample.writers[has_marks]))
+    by_writer = [np.bincount(sample.writers, counts * has_marks, sample.people) for counts in (shared, chance, marked)]
     gap = difference(by_writer[0], by_writer[2], by_writer[1], by_writer[2])
-    both, alone = sample.ratio(shared, marked, known), sample.ratio(chance, marked, known)
+    both, alone = sample.ratio(shared, marked, has_marks), sample.ratio(chance, marked, has_marks)
     figures = (
         Figure("above_chance", _("Above chance"), gap.value, gap.low, gap.high, n, "share"),
         Figure("shared", _("Marked words that the model looked at"), both.value, both.low, both.high, n, "share"),
         Figure("chance", _("By chance"), alone.value, alone.low, alone.high, n, "share"),
     )
     if gap.low is not None and gap.low > 0:
-        said = _("The words that tricked the model, people say, are words it looked at")
+        finding = _("The words that tricked the model, people say, are words it looked at")
     elif gap.high is not None and gap.high < 0:
-        said = _("The words that people blame are those that the model looked at least")
+        finding = _("The words that people blame are those that the model looked at least")
     else:
-        said = _("The words that people blame and those that the model looked at agree no more than by chance")
-    return MeasureResult(said, figures, (), people)
+        finding = _("The words that people blame and those that the model looked at agree no more than by chance")
+    return MeasureResult(finding, figures, (), people)

@@ -42,8 +42,8 @@ def measure(sample: Sample) -> MeasureResult | None:
     table = Table(
         "growth", _("Growth of the vocabulary"), header, tuple(growth), (sample.people,) * len(growth), "lines"
     )
-    said = _("%(kinds)s different words in %(words)s", kinds=Amount(len(counts)), words=Amount(total))
-    return MeasureResult(said, figures, (table,), sample.people)
+    finding = _("%(kinds)s different words in %(words)s", kinds=Amount(len(counts)), words=Amount(total))
+    return MeasureResult(finding, figures, (table,), sample.people)
 
 
 def grown(sample: Sample) -> list[tuple[int, int, int]]:

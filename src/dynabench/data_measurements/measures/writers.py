@@ -28,12 +28,12 @@ def measure(sample: Sample) -> MeasureResult | None:
         Figure("top_writer", _("Share of the busiest writer"), top(counts, 1), n=n, kind="share"),
         Figure("top_tenth", _("Share of the busiest tenth"), top(counts, tenth), n=n, kind="share"),
     )
-    said = _(
+    finding = _(
         "%(n)s writers, as diverse as %(effective)s equally busy ones",
         n=Amount(len(counts)),
         effective=Amount(effective(counts), ".1f"),
     )
-    return MeasureResult(said, figures, (_curve(counts),), len(counts))
+    return MeasureResult(finding, figures, (_curve(counts),), len(counts))
 
 
 def effective(counts: Floats) -> float:

@@ -1,4 +1,4 @@
-"""What candidates are called: after their task, round, way of training and seed."""
+"""The names of candidates' models, made of their task, round, way of training and seed."""
 
 from sqlalchemy.orm import Session
 
@@ -8,17 +8,18 @@ from dynabench.registry.tables import ModelListing
 from dynabench.settings import get_settings
 
 
-def model(task: str, number: int, candidate: str, seed: int) -> str:
-    """The name of a candidate's model; the same again where a turn of the same round is repeated."""
+def model_name(task: str, number: int, candidate: str, seed: int) -> str:
+    """Return the name of a candidate's model, 64 characters at most; a repeated turn of the round gives the same
+    name."""
     tail = f"-r{number}-{candidate}-s{seed}"
     return f"{task[: 64 - len(tail)].rstrip('-')}{tail}"
 
 
-def taken(session: Session, task: str, name: str) -> bool:
-    """Whether a name is that of another task's model, or of somebody's submission."""
-    before = session.scalars(submission_queries.named(name)).first()
-    if before is not None:
-        return before.task_id != task or before.kind != "installed"
+def is_taken(session: Session, task: str, name: str) -> bool:
+    """Return True if a name belongs to another task's model or to a person's submission."""
+    submission = session.scalars(submission_queries.submissions_named(name)).first()
+    if submission is not None:
+        return submission.task_id != task or submission.kind != "installed"
     if session.get(ModelListing, name) is not None:
         return True
     return name in catalog.names(get_settings()) and catalog.entry(name).card is not None and _foreign(task, name)

@@ -1,4 +1,5 @@
-"""How busy others kept this machine while something was measured, by `/proc/stat` and `/proc/<pid>/stat` of proc(5)."""
+"""The load that other processes put on this machine during a measurement, by `/proc/stat` and `/proc/<pid>/stat`
+of proc(5)."""
 
 import os
 import time
@@ -9,21 +10,21 @@ from dynabench.kit.process_memory import process_family
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-class Load:
-    """Processor time of this machine since it was made, less what a process and its descendants took of it."""
+class ProcessorLoad:
+    """Processor time of this machine since the object was made, without that of a process and its descendants."""
 
     def __init__(self, process: int) -> None:
         self._process = process
-        self._begun, self._all, self._own = time.monotonic(), _busy(), _taken(process)
+        self._begun, self._all, self._own = time.monotonic(), _busy_ticks(), _process_ticks(process)
 
     def others(self) -> float:
-        """Share of the machine's processors that others took, 0 to 1; 0 where the system does not tell."""
+        """Return the share of the machine's processors that others used, 0 to 1; 0 where the system does not tell."""
         seconds = (time.monotonic() - self._begun) * (os.cpu_count() or 1)
-        taken = (_busy() - self._all) - (_taken(self._process) - self._own)
-        return min(max(taken / TICKS / max(seconds, 1e-9), 0.0), 1.0)
+        ticks = (_busy_ticks() - self._all) - (_process_ticks(self._process) - self._own)
+        return min(max(ticks / TICKS / max(seconds, 1e-9), 0.0), 1.0)
 
 
-def _busy() -> int:
+def _busy_ticks() -> int:
     """Ticks of all processors that were not idle."""
     try:
         words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
@@ -32,9 +33,9 @@ def _busy() -> int:
     return sum(int(word) for at, word in enumerate(words[:8]) if at not in (3, 4))  # idle, and waiting for disks
 
 
-def _taken(process: int) -> int:
+def _process_ticks(process: int) -> int:
     """Ticks that a process and its descendants took, those included that have ended."""
-    return sum(_ticks(each) for each in process_family(process))
+    return sum(_ticks(member) for member in process_family(process))
 
 
 def _ticks(process: int) -> int:

@@ -1,4 +1,4 @@
-"""Records checked where they are read: the signature anywhere, the scores again where model and rows are at hand."""
+"""The check of signed records: the signature anywhere, the scores where the model and the rows are available."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -15,10 +15,10 @@ from dynabench.errors import Invalid, NotFound
 from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.rounds import service as rounds
-from dynabench.scoring import columns, queries, records
-from dynabench.scoring.asking import Asked, Limits
-from dynabench.scoring.gathering import Gathered
-from dynabench.scoring.measures import version_of
+from dynabench.scoring import metric_columns, queries, records
+from dynabench.scoring.answer_columns import AnswerColumns
+from dynabench.scoring.measures import formula_version
+from dynabench.scoring.model_process import ModelLimits, ModelProcess
 from dynabench.scoring.tables import Record
 from dynabench.settings import Settings
 from dynabench.tasks.config import TaskConfig
@@ -29,7 +29,7 @@ TOLERANCE = 0.005
 
 
 @dataclass(frozen=True)
-class Signed:
+class SignedRecord:
     """A document with its signature; `key` is the public key that it says it was signed with."""
 
     document: dict[str, Any]
@@ -37,12 +37,12 @@ class Signed:
     key: str
 
     def holds(self, key: str = "") -> bool:
-        """Whether the signature is the document's under `key`, by default its own."""
-        return records.verified(self.document, self.signature, key or self.key)
+        """Return True if the signature is the document's under `key`, by default its own key."""
+        return records.is_signature_valid(self.document, self.signature, key or self.key)
 
 
 @dataclass(frozen=True)
-class Compared:
+class ScoreComparison:
     """One score as recorded and as it is now; `same` within the tolerance."""
 
     metric: str
@@ -51,74 +51,79 @@ class Compared:
     same: bool
 
 
-def read(path: Path) -> Signed:
-    """A record as the API gives it, from a file; raises `Invalid` for anything else."""
+def read_record(path: Path) -> SignedRecord:
+    """Read a record, in the form of the API, from a file; raises `Invalid` for any other content."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        document, signature, key = told["document"], str(told["signature"]), str(told.get("key", ""))
+        content = json.loads(path.read_text(encoding="utf-8"))
+        document, signature, key = content["document"], str(content["signature"]), str(content.get("key", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Invalid({"record": _("%(path)s is no record (%(error)s).", path=path, error=repr(error))}) from None
     if not isinstance(document, dict) or document.get("format") != records.FORMAT:
         raise Invalid(
             {"record": _("%(path)s holds no document of the format %(format)s.", path=path, format=records.FORMAT)}
         )
-    return Signed(document, signature, key)
+    return SignedRecord(document, signature, key)
 
 
-def own(settings: Settings, evaluation: int) -> Signed:
+def own_record(settings: Settings, evaluation: int) -> SignedRecord:
     """The record of an evaluation of this deployment; raises `NotFound`."""
     database = Database(settings.url)
     try:
-        found = database.read(lambda session: session.get(Record, evaluation))
+        record = database.read(lambda session: session.get(Record, evaluation))
     finally:
         database.close()
-    if found is None:
+    if record is None:
         raise NotFound(_("There is no record of an evaluation %(evaluation)s here.", evaluation=evaluation))
-    return trusted(found.document, found.signature, records.public_keys(settings))
+    return trusted_record(record.document, record.signature, records.public_keys(settings))
 
 
-def trusted(document: dict[str, Any], signature: str, keys: Sequence[str]) -> Signed:
+def trusted_record(document: dict[str, Any], signature: str, keys: Sequence[str]) -> SignedRecord:
     """A record under the key that it names, if that is one of the server's `keys`, else under the present one."""
-    return Signed(document, signature, document["key"] if document.get("key") in keys else keys[0])
+    return SignedRecord(document, signature, document["key"] if document.get("key") in keys else keys[0])
 
 
-def outdated(document: dict[str, Any]) -> list[tuple[str, int, int]]:
-    """Metrics of a record whose version is another one here, with both versions: their values are not compared."""
-    both = [(each["metric"], each["version"], version_of(each["metric"])) for each in document["scores"]]
-    return [each for each in both if each[1] != each[2]]
+def outdated_metrics(document: dict[str, Any]) -> list[tuple[str, int, int]]:
+    """Return the metrics of a record whose version here is another, with both versions: their values are not
+    compared."""
+    both = [(entry["metric"], entry["version"], formula_version(entry["metric"])) for entry in document["scores"]]
+    return [entry for entry in both if entry[1] != entry[2]]
 
 
-def again(settings: Settings, document: dict[str, Any], tolerance: float = TOLERANCE) -> Iterator[Compared]:
+def compare_again(
+    settings: Settings, document: dict[str, Any], tolerance: float = TOLERANCE
+) -> Iterator[ScoreComparison]:
     """Ask the model about the dataset's rows again and compare the scores of the whole.
 
-    Runs where this version of the model and the rows of this digest are; raises `NotFound` where they are not, and
-    `Stopped` as an evaluation does. What was measured of time and memory is not compared.
+    Runs where this version of the model and the rows of this digest are; raises `NotFound` where they are not,
+    and `EvaluationStopped` as an evaluation does. Costs are not compared.
     """
     model, digest = document["model"], _rows(settings, document["task"], document["dataset"])
     entry = catalog.entry(model["name"], model["version"])
     config = _config(settings, document["task"])
-    field = next(each for each in config.answer if entry.card and each.name == entry.card.answer)
-    limits = Limits(settings.evaluation_memory_mb, settings.evaluation_answer_seconds)
-    asked = Asked(entry.folder, limits, lambda: None)
-    rows = Gathered(field)
+    field = next(item for item in config.answer if entry.card and item.name == entry.card.answer)
+    limits = ModelLimits(settings.evaluation_memory_mb, settings.evaluation_answer_seconds)
+    model_process = ModelProcess(entry.folder, limits, lambda: None)
+    rows = AnswerColumns(field)
     try:
         for batch in _batches(settings, digest):
-            for row, output in zip(batch, asked.ask([row.inputs for row in batch], BATCH).outputs, strict=True):
+            for row, output in zip(batch, model_process.ask([row.inputs for row in batch], BATCH).outputs, strict=True):
                 rows.said.append(output.answer.get(field.name))
-                rows.right.append([each[field.name] for each in row.answers if field.name in each] or [None])
+                rows.right.append([item[field.name] for item in row.answers if field.name in item] or [None])
     finally:
-        asked.close()
+        model_process.close()
     yield from _compared(document, rows, {config.metrics.primary, *config.metrics.report}, tolerance)
 
 
-def _compared(document: dict[str, Any], rows: Gathered, names: set[str], tolerance: float) -> Iterator[Compared]:
+def _compared(
+    document: dict[str, Any], rows: AnswerColumns, names: set[str], tolerance: float
+) -> Iterator[ScoreComparison]:
     for score in document["scores"]:
         name = score["metric"]
-        if name in names and score["version"] == version_of(name):
-            chosen = columns.metric(name, rows.answer, rows.said, rows.right)
+        if name in names and score["version"] == formula_version(name):
+            chosen = metric_columns.bind_metric(name, rows.answer, rows.said, rows.right)
             given: dict[str, Any] = dict(chosen.columns)
             value = float(chosen.module.compute(**given)[chosen.key]) * chosen.scale
-            yield Compared(name, score["value"], value, abs(value - score["value"]) <= tolerance)
+            yield ScoreComparison(name, score["value"], value, abs(value - score["value"]) <= tolerance)
 
 
 def _batches(settings: Settings, digest: str) -> Iterator[list[stored.Stored]]:
@@ -132,18 +137,26 @@ def _batches(settings: Settings, digest: str) -> Iterator[list[stored.Stored]]:
         yield batch
 
 
-def _rows(settings: Settings, task: str, of: dict[str, Any]) -> str:
+def _rows(settings: Settings, task: str, dataset_fields: dict[str, Any]) -> str:
     """The digest of a recorded dataset's rows, of which a record says a commitment where they are hidden."""
-    digest = of["digest"]
-    if Disclosure.at_most(of["visibility"]).hidden:
+    digest = dataset_fields["digest"]
+    if Disclosure.at_most(dataset_fields["visibility"]).hidden:
         database = Database(settings.url)
         try:
-            version = database.read(lambda s: s.scalar(queries.version(task, of["name"], of["version"])))
+            version = database.read(
+                lambda s: s.scalar(queries.dataset_version(task, dataset_fields["name"], dataset_fields["version"]))
+            )
         finally:
             database.close()
         digest = version.digest if version and version.commitment == digest else ""
     if not digest or not stored.path(settings, digest).is_file():
-        raise NotFound(_("The rows of %(name)s (%(value)s) are not here.", name=of["name"], value=of["digest"][:16]))
+        raise NotFound(
+            _(
+                "The rows of %(name)s (%(value)s) are not here.",
+                name=dataset_fields["name"],
+                value=dataset_fields["digest"][:16],
+            )
+        )
     return str(digest)
 
 

@@ -23,8 +23,8 @@ SCHEMA = pa.schema([("uid", _TEXT), ("answer", _TEXT), ("probabilities", _TEXT),
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a model said of one row."""
+class StoredAnswer:
+    """A model's answer to one row."""
 
     uid: str
     answer: dict[str, Any]
@@ -33,14 +33,14 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """A file that is complete on disk and waits to be named."""
+class UnnamedFile:
+    """A file that is complete on disk and has a temporary name."""
 
     path: Path
     digest: str
 
     def keep(self, target: Path) -> None:
-        """Give it its name; the same name again is the same shard."""
+        """Move the file to its final path; the same path again is the same shard."""
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path.replace(target)
         folder = os.open(target.parent, os.O_RDONLY)
@@ -50,13 +50,13 @@ class Waiting:
             os.close(folder)
 
 
-def path(settings: Settings, evaluation: int, part: str, number: int) -> Path:
-    """Where the answers of a shard lie."""
+def answers_path(settings: Settings, evaluation: int, part: str, number: int) -> Path:
+    """Return the path of a shard's answers."""
     return settings.folder / "evaluations" / str(evaluation) / f"{part}-{number}.parquet"
 
 
-def write(settings: Settings, uids: Sequence[str], outputs: Sequence[Output]) -> Waiting:
-    """Store answers in a file without a name yet."""
+def write_answers(settings: Settings, uids: Sequence[str], outputs: Sequence[Output]) -> UnnamedFile:
+    """Write answers to a file with a temporary name."""
     folder = settings.folder / "evaluations"
     folder.mkdir(mode=0o700, exist_ok=True)
     waiting = folder / f".{uuid.uuid4()}"
@@ -70,14 +70,16 @@ def write(settings: Settings, uids: Sequence[str], outputs: Sequence[Output]) ->
     with waiting.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         os.fsync(file.fileno())
-    return Waiting(waiting, digest)
+    return UnnamedFile(waiting, digest)
 
 
-def read(path: Path) -> Iterator[Answer]:
-    """The answers of a file in order; raises FileNotFoundError where it is gone."""
+def read_answers(path: Path) -> Iterator[StoredAnswer]:
+    """Yield the answers of a file in order; raises FileNotFoundError where it is gone."""
     for row in pq.read_table(path).to_pylist():
-        said = row["probabilities"]
-        yield Answer(row["uid"], orjson.loads(row["answer"]), orjson.loads(said) if said else None, row["cost"])
+        probabilities = row["probabilities"]
+        yield StoredAnswer(
+            row["uid"], orjson.loads(row["answer"]), orjson.loads(probabilities) if probabilities else None, row["cost"]
+        )
 
 
 def _json(value: Any) -> str:

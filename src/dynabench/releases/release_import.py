@@ -1,4 +1,4 @@
-"""A release made into a task again: its files put together as an archive, which is brought in as any other."""
+"""The conversion of a release into an archive of a task, which is imported like any other archive."""
 
 import heapq
 import zipfile
@@ -11,33 +11,39 @@ import orjson
 from dynabench import errors
 from dynabench.archives import layout as archive
 from dynabench.archives import writing as archives
-from dynabench.releases import manifest, writing
-from dynabench.releases.layout import Layout
-from dynabench.releases.manifest import Manifest
+from dynabench.releases import manifest, release_files
+from dynabench.releases.layout import ReleaseLayout
+from dynabench.releases.manifest import ReleaseManifest
 from dynabench.tasks import TaskConfig
 
-LONGEST = archive.MOST_LINE
+MAX_LINE_BYTES = archive.MOST_LINE
 
 
-def to_archive(folder: Path, path: Path) -> Manifest:
-    """Write the archive of the task that a release in `folder` is of; what the release's manifest says.
-
-    The task has one round, which is released, with the examples that everybody may read. Raises `Invalid` under
-    `folder` for what is no release, or was changed.
+def to_archive(folder: Path, path: Path) -> ReleaseManifest:
+    """Write the archive of the task that a release in `folder` belongs to; return the release's manifest. The task
+    has one round, which is released, with the examples of the public parts. Raises `Invalid` under `folder` for a
+    folder that is no release, or was changed.
     """
-    told = manifest.read(folder)
+    release_manifest = manifest.read_manifest(folder)
     try:
-        source = (folder / writing.TASK).read_bytes().partition(b"\n")[2].decode()
-        document = orjson.loads((folder / writing.ROUND).read_bytes())
-        layout = Layout.of(TaskConfig.parse(source))
-        _write(path, told, source, document, folder, layout)
+        source = (folder / release_files.TASK).read_bytes().partition(b"\n")[2].decode()
+        document = orjson.loads((folder / release_files.ROUND).read_bytes())
+        layout = ReleaseLayout.of(TaskConfig.parse(source))
+        _write(path, release_manifest, source, document, folder, layout)
     except (OSError, ValueError, KeyError, TypeError) as problem:
         path.unlink(missing_ok=True)
         raise errors.Invalid({"folder": f"This release cannot be read: {str(problem)[:200]}"}) from None
-    return told
+    return release_manifest
 
 
-def _write(path: Path, told: Manifest, source: str, document: dict[str, Any], folder: Path, layout: Layout) -> None:
+def _write(
+    path: Path,
+    release_manifest: ReleaseManifest,
+    source: str,
+    document: dict[str, Any],
+    folder: Path,
+    layout: ReleaseLayout,
+) -> None:
     version, round_, number = document["version"], document["round"], int(document["version"]["number"])
     with path.open("wb") as file, zipfile.ZipFile(file, "w", compresslevel=6) as zipped:
         writer = archives.Writer(zipped)
@@ -49,26 +55,26 @@ def _write(path: Path, told: Manifest, source: str, document: dict[str, Any], fo
         writer.add(archive.SEEDS, [], counted=True)
         writer.add(archive.EXAMPLES, archives.lines(_examples(folder, layout)), counted=True)
         writer.add(archive.DATASETS, [], counted=True)
-        writer.finish(told.task, TaskConfig.parse(source).name)
+        writer.finish(release_manifest.task, TaskConfig.parse(source).name)
 
 
-def _examples(folder: Path, layout: Layout) -> Iterator[dict[str, Any]]:
+def _examples(folder: Path, layout: ReleaseLayout) -> Iterator[dict[str, Any]]:
     """The examples of all parts, in the order in which they were written."""
-    parts = [_rows(each) for each in sorted((folder / "data").glob("*.jsonl"))]
+    parts = [_rows(part_path) for part_path in sorted((folder / "data").glob("*.jsonl"))]
     for row in heapq.merge(*parts, key=lambda row: int(row["number"])):
         yield layout.nested(row) | {"attributions": []}
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     with path.open("rb") as file:
-        while line := file.readline(LONGEST):
+        while line := file.readline(MAX_LINE_BYTES):
             yield orjson.loads(line)
 
 
-def _contexts(folder: Path, layout: Layout) -> Iterator[dict[str, Any]]:
+def _contexts(folder: Path, layout: ReleaseLayout) -> Iterator[dict[str, Any]]:
     seen: set[bytes] = set()
     for row in _examples(folder, layout):
-        given = orjson.dumps(row["context"], option=orjson.OPT_SORT_KEYS)
-        if given not in seen:
-            seen.add(given)
+        content = orjson.dumps(row["context"], option=orjson.OPT_SORT_KEYS)
+        if content not in seen:
+            seen.add(content)
             yield row["context"] | {"weight": 1.0, "retired": False}

@@ -26,7 +26,7 @@ PLAIN = 5000  # characters of an input that no field of a task describes
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelInputs:
     """Inputs as they were written (`values`) and as models get them (`sent`)."""
 
     values: dict[str, Any]
@@ -34,8 +34,9 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Said:
-    """What one model said, or why it did not (`problem`); `value` is the answer alone, `by` the task's answer field."""
+class ModelReply:
+    """The reply of one model, or the `problem` that prevented it; `value` is the answer alone, `by` the task's
+    answer field."""
 
     card: Card
     answer: Answer | None
@@ -56,11 +57,11 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """How two answers to one input differ.
+class ReplyDifference:
+    """The difference between two answers to one input.
 
-    `label` is that whose probabilities, `first` and `second`, are furthest apart; `overlap` the share of words that two
-    answers in words have in common (F1).
+    `label` is the one whose probabilities, `first` and `second`, are furthest apart; `overlap` the share of words
+    that two answers in words have in common (F1).
     """
 
     same: bool
@@ -70,18 +71,18 @@ class Difference:
     overlap: float | None = None
 
 
-def fields(session: Session, card: Card) -> list[Field]:
+def input_fields(session: Session, card: Card) -> list[Field]:
     """The fields with which inputs of a model are written: those of its task, plain text for others."""
     try:
         config = rounds.task_config(session, card.task)
         both = (*config.context, *config.input)
-        known = {field.name: field for field in both if not isinstance(field, Chat)}
+        field_by_name = {field.name: field for field in both if not isinstance(field, Chat)}
     except errors.NotFound:
-        known = {}
+        field_by_name = {}
     return [
         Picture.model_construct(name=name, label=_titled(name))
         if name in card.images
-        else known.get(name) or _plain(name)
+        else field_by_name.get(name) or _plain(name)
         for name in card.inputs
     ]
 
@@ -103,10 +104,10 @@ def answer_field(session: Session, card: Card) -> Field | None:
     return next((field for field in config.answer if field.name == card.answer), None)
 
 
-def asked(of: Sequence[Field], values: object) -> Asked:
+def read_inputs(model_fields: Sequence[Field], values: object) -> ModelInputs:
     """The inputs, checked; raises `Invalid` with keys such as `inputs.hypothesis`."""
-    cleaned = group_values.clean_group(GROUP, of, values)
-    return Asked(cleaned, {field.name: field.serialise(cleaned.get(field.name)) for field in of})
+    cleaned = group_values.clean_group(GROUP, model_fields, values)
+    return ModelInputs(cleaned, {field.name: field.serialise(cleaned.get(field.name)) for field in model_fields})
 
 
 def may_ask(viewer: Person | None, card: Card) -> None:
@@ -117,8 +118,8 @@ def may_ask(viewer: Person | None, card: Card) -> None:
         )
 
 
-async def ask(host: Host, card: Card, inputs: Asked, by: Field | None = None) -> Said:
-    """What a model says; where it does not, why."""
+async def ask_model(host: Host, card: Card, inputs: ModelInputs, by: Field | None = None) -> ModelReply:
+    """Return a model's reply, with the problem where there is no answer."""
     try:
         answer = await host.answer(card.name, card.version, inputs.sent)
         if not _fits(card, answer.answer.get(card.answer)):
@@ -130,13 +131,13 @@ async def ask(host: Host, card: Card, inputs: Asked, by: Field | None = None) ->
                 )
             )
     except errors.Unavailable as problem:
-        return Said(card, None, problem.detail, by)
-    return Said(card, answer, "", by)
+        return ModelReply(card, None, problem.detail, by)
+    return ModelReply(card, answer, "", by)
 
 
-async def ask_all(host: Host, cards: Iterable[Card], inputs: Asked, by: Field | None) -> list[Said]:
-    """What each of several models says of the same inputs, asked at the same time."""
-    return list(await asyncio.gather(*(ask(host, card, inputs, by) for card in cards)))
+async def ask_models(host: Host, cards: Iterable[Card], inputs: ModelInputs, by: Field | None) -> list[ModelReply]:
+    """Return the replies of several models to the same inputs, asked at the same time."""
+    return list(await asyncio.gather(*(ask_model(host, card, inputs, by) for card in cards)))
 
 
 _EXPECTED = {"label": "label of its own", "spans": "list of spans", "tags": "list of spans", "text": "text"}
@@ -147,15 +148,16 @@ def _fits(card: Card, value: Any) -> bool:
         return isinstance(value, str) and (not card.labels or value in card.labels)
     if card.returns == "text":
         return isinstance(value, str)
-    whole = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+    whole = isinstance(value, list) and all(isinstance(item, dict) for item in value)
     return whole and all(
-        isinstance(each.get("text"), str) and isinstance(each.get("start"), int) and isinstance(each.get("end"), int)
-        for each in value
+        isinstance(item.get("text"), str) and isinstance(item.get("start"), int) and isinstance(item.get("end"), int)
+        for item in value
     )
 
 
-async def explain(host: Host, card: Card, inputs: Asked, method: str = "", label: str = "") -> Attribution:
-    """Which words, or parts of a picture, spoke for `label`, by default the answer; raises `Invalid`, `Unavailable`."""
+async def explain_answer(host: Host, card: Card, inputs: ModelInputs, method: str = "", label: str = "") -> Attribution:
+    """Return the weight of words, or of parts of a picture, for `label`, by default the answer; raises `Invalid`,
+    `Unavailable`."""
     wrong = {}
     if method and method not in card.methods:
         wrong["method"] = _(
@@ -168,36 +170,36 @@ async def explain(host: Host, card: Card, inputs: Asked, method: str = "", label
     return await host.attribute(card.name, card.version, inputs.sent, label or None, method or None)
 
 
-def alike(first: Model, second: Model) -> None:
+def require_alike(first: Model, second: Model) -> None:
     """Raise `Invalid` unless both take the same inputs for the same task."""
-    one, other = first.ready(), second.ready()
-    if (one.task, set(one.inputs), one.images) != (other.task, set(other.inputs), other.images):
-        told = _(
+    first_card, other = first.ready(), second.ready()
+    if (first_card.task, set(first_card.inputs), first_card.images) != (other.task, set(other.inputs), other.images):
+        message = _(
             "%(name)s is a model of %(task)s, and %(name2)s one of %(task2)s: choose two of one task.",
             name=other.name,
             task=other.task,
-            name2=one.name,
-            task2=one.task,
+            name2=first_card.name,
+            task2=first_card.task,
         )
-        raise errors.Invalid({"b": told})
+        raise errors.Invalid({"b": message})
 
 
-def difference(first: Said, second: Said) -> Difference | None:
-    """How two answers differ; None unless both answered."""
+def reply_difference(first: ModelReply, second: ModelReply) -> ReplyDifference | None:
+    """Return the difference between two replies; None unless both have an answer."""
     if first.answer is None or second.answer is None:
         return None
     if first.card.returns != "label":
         overlap = word_f1(first.words, second.words)
-        return Difference(first.value == second.value, overlap=overlap)
-    one, other = first.answer.probabilities or {}, second.answer.probabilities or {}
-    both = [label for label in one if label in other]
+        return ReplyDifference(first.value == second.value, overlap=overlap)
+    first_probabilities, other = first.answer.probabilities or {}, second.answer.probabilities or {}
+    both = [label for label in first_probabilities if label in other]
     if not both:
-        return Difference(first.value == second.value)
-    widest = max(both, key=lambda label: abs(one[label] - other[label]))
-    return Difference(first.value == second.value, widest, one[widest], other[widest])
+        return ReplyDifference(first.value == second.value)
+    widest = max(both, key=lambda label: abs(first_probabilities[label] - other[label]))
+    return ReplyDifference(first.value == second.value, widest, first_probabilities[widest], other[widest])
 
 
-def link(path: str, inputs: Asked, **rest: str) -> str:
+def link_with_inputs(path: str, inputs: ModelInputs, **rest: str) -> str:
     """An address that asks the same again, with `rest` as further parameters; "" where it would be too long."""
     texts = {f"{GROUP}.{name}": value for name, value in inputs.values.items()}
     if not all(isinstance(value, str) for value in texts.values()):
@@ -206,6 +208,6 @@ def link(path: str, inputs: Asked, **rest: str) -> str:
     return address if len(address) <= LONGEST_LINK else ""
 
 
-def from_query(params: Mapping[str, str]) -> bool:
-    """Whether an address holds inputs."""
+def has_inputs(params: Mapping[str, str]) -> bool:
+    """Return True if the query of an address has inputs."""
     return any(name.startswith(f"{GROUP}.") for name in params)

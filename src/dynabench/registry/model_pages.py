@@ -14,8 +14,8 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.api import throttle
 from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
-from dynabench.registry import asking, pictures
-from dynabench.registry.asking import GROUP, Asked, Difference, Said
+from dynabench.registry import model_answers, pictures
+from dynabench.registry.model_answers import GROUP, ModelInputs, ModelReply, ReplyDifference
 from dynabench.registry.pictures import Heat, Picture
 from dynabench.registry.service import Model
 from dynabench.tasks import group_values
@@ -29,15 +29,15 @@ Pairs = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Given:
-    """What was posted, and what is wrong with uploaded pictures, by name."""
+class PostedInputs:
+    """The posted values, and the problems with uploaded pictures, by name."""
 
     pairs: Pairs
     errors: dict[str, str]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExplanationView:
     """An explanation that was asked for with the form: words, and heat maps by input."""
 
     model: str
@@ -46,7 +46,7 @@ class Shown:
 
 
 @dataclass
-class Talk:
+class ModelForm:
     """The form and what came of it. `action` is where it posts to."""
 
     cards: list[Card]
@@ -54,26 +54,26 @@ class Talk:
     action: str
     values: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    asked: Asked | None = None
-    said: list[Said] = field(default_factory=list)
-    difference: Difference | None = None
-    shown: Shown | None = None
+    asked: ModelInputs | None = None
+    said: list[ModelReply] = field(default_factory=list)
+    difference: ReplyDifference | None = None
+    shown: ExplanationView | None = None
     problem: str = ""
     link: str = ""
     status: int = 200
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What of an extracted answer is explained apart."""
+        """The parts of an extracted answer that are explained separately."""
         return SPAN_PARTS if self.cards[0].returns == "spans" else ()
 
     @property
     def pictured(self) -> bool:
-        """Whether an input is a picture: then the form carries files."""
-        return any(isinstance(each, Picture) for each in self.fields)
+        """True if an input is a picture: then the form uploads files."""
+        return any(isinstance(input_field, Picture) for input_field in self.fields)
 
 
-async def posted(form: FormData) -> Given:
+async def read_form(form: FormData) -> PostedInputs:
     """The form's fields in order; an uploaded picture takes the place of the one that was kept from before."""
     pairs: Pairs = []
     wrong: dict[str, str] = {}
@@ -82,20 +82,20 @@ async def posted(form: FormData) -> Given:
             pairs.append((name, value))
         elif content := await value.read(pictures.LARGEST + 1):
             try:
-                pairs = [*(pair for pair in pairs if pair[0] != name), (name, pictures.address(content))]
+                pairs = [*(pair for pair in pairs if pair[0] != name), (name, pictures.data_address(content))]
             except FieldError as error:
                 wrong[name] = str(error)
-    return Given(pairs, wrong)
+    return PostedInputs(pairs, wrong)
 
 
-async def talk(
+async def answer_form(
     request: Request,
     viewer: Person | None,
     models: Sequence[Model],
     query: str,
     rest: Mapping[str, str],
-    given: Given | None,
-) -> Talk:
+    posted_inputs: PostedInputs | None,
+) -> ModelForm:
     """The form for these models, and what they said where inputs were `given` or stand in the address.
 
     `query` and `rest` are the parameters that say which models are meant. Raises `Unavailable`, `Unauthenticated`.
@@ -103,66 +103,70 @@ async def talk(
     db = request.app.state.db
     cards = [model.ready(rest.get("version", "")) for model in models]
     for card in cards:
-        asking.may_ask(viewer, card)
-    made = Talk(cards, await db.aread(asking.fields, cards[0]), f"{request.url.path}{query}")
-    if given is None and not asking.from_query(request.query_params):
-        return made
-    words = given or Given(list(request.query_params.multi_items()), {})
-    if not _read(made, words) or made.asked is None:
-        return made
+        model_answers.may_ask(viewer, card)
+    form = ModelForm(cards, await db.aread(model_answers.input_fields, cards[0]), f"{request.url.path}{query}")
+    if posted_inputs is None and not model_answers.has_inputs(request.query_params):
+        return form
+    words = posted_inputs or PostedInputs(list(request.query_params.multi_items()), {})
+    if not _read(form, words) or form.asked is None:
+        return form
     for _ in cards:
         throttle(request, viewer)
     host: Host = request.app.state.host
-    made.said = await asking.ask_all(host, cards, made.asked, await db.aread(asking.answer_field, cards[0]))
-    made.difference = asking.difference(*made.said) if len(made.said) == 2 else None
-    made.link = asking.link(request.url.path, made.asked, **rest) if not made.pictured else ""
-    if not any(each.answer for each in made.said):
-        made.status = 503 if given is not None else 200
-    await _explained(host, made, dict(words.pairs).get("explain", ""))
-    return made
+    form.said = await model_answers.ask_models(
+        host, cards, form.asked, await db.aread(model_answers.answer_field, cards[0])
+    )
+    form.difference = model_answers.reply_difference(*form.said) if len(form.said) == 2 else None
+    form.link = model_answers.link_with_inputs(request.url.path, form.asked, **rest) if not form.pictured else ""
+    if not any(item.answer for item in form.said):
+        form.status = 503 if posted_inputs is not None else 200
+    await _explained(host, form, dict(words.pairs).get("explain", ""))
+    return form
 
 
-def _read(made: Talk, given: Given) -> bool:
+def _read(form: ModelForm, posted_inputs: PostedInputs) -> bool:
     """Fill in what was written; whether it can be asked."""
-    made.values = group_values.read_group_form(GROUP, made.fields, given.pairs)
+    form.values = group_values.read_group_form(GROUP, form.fields, posted_inputs.pairs)
     try:
-        made.asked = asking.asked(made.fields, made.values)
+        form.asked = model_answers.read_inputs(form.fields, form.values)
     except errors.Invalid as problem:
-        made.errors = problem.fields
-    made.errors |= given.errors
-    made.status = 422 if made.errors else 200
-    return not made.errors
+        form.errors = problem.fields
+    form.errors |= posted_inputs.errors
+    form.status = 422 if form.errors else 200
+    return not form.errors
 
 
-async def _explained(host: Host, made: Talk, wanted: str) -> None:
+async def _explained(host: Host, form: ModelForm, choice: str) -> None:
     """The explanation that a button of the form asked for, as `model:method`."""
-    name, _, method = wanted.partition(":")
-    card = next((each.card for each in made.said if each.card.name == name and each.answer), None)
-    if card is None or method not in card.methods or made.asked is None:
+    name, _, method = choice.partition(":")
+    card = next((reply.card for reply in form.said if reply.card.name == name and reply.answer), None)
+    if card is None or method not in card.methods or form.asked is None:
         return
     try:
-        found = await asking.explain(host, card, made.asked, method)
+        attribution = await model_answers.explain_answer(host, card, form.asked, method)
     except (errors.Unavailable, errors.Invalid) as problem:
-        made.problem = problem.detail
+        form.problem = problem.detail
         return
-    sent = made.asked.sent
-    heats = {each: pictures.heat(str(sent[each]), rows) for each, rows in found.maps.items() if each in sent}
-    made.shown = Shown(name, found, {each: drawn for each, drawn in heats.items() if drawn is not None})
+    sent = form.asked.sent
+    heats = {reply: pictures.heat(str(sent[reply]), rows) for reply, rows in attribution.maps.items() if reply in sent}
+    form.shown = ExplanationView(
+        name, attribution, {reply: drawn for reply, drawn in heats.items() if drawn is not None}
+    )
 
 
-def rendered(request: Request, template: str, made: Talk, status: int = 200, **values: Any) -> Response:
+def render_form(request: Request, template: str, form: ModelForm, status: int = 200, **values: Any) -> Response:
     """The page with the talk, or for htmx what was said; the form anew where fields were refused."""
-    refused = bool(made.errors)
+    refused = bool(form.errors)
     fragment = "registry/_talk.html" if refused else "registry/_said.html"
     fragment_or_none = fragment if request.method == "POST" else None
-    status = max(status, made.status)
-    values["talk"] = made
+    status = max(status, form.status)
+    values["talk"] = form
     response = render(request, template, status=status, fragment=fragment_or_none, **values)
     if request.method == "POST" and wants_fragment(request):
         if refused:
             response.headers.update({"HX-Retarget": "#talk", "HX-Reswap": "outerHTML"})
-        elif made.link:
-            response.headers["HX-Push-Url"] = made.link
+        elif form.link:
+            response.headers["HX-Push-Url"] = form.link
     return response
 
 

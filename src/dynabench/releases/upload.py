@@ -1,4 +1,4 @@
-"""Putting a release where others find it: a repository of the Hugging Face Hub, or any place that fsspec knows."""
+"""The upload of a release to a repository of the Hugging Face Hub, or to any address that fsspec knows."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,24 +9,26 @@ from dynabench.releases import manifest
 from dynabench.settings import Settings
 
 HUB = "hf"
-Told = Callable[[int, int], object]
+UploadProgress = Callable[[int, int], object]
 """Called with how many files are written, of how many."""
 
 
-def push(settings: Settings, folder: Path, to: str, token: str = "", told: Told = lambda *_: None) -> str:
-    """Copy the files of a release in `folder` to an address; where they are then.
+def upload_release(
+    settings: Settings, folder: Path, to: str, token: str = "", progress: UploadProgress = lambda *_: None
+) -> str:
+    """Copy the files of a release in `folder` to an address; return the address where they are then.
 
-    `hf://datasets/OWNER/NAME` is a repository of the hub of `DYNABENCH_HUB_URL`, which `token` may write; it is made
-    where it is missing, and what it holds beside the release stays. All else is an address of fsspec, such as
+    `hf://datasets/OWNER/NAME` is a repository of the hub of `DYNABENCH_HUB_URL`, which `token` may write; it is
+    created if it is missing, and its other files stay. Every other address is one of fsspec, such as
     `file:///backups/x`, `memory://x` or `s3://bucket/x` (with the package s3fs). Raises `Invalid`, `Unavailable`.
     """
-    manifest.read(folder)
+    manifest.read_manifest(folder)
     if urlsplit(to).scheme == HUB:
-        return _to_hub(settings, folder, to, token, told)
-    return _to_store(folder, to, told)
+        return _to_hub(settings, folder, to, token, progress)
+    return _to_store(folder, to, progress)
 
 
-def _to_store(folder: Path, to: str, told: Told) -> str:
+def _to_store(folder: Path, to: str, progress: UploadProgress) -> str:
     import fsspec
 
     try:
@@ -36,7 +38,7 @@ def _to_store(folder: Path, to: str, told: Told) -> str:
             target = f"{root.rstrip('/')}/{path}"
             store.makedirs(target.rpartition("/")[0], exist_ok=True)
             store.put_file(str(folder / path), target)
-            told(number, len(paths))
+            progress(number, len(paths))
     except (ValueError, ImportError) as problem:
         raise errors.Invalid({"to": f"This is no address that files can be written to: {problem}"[:300]}) from None
     except OSError as problem:
@@ -45,11 +47,11 @@ def _to_store(folder: Path, to: str, told: Told) -> str:
 
 
 def _paths(folder: Path) -> list[str]:
-    """All files, the manifest last: where it is there, the others are."""
-    return [*(each.path for each in manifest.read(folder).files), manifest.NAME]
+    """All files, the manifest last: once it is written, all others are."""
+    return [*(file.path for file in manifest.read_manifest(folder).files), manifest.MANIFEST_NAME]
 
 
-def _to_hub(settings: Settings, folder: Path, to: str, token: str, told: Told) -> str:
+def _to_hub(settings: Settings, folder: Path, to: str, token: str, progress: UploadProgress) -> str:
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -60,13 +62,13 @@ def _to_hub(settings: Settings, folder: Path, to: str, token: str, told: Told) -
     if not settings.hub_url:
         raise errors.Unavailable("This deployment calls no hub. Set DYNABENCH_HUB_URL.")
     api = HfApi(endpoint=settings.hub_url.rstrip("/"), token=token or None)
-    digest = manifest.read(folder).digest
+    digest = manifest.read_manifest(folder).digest
     try:
         api.create_repo(repository, repo_type="dataset", exist_ok=True)
-        made = api.upload_folder(
+        commit = api.upload_folder(
             repo_id=repository, repo_type="dataset", folder_path=folder, commit_message=f"Release sha256:{digest}",
         )  # fmt: skip
     except (HfHubHTTPError, OSError) as problem:
         raise errors.Unavailable(f"{settings.hub_url} takes no files: {str(problem)[:300]}") from None
-    told(1, 1)
-    return f"{settings.hub_url.rstrip('/')}/datasets/{repository}/tree/{made.oid}"
+    progress(1, 1)
+    return f"{settings.hub_url.rstrip('/')}/datasets/{repository}/tree/{commit.oid}"

@@ -1,4 +1,4 @@
-"""A model in a process of its own: asked with a time limit, watched for memory, ended when it exceeds either."""
+"""A model in a process of its own, with limits of time for each answer and of memory."""
 
 import time
 from collections import deque
@@ -13,12 +13,12 @@ from dynabench.language import _
 from dynabench.models.protocol import Inputs, Output, as_text
 
 MODULE = "dynabench.scoring.child"
-OPENS = 300.0
+OPEN_SECONDS = 300.0
 """Seconds that opening a model may take."""
 
 
-class Stopped(Exception):
-    """The evaluation cannot go on: `code` is one of `service.CODES`, `reason` says it in words."""
+class EvaluationStopped(Exception):
+    """Raised when an evaluation cannot go on: `code` is one of `service.CODES`, `reason` explains it."""
 
     def __init__(self, code: str, reason: str = "") -> None:
         super().__init__(f"{code}: {reason}")
@@ -26,8 +26,8 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True)
-class Said:
-    """Outputs in the rows' order, seconds of each batch, and the most memory held, in bytes."""
+class BatchAnswers:
+    """Outputs in the rows' order, seconds of each batch, and the peak memory in bytes."""
 
     outputs: list[Output]
     seconds: list[float]
@@ -35,7 +35,7 @@ class Said:
 
 
 @dataclass
-class Limits:
+class ModelLimits:
     """MiB of memory, and seconds for each row of a request."""
 
     memory_mb: int
@@ -43,19 +43,24 @@ class Limits:
     deadline: float = field(default_factory=lambda: time.monotonic() + 24 * 3600)
 
 
-class Asked:
-    """The model of a folder, opened in a child process at the first question. Used by one thread at a time."""
+class ModelProcess:
+    """The model of a folder, opened in a child process at the first request. Used by one thread at a time."""
 
-    def __init__(self, folder: Path, limits: Limits, wanted: Callable[[], None]) -> None:
-        """`wanted` is called every moment while the model thinks, and raises `Stopped` where nobody waits any more."""
-        self._folder, self._limits, self._wanted = folder, limits, wanted
+    def __init__(self, folder: Path, limits: ModelLimits, check_wanted: Callable[[], None]) -> None:
+        """Take a callback that is called often while the model computes.
+
+        It raises `EvaluationStopped` once the answers are not needed any more.
+        """
+        self._folder, self._limits, self._wanted = folder, limits, check_wanted
         self._log: deque[str] = deque(maxlen=LOG_LINES)
         self._child: ChildProcess | None = None
         self.opened = ""
 
-    def ask(self, rows: Sequence[Inputs], batch: int, forget: bool = False, single: bool = False) -> Said:
-        """Answers to the rows, `batch` at a time; `forget` measures the peak memory anew, `single` asks one process
-        even on a cluster. Raises `Stopped`."""
+    def ask(self, rows: Sequence[Inputs], batch: int, forget: bool = False, single: bool = False) -> BatchAnswers:
+        """Return the answers to the rows, `batch` at a time. Raises `EvaluationStopped`.
+
+        `forget` measures the peak memory anew, `single` uses one process even on a cluster.
+        """
         child = self._start()
         child.peak = 0
         request = {
@@ -64,10 +69,12 @@ class Asked:
             "forget": forget,
             "single": single,
         }
-        told = self._exchange(child, request, self._limits.answer_seconds * len(rows))
-        self._log.extend(str(line)[:LINE_LENGTH] for line in told["log"] if line not in self._log)
-        outputs = [Output(o["answer"], o["probabilities"], _cost(o["cost"])) for o in told["outputs"]]
-        return Said(outputs, told["seconds"], told["peak"] if told["elsewhere"] else max(child.peak, told["peak"]))
+        reply = self._exchange(child, request, self._limits.answer_seconds * len(rows))
+        self._log.extend(str(line)[:LINE_LENGTH] for line in reply["log"] if line not in self._log)
+        outputs = [Output(o["answer"], o["probabilities"], _cost(o["cost"])) for o in reply["outputs"]]
+        return BatchAnswers(
+            outputs, reply["seconds"], reply["peak"] if reply["elsewhere"] else max(child.peak, reply["peak"])
+        )
 
     def open(self) -> None:
         """Start the process and wait until the model is loaded; raises `Stopped`."""
@@ -75,7 +82,7 @@ class Asked:
 
     @property
     def process(self) -> int:
-        """The number of its process, which must be running."""
+        """The id of the process, which must be running."""
         assert self._child is not None
         return self._child.pid
 
@@ -94,7 +101,7 @@ class Asked:
         if self._child is None:
             memory = self._limits.memory_mb * MIB
             self._child = ChildProcess(MODULE, str(self._folder), str(memory), memory=memory)
-            card = self._exchange(self._child, None, OPENS)["card"]
+            card = self._exchange(self._child, None, OPEN_SECONDS)["card"]
             self.opened = f"{card['name']}@{card['version']}"
         return self._child
 
@@ -106,20 +113,22 @@ class Asked:
             answer = child.receive(until, self._wanted)
         except TimeoutError:
             self.close()
-            raise Stopped("time", _("There was no answer within %(seconds)s s.", seconds=f"{seconds:.0f}")) from None
+            raise EvaluationStopped(
+                "time", _("There was no answer within %(seconds)s s.", seconds=f"{seconds:.0f}")
+            ) from None
         except (OSError, EOFError):
             death = child.death()
             self.close()
-            raise Stopped(death.code, death.reason) from None
+            raise EvaluationStopped(death.code, death.reason) from None
         except MessageTooLarge as large:
             self.close()
-            told = _("It answered with %(size)s bytes, of %(most)s at most.", size=large.size, most=large.most)
-            raise Stopped("wrong_output", told) from None
-        except Stopped:
+            message = _("It answered with %(size)s bytes, of %(most)s at most.", size=large.size, most=large.most)
+            raise EvaluationStopped("wrong_output", message) from None
+        except EvaluationStopped:
             self.close()
             raise
         if "code" in answer:
-            raise Stopped(answer["code"], answer["reason"])
+            raise EvaluationStopped(answer["code"], answer["reason"])
         return answer
 
 

@@ -1,4 +1,4 @@
-"""What the files beside the data have in common: the release as they speak of it, its licence and its kind of task."""
+"""The description of a release that its card, datasheet and other accompanying files share."""
 
 import re
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Any
 
 from dynabench import __version__
 from dynabench.releases.checks import ReleaseReport
-from dynabench.releases.facts import Facts
-from dynabench.releases.layout import Layout
-from dynabench.releases.manifest import File
+from dynabench.releases.facts import ReleaseFacts
+from dynabench.releases.layout import ReleaseLayout
+from dynabench.releases.manifest import ReleaseFile
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Chat, Choice, Image, Spans, Text
 from dynabench.tasks.sections import ReleaseSettings
@@ -24,39 +24,39 @@ HUB_SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def cited(task: str, number: int, title: str, closed_at: str, page: str, digest: str = "") -> str:
-    """A BibTeX entry, which names the very bytes where their digest is known."""
+def bibtex_entry(task: str, number: int, title: str, closed_at: str, page: str, digest: str = "") -> str:
+    """Return a BibTeX entry, with the digest of the release where it is known."""
     note = f",\n  note = {{sha256:{digest}}}" if digest else ""
-    plain = re.sub(r"[\\{}\s]+", " ", title)
+    clean_title = re.sub(r"[\\{}\s]+", " ", title)
     return (
-        f"@misc{{dynabench-{task}-r{number},\n  title = {{{plain}}},\n  howpublished = {{Dynabench, task {task}, round "
-        f"{number}}},\n  year = {{{closed_at[:4]}}},\n  url = {{{page}}}{note}\n}}"
+        f"@misc{{dynabench-{task}-r{number},\n  title = {{{clean_title}}},\n  howpublished = {{Dynabench, task {task}, "
+        f"round {number}}},\n  year = {{{closed_at[:4]}}},\n  url = {{{page}}}{note}\n}}"
     )
 
 
 @dataclass(frozen=True)
-class Described:
-    """A release whose data are written: what its other files speak of."""
+class ReleaseDescription:
+    """A release whose data files are written, as its accompanying files describe it."""
 
     task: str
     number: int
     name: str
     config: TaskConfig
-    layout: Layout
+    layout: ReleaseLayout
     rules: ReleaseSettings
     report: ReleaseReport
-    facts: Facts
+    facts: ReleaseFacts
     canary: str
     opened_at: str
     closed_at: str
     targets: tuple[str, ...]
-    data: tuple[File, ...]
+    data: tuple[ReleaseFile, ...]
     address: str
     """Where the platform is found; empty where it has told nobody."""
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The title that people read."""
         return f"{self.config.name}, round {self.number}"
 
     @property
@@ -71,13 +71,13 @@ class Described:
 
     @property
     def page(self) -> str:
-        """Where it is shown."""
+        """The address of its page."""
         return f"{self.address.rstrip('/') or 'http://localhost'}/tasks/{self.task}/rounds/{self.number}/release"
 
     @property
     def citation(self) -> str:
-        """A BibTeX entry; the digest of the release is known once this is written, and stands on its page."""
-        return cited(self.task, self.number, self.title, self.closed_at, self.page)
+        """A BibTeX entry without the digest, which is known only when all files are written and stands on the page."""
+        return bibtex_entry(self.task, self.number, self.title, self.closed_at, self.page)
 
     @cached_property
     def warning(self) -> str:
@@ -85,14 +85,14 @@ class Described:
         return f"Benchmark data must not be in training corpora. Canary GUID {self.canary}"
 
     def parts(self, *names: str) -> list[str]:
-        """Those of the parts that have a file."""
-        return [name for name in names if f"data/{name}.parquet" in {each.path for each in self.data}]
+        """Return those of the parts that have a file."""
+        return [name for name in names if f"data/{name}.parquet" in {file.path for file in self.data}]
 
     @cached_property
     def kind(self) -> str:
-        """The kind of task as the hub calls it."""
+        """The kind of task by the hub's name."""
         answer, inputs = self.config.answer[0], [*self.config.model_context, *self.config.input]
-        pictures = any(isinstance(each, Image) for each in inputs)
+        pictures = any(isinstance(field, Image) for field in inputs)
         if isinstance(answer, Choice):
             return "image-classification" if pictures else "text-classification"
         if pictures:
@@ -101,11 +101,13 @@ class Described:
 
     @cached_property
     def texts(self) -> list[str]:
-        """The columns of what models are given, where it is text."""
-        given = {
-            each.name for each in [*self.config.model_context, *self.config.input] if isinstance(each, Text | Chat)
+        """The columns of the text fields that models read."""
+        text_fields = {
+            model_field.name
+            for model_field in [*self.config.model_context, *self.config.input]
+            if isinstance(model_field, Text | Chat)
         }
-        return [column for group, field, column in self.layout.columns if group != "answer" and field in given]
+        return [column for group, field, column in self.layout.columns if group != "answer" and field in text_fields]
 
     @property
     def answer(self) -> str:
@@ -114,13 +116,13 @@ class Described:
 
     @property
     def size(self) -> str:
-        """How large it is, as the hub says."""
+        """The size category by the hub's name."""
         return next((name for below, name in SIZES if self.facts.total < below), "1M<n<10M")
 
     def licence_fields(self) -> dict[str, Any]:
-        """The licence in the card's head."""
-        known = self.licence.lower()
-        if known in KNOWN_LICENCES:
-            return {"license": known}
-        name = re.sub(r"[^a-z0-9.-]+", "-", known).strip("-") or "unknown"
+        """Return the licence as the card's metadata write it."""
+        identifier = self.licence.lower()
+        if identifier in KNOWN_LICENCES:
+            return {"license": identifier}
+        name = re.sub(r"[^a-z0-9.-]+", "-", identifier).strip("-") or "unknown"
         return {"license": "other", "license_name": name}
