@@ -225,7 +225,7 @@ class Reach:
     async def close(self) -> None:
         """Close all connections."""
         if self._calls is not None:
-            self._calls.close()
+            await self._calls.close()
         await self._http.aclose()
 
     def _state(self, entry: Mapping[str, Any]) -> State:
