@@ -252,7 +252,7 @@ class HostConnection:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._calls is not None:
-            self._calls.close()
+            await self._calls.close()
         await self._http.aclose()
 
     async def _ask_liveness(self) -> bool:

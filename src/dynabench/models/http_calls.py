@@ -8,6 +8,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -88,11 +89,13 @@ class Connections:
         except OSError as error:
             raise httpx.ConnectError(str(error)) from error
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close the connections that nobody uses."""
-        for _, _, writer in self._idle:
+        idle, self._idle = self._idle, []
+        for _, _, writer in idle:
             writer.close()
-        self._idle.clear()
+            with suppress(OSError):  # the host was gone before
+                await writer.wait_closed()
 
 
 async def _read(reader: asyncio.StreamReader) -> tuple[HostReply, bool]:
