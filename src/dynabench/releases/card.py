@@ -149,6 +149,6 @@ def _collected(description: ReleaseDescription) -> str:
     against = ", ".join(description.targets) or "no model"
     return (
         f"On a Dynabench platform, from {description.opened_at[:10]} to {description.closed_at[:10]}, "
-        f"by {len(description.facts.writers)} writers against {against}. {len(description.facts.validators)} people validated. "
-        f"Written by {description.maker}."
+        f"by {len(description.facts.writers)} writers against {against}. {len(description.facts.validators)} people "
+        f"validated. Written by {description.maker}."
     )
