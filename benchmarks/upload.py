@@ -15,9 +15,9 @@ import json, resource, sys, time
 from pathlib import Path
 from dynabench.datasets.intake import building
 from dynabench.settings import Settings
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 
-config = next(each.config for each in builtin() if each.config.id == "sentiment")
+config = next(each.config for each in shipped_tasks() if each.config.id == "sentiment")
 settings, path = Settings(home=Path(sys.argv[1])), Path(sys.argv[2])
 settings.folder.mkdir(parents=True, exist_ok=True)
 begun = time.perf_counter()

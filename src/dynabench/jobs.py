@@ -61,9 +61,12 @@ COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "ch
              "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-_KEEPING = ("rounds", "notices", "media", "datasets", "archives", "registry", "scoring", "data_measurements",
+_KEEPING = ("rounds", "notices", "datasets", "archives", "registry", "scoring", "data_measurements",
             "releases", "cycle")  # fmt: skip
-KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in _KEEPING)
+KEEPERS = (
+    *(f"dynabench.{package}.keeping:tidy" for package in _KEEPING),
+    "dynabench.media.maintenance:delete_unused_media",
+)
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 FOLDER = "dynabench.collection.folding:fold_until"
 """A function of a database and an event that a worker calls in a thread of its own, until the event is set."""
