@@ -102,7 +102,7 @@ sbom: $(VENV)/.run ## List every package and model of `make run` with versions a
 	$(BIN)/python scripts/sbom.py .sbom/bin/cyclonedx-py $(BIN)/python sbom
 
 migration: $(VENV)/.test ## Write a migration for changed tables: make migration NAME="what changes"
-	$(BIN)/python -m dynabench.migrations "$(NAME)"
+	$(BIN)/python -m dynabench.operations.migrations "$(NAME)"
 
 clean: ## Remove the environment, build outputs and the state of `make run`
 	rm -rf $(VENV) .sbom sbom build dist site screenshots .dynabench src/dynabench/web/static/vendor

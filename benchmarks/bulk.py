@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from dynabench.db import Database
-from dynabench.migrations import metadata
+from dynabench.kit.db import Database
+from dynabench.operations.migrations import metadata
 
 
 def load(db: Database, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

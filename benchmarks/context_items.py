@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from benchmarks.row import Row, median_ms
 from benchmarks.validation_items import SOURCE
 from benchmarks.world import databases
-from dynabench.db import Database, now
-from dynabench.rounds import context_list, contexts, listing, queries
+from dynabench.kit.db import Database, now
+from dynabench.rounds import context_list, contexts, owner_lists, queries
 from dynabench.rounds.context_list import Sought
 from dynabench.rounds.samplers import samplers
 from dynabench.rounds.tables import Context, Task, TaskVersion
@@ -82,7 +82,7 @@ def listed(db: Database, sought: Sought, after: str) -> float:
     """Median milliseconds of a page of the list with the tags beside it."""
 
     def read(session: Session) -> object:
-        return context_list.find(session, "bench", sought, after, 25), listing.tags(session, "bench")
+        return context_list.find(session, "bench", sought, after, 25), owner_lists.tags(session, "bench")
 
     return median_ms(lambda: db.read(read), 15)
 

@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session
 from benchmarks.million import FIRST, PEOPLE, Million, N, draw, fill
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
-from dynabench.accounts.tables import Person
 from dynabench.collection import changes, figures, folding, projections, search
-from dynabench.collection.place import place_of
+from dynabench.collection.example_scope import place_of
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example
-from dynabench.db import Database
+from dynabench.kit.db import Database
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 
 SEARCH_MS, FIGURES_MS, PAGE = 50.0, 100.0, 50

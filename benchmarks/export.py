@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.row import Row
 from benchmarks.world import ITEMS, databases, fill
-from dynabench.db import Database
+from dynabench.kit.db import Database
 
 PER_SECOND = {"jsonl": 50_000, "csv": 30_000, "parquet": 30_000}
 MEGABYTES = 200

@@ -13,13 +13,13 @@ from sqlalchemy.orm import Session
 
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
-from dynabench.app import create_app
 from dynabench.benchmark import reading
 from dynabench.benchmark.ranking import rank_entrants
 from dynabench.benchmark.weights import defaults
-from dynabench.db import Database
-from dynabench.migrations import metadata
+from dynabench.kit.db import Database
+from dynabench.operations.migrations import metadata
 from dynabench.rounds import service
+from dynabench.site.app import create_app
 from tests import boards
 from tests.furnished import settings_for
 from tests.web import gallery

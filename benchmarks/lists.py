@@ -15,9 +15,9 @@ from benchmarks.bulk import load
 from benchmarks.row import Row, median_ms
 from benchmarks.validation_items import SOURCE
 from benchmarks.world import databases
-from dynabench.accounts.tables import Act, Person
-from dynabench.db import Database
-from dynabench.rounds import listing, people
+from dynabench.kit.db import Database
+from dynabench.people.accounts.tables import Act, Person
+from dynabench.rounds import owner_lists, people
 from dynabench.rounds.tables import Task, TaskVersion
 
 ACTS, PEOPLE, BANS = 1_000_000, 100_000, 5_000
@@ -70,14 +70,14 @@ def cases(session: Session) -> dict[str, Callable[[], object]]:
     owner = session.get_one(Person, 1)
 
     def log(kind: str = "", after: str = "") -> object:
-        return listing.acts(session, "bench", kind, after, PAGE)
+        return owner_lists.acts(session, "bench", kind, after, PAGE)
 
     return {
         "log of 1e6 acts: the newest": log,
         "log of 1e6 acts: 800,000 acts down": lambda: log(after="200000"),
         "log of 1e6 acts: of one kind": lambda: log(KINDS[3]),
         "log of 1e6 acts: of a rare kind": lambda: log(RARE),
-        "log of 1e6 acts: which kinds there are": lambda: listing.kinds(session, "bench"),
+        "log of 1e6 acts: which kinds there are": lambda: owner_lists.kinds(session, "bench"),
         "roles and bans of 100,000 people: the first": lambda: people.seats(session, owner, "bench"),
         "roles and bans of 100,000 people: 80,000 down": lambda: people.seats(session, owner, "bench", 80_000),
     }

@@ -18,13 +18,13 @@ from sqlalchemy.orm import Session
 
 from benchmarks.bulk import load
 from benchmarks.validation_items import SOURCE
-from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.breakdowns import ROW
 from dynabench.collection.changes import SOURCES
 from dynabench.collection.search_index import SIZE
 from dynabench.collection.terms import day_facets, facet
-from dynabench.db import Database, now
+from dynabench.kit.db import Database, now
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context, Round, Task, TaskVersion
 
 N, PEOPLE, DAYS, TAGS, CONTEXTS, VOCABULARY, LENGTH = 1_000_000, 2_000, 60, 40, 10_000, 50_000, 12

@@ -15,8 +15,8 @@ from benchmarks.bulk import load
 from benchmarks.million import Million, N, draw, ledger
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
-from dynabench.collection import near
-from dynabench.db import Database
+from dynabench.collection import near_duplicates
+from dynabench.kit.db import Database
 from dynabench.rounds import service
 from dynabench.stats.minhash import band_keys, shingle_hashes
 
@@ -44,7 +44,7 @@ def written(db: Database, of: Million, copied: bool) -> float:
         told = SimpleNamespace(config=config, input={"hypothesis": said}, task_id="bench", made_from=None, author_id=0,
                                context_id=0)  # fmt: skip
         other = (place + N // 2) % N + 1  # any example that has other words
-        found.append(near.recorded(session, told, None, other).get("near"))  # type: ignore[arg-type]
+        found.append(near_duplicates.recorded(session, told, None, other).get("near"))  # type: ignore[arg-type]
         session.rollback()
 
     taken = median_ms(lambda: db.read(note), 300)

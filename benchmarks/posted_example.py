@@ -89,9 +89,9 @@ class Site:
 
     def furnish(self) -> None:
         """Register the annotator, an admin, and open the round."""
-        from dynabench.accounts import rules
-        from dynabench.accounts import service as accounts
-        from dynabench.accounts.tables import SCOPES
+        from dynabench.people.accounts import rules
+        from dynabench.people.accounts import service as accounts
+        from dynabench.people.accounts.tables import SCOPES
         from dynabench.rounds import contexts
         from dynabench.rounds import service as rounds
         from dynabench.rounds.contexts import Row
@@ -176,11 +176,11 @@ async def measure(url: str, home: str, host_url: str, trace: bool) -> float:
     """Milliseconds of processor time of one post, the median of batches; prints the trace where wanted."""
     os.environ |= {"DYNABENCH_HOME": home, "DYNABENCH_RATE_LIMIT": "false"}
     import dynabench
-    from dynabench import migrations
-    from dynabench.app import create_app
-    from dynabench.db import Database
+    from dynabench.kit.db import Database
+    from dynabench.kit.settings import Settings
     from dynabench.models.client import Host
-    from dynabench.settings import Settings
+    from dynabench.operations import migrations
+    from dynabench.site.app import create_app
 
     settings = Settings(database_url=url)
     db = Database(settings.url)

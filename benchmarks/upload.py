@@ -14,7 +14,7 @@ READ = """
 import json, resource, sys, time
 from pathlib import Path
 from dynabench.datasets.intake import building
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 from dynabench.tasks import shipped_tasks
 
 config = next(each.config for each in shipped_tasks() if each.config.id == "sentiment")

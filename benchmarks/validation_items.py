@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
-from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Example, Handout, Standing
-from dynabench.db import Database, now
+from dynabench.kit.db import Database, now
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context, Round, Task, TaskVersion
 from dynabench.validation import places
 from dynabench.validation.tables import Reservation, Validation

@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 
 from benchmarks.bulk import load
 from dynabench.collection import projections
-from dynabench.db import Database
-from dynabench.migrations import metadata
+from dynabench.kit.db import Database
+from dynabench.operations.migrations import metadata
 from dynabench.rounds.tables import Round
 
 ITEMS = 1_000_000

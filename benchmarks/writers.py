@@ -21,8 +21,8 @@ from benchmarks.attacks import PAGE, ROOT, TARGETS, contexts
 from dynabench.adversaries.attacks import LocalTarget, candidate_row, run_attempts
 from dynabench.adversaries.language_model import SHOTS, LanguageModel, Strategy
 from dynabench.adversaries.protocol import Budget, Context, is_wrong
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
-from dynabench.settings import get_settings
 from dynabench.tasks import shipped_tasks
 
 MARKS = (

@@ -27,17 +27,17 @@ import yaml
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.evaluations import queries, queueing
+from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.db import Database, now
-from dynabench.migrations import upgrade
+from dynabench.kit.db import Database, now
+from dynabench.kit.settings import Settings
 from dynabench.models import catalog, spec
-from dynabench.registry.tables import Submission
+from dynabench.operations.migrations import upgrade
 from dynabench.rounds import service as rounds
-from dynabench.scoring import queries, queueing
-from dynabench.scoring.tables import Evaluation, Score, Shard
-from dynabench.settings import Settings
 from dynabench.tasks import shipped_tasks
 
 MODEL, TASK, DATASETS, ROWS = "sentiment-ngram", "sentiment", 10, 1000

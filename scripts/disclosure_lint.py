@@ -1,4 +1,4 @@
-"""Checks that `dynabench/benchmark/disclosure.py` alone decides by a visibility: part of `make check`.
+"""Checks that `dynabench/people/disclosure.py` alone decides by a visibility: part of `make check`.
 
 Elsewhere in the package and its plug-ins no visibility of a dataset, a submission or a model is compared with a value,
 looked up in a table, matched, or named in a condition of SQL; nor is one compared in a template, where a table of words
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("src/dynabench", "plugins", "experiments", "benchmarks")
-DECIDES = "src/dynabench/benchmark/disclosure.py"
+DECIDES = "src/dynabench/people/disclosure.py"
 FLAGS = frozenset({"visibility"})
 VALID_VALUES = frozenset({"VISIBILITIES"})
 """Names of the values that a form may send: a check of these decides nothing."""
@@ -100,7 +100,7 @@ def main() -> int:
     """Print what decides by a visibility and return 1, or 0 where nothing does."""
     messages = examine(ROOT)
     for message in messages:
-        print(f"{message}: ask dynabench.benchmark.disclosure", file=sys.stderr)
+        print(f"{message}: ask dynabench.people.disclosure", file=sys.stderr)
     return 1 if messages else 0
 
 

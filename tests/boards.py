@@ -7,17 +7,17 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.evaluations import answer_files, row_scores
+from dynabench.benchmark.evaluations.measures import REPLICATES, find_measure, pack_replicates
+from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.benchmark.standings import Entrant, Pending, ScoredDataset, Standings, TaskBoard
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.db import now
+from dynabench.kit.db import now
+from dynabench.kit.settings import Settings
 from dynabench.models.protocol import Output
-from dynabench.registry.tables import Submission
-from dynabench.scoring import answer_files, row_scores
-from dynabench.scoring.measures import REPLICATES, find_measure, pack_replicates
-from dynabench.scoring.tables import Evaluation, Score, Shard
-from dynabench.settings import Settings
 from dynabench.tasks import builtin
 
 METRICS = ("accuracy", "fairness", "robustness", "throughput", "memory")

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dynabench import app as application
-from dynabench.cards.calculator import Calculator
+from dynabench.site import app as application
+from dynabench.site.cards.calculator import Calculator
 
 
 class Shared(Calculator):

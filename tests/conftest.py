@@ -22,12 +22,12 @@ from fastapi import FastAPI
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from dynabench.accounts import passwords, rules
-from dynabench.accounts import service as accounts
-from dynabench.accounts.tables import SCOPES
-from dynabench.app import create_app
-from dynabench.db import Database
-from dynabench.settings import Settings
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts import passwords, rules
+from dynabench.people.accounts import service as accounts
+from dynabench.people.accounts.tables import SCOPES
+from dynabench.site.app import create_app
 from tests import databases, dialects, large_data
 from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_for
 

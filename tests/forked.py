@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from dynabench.jobs import FOLDER, KEEPERS, WORKFLOWS
+from dynabench.kit.jobs import FOLDER, KEEPERS, WORKFLOWS
 
 _forking = multiprocessing.get_context("forkserver")
 _forking.set_forkserver_preload(

@@ -13,9 +13,9 @@ from typing import Any
 
 import psycopg
 
-from dynabench.db import Database
-from dynabench.migrations import metadata
-from dynabench.settings import Settings
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.operations.migrations import metadata
 
 numbers = itertools.count(1)
 Furnish = Callable[[Settings], Any]

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 
 
 def dataset(

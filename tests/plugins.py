@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dynabench import plugins
-from dynabench.cards import library
+from dynabench.kit import plugins
+from dynabench.site.cards import library
 from dynabench.web.environment import environment
 
 

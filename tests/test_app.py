@@ -11,9 +11,9 @@ import anyio
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from dynabench import logs
 from dynabench.cli import COMMANDS
-from dynabench.metrics import Metrics
+from dynabench.kit import logs
+from dynabench.site.metrics import Metrics
 from tests.conftest import PASSWORD
 
 HEAVY = ("torch", "transformers", "peft", "captum", "sklearn", "scipy", "altair", "dbos", "mlcroissant")
@@ -27,7 +27,7 @@ def imported(statement: str) -> set[str]:
 
 def test_the_web_process_imports_nothing_heavy():
     found = imported(
-        "from dynabench.app import create_app; from dynabench.settings import Settings; create_app(Settings())"
+        "from dynabench.site.app import create_app; from dynabench.kit.settings import Settings; create_app(Settings())"
     )
     assert not found & set(HEAVY)
 

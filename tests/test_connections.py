@@ -8,9 +8,9 @@ import sys
 import pytest
 import uvicorn
 
-from dynabench import connections
 from dynabench.cli import web
-from dynabench.settings import Settings
+from dynabench.kit import connection_limits
+from dynabench.kit.settings import Settings
 
 BODY = b"x" * 32 * 2**20
 """More than what the buffers of a connection hold."""
@@ -41,8 +41,8 @@ async def _page(scope, receive, send):
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3, raising=False)
-    monkeypatch.setattr(connections, "READ_SECONDS", 0.3, raising=False)
+    monkeypatch.setattr(connection_limits, "HEAD_SECONDS", 0.3, raising=False)
+    monkeypatch.setattr(connection_limits, "READ_SECONDS", 0.3, raising=False)
 
 
 async def _closed(reader):
@@ -115,7 +115,7 @@ def test_as_many_files_may_be_open_as_the_system_lets_a_process_have():
     code = (
         "import resource; hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1];"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (300, min(hard, 4000) if hard > 0 else 4000));"
-        "from dynabench import connections; print(connections.allow_open_files());"
+        "from dynabench.kit import connection_limits as connections; print(connections.allow_open_files());"
         "print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout

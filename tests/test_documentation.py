@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dynabench.cli import COMMANDS
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 
 REFERENCE = "\n".join(
     path.read_text() for path in sorted((Path(__file__).parent.parent / "docs/reference").glob("*.md"))

@@ -8,7 +8,7 @@ import pytest
 
 HEAPS = """
 import ctypes, sys, threading
-from dynabench import heap
+from dynabench.kit import malloc as heap
 
 if sys.argv[1] == "one":
     heap.one_arena()
@@ -44,9 +44,9 @@ def test_all_threads_of_a_web_process_share_one_heap():
 
 def test_what_a_process_loaded_is_not_looked_through_again():
     code = (
-        "import gc; from dynabench import heap\n"
+        "import gc; from dynabench.kit import malloc as heap\n"
         "with heap.unswept():\n"
-        "    assert not gc.isenabled(); import dynabench.app; loaded = len(gc.get_objects())\n"
+        "    assert not gc.isenabled(); import dynabench.site.app; loaded = len(gc.get_objects())\n"
         "assert gc.isenabled(); print(loaded, gc.get_freeze_count(), len(gc.get_objects()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

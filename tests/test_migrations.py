@@ -6,10 +6,10 @@ import warnings
 import pytest
 from sqlalchemy import text
 
-from dynabench import migrations
-from dynabench.db import Database
-from dynabench.errors import Conflict
-from dynabench.settings import Settings
+from dynabench.kit.db import Database
+from dynabench.kit.errors import Conflict
+from dynabench.kit.settings import Settings
+from dynabench.operations import migrations
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ from sqlalchemy import inspect, make_url, text
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from dynabench import migrations
-from dynabench.app import create_app
 from dynabench.cli import app
-from dynabench.db import Database
-from dynabench.settings import Settings, get_settings
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings, get_settings
+from dynabench.operations import migrations
+from dynabench.site.app import create_app
 from tests.conftest import Browser
 from tests.furnished import settings_for
 

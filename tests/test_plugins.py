@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dynabench import evaluate, hooks, plugins
+from dynabench import evaluate
 from dynabench.adversaries import perturbations
 from dynabench.cli.plugin import app
+from dynabench.kit import hooks, plugins
 from dynabench.models import kinds
 from dynabench.rounds.samplers import samplers
 from dynabench.tasks import TaskConfig
@@ -24,7 +25,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from dynabench.adversaries.perturbations import PerText
-from dynabench.hooks import hookimpl
+from dynabench.kit.hooks import hookimpl
 from dynabench.models.kinds import REMOVALS, Kind
 from dynabench.rounds.tables import Context
 from dynabench.tasks.fields import YesNo
@@ -71,7 +72,7 @@ def dynabench_perturbations():
 '''
 PLUGGED_IN = {"dynabench_clusters", "dynabench_config_dialects", "dynabench_report_readers"}
 """Hooks for what the platform has by plug-ins alone."""
-HOOK = "from dynabench.hooks import hookimpl\n@hookimpl\ndef {}():\n    return {}\n"
+HOOK = "from dynabench.kit.hooks import hookimpl\n@hookimpl\ndef {}():\n    return {}\n"
 
 
 @pytest.fixture
@@ -185,7 +186,7 @@ def test_a_package_that_pip_installed_is_found(tmp_path):
     (source / "thumbs.py").write_text(PLUGIN)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*pip, "--target", str(site), str(source)], check=True)
-    code = "from dynabench.tasks.fields import types; from dynabench import plugins; print(list(types())[-1]); "
+    code = "from dynabench.tasks.fields import types; from dynabench.kit import plugins; print(list(types())[-1]); "
     code += "print(*[each.version for each in plugins.installed().loaded() if each.name == 'thumbs'])"
     code = f"import sys; sys.path.insert(0, {str(site)!r}); {code}"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

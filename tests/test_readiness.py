@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from dynabench import demo
-from dynabench.app import create_app
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models import catalog
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
+from dynabench.operations import demo
 from dynabench.rounds import service
 from dynabench.rounds.demo_progress import demo_progress
+from dynabench.site.app import create_app
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
 from tests.models.conftest import served

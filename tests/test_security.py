@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from dynabench import security
-from dynabench.app import create_app
-from dynabench.security import Limiter, digest, pseudonym
-from dynabench.storable import DEEPEST, MemberCount, unstorable
+from dynabench.kit import security
+from dynabench.kit.security import Limiter, digest, pseudonym
+from dynabench.kit.storable import DEEPEST, MemberCount, unstorable
+from dynabench.site.app import create_app
 from tests.conftest import PASSWORD, Browser
 
 BAD = {"username": "ada", "password": "something wrong"}

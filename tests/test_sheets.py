@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench import sheets
+from dynabench.kit import csv_tables
 from dynabench.web.csv_files import csv_file
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=20)
@@ -16,8 +16,8 @@ RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "'quoted'", "", "plain", "＝1"])
 def test_a_spreadsheet_takes_no_text_for_a_formula(text):
-    cell = sheets.guarded(text)
-    assert sheets.unguarded(cell) == text
+    cell = csv_tables.guarded(text)
+    assert csv_tables.unguarded(cell) == text
     assert not cell.startswith(RUN)
     assert cell, "an empty text is no empty cell"
 
@@ -25,23 +25,23 @@ def test_a_spreadsheet_takes_no_text_for_a_formula(text):
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=5), st.lists(st.floats(-9, 9), max_size=5))
 def test_a_sheet_is_read_back_as_it_was(texts, numbers):
     rows = [*texts, *((number, None) for number in numbers)]
-    written = sheets.as_csv(["=first", "second"], rows).decode("utf-8")
+    written = csv_tables.as_csv(["=first", "second"], rows).decode("utf-8")
     assert written.startswith("\ufeff")
     header, *found = csv.reader(io.StringIO(written.removeprefix("\ufeff"), newline=""))
     assert header == ["'=first", "second"]
     assert not any(cell.startswith(RUN) for row in found[: len(texts)] for cell in row)
-    assert [tuple(map(sheets.unguarded, row)) for row in found[: len(texts)]] == texts
+    assert [tuple(map(csv_tables.unguarded, row)) for row in found[: len(texts)]] == texts
     assert [(float(number), rest) for number, rest in found[len(texts) :]] == [(number, "") for number in numbers]
 
 
 def test_a_long_table_is_never_held_whole():
     taken = []
-    source = (taken.append(number) or [str(number)] for number in range(10 * sheets.LINES))
-    found = sheets.pieces(["n"], source)
+    source = (taken.append(number) or [str(number)] for number in range(10 * csv_tables.LINES))
+    found = csv_tables.pieces(["n"], source)
     next(found)
-    assert len(taken) == sheets.LINES
+    assert len(taken) == csv_tables.LINES
     text = "".join(found)
-    assert text.splitlines()[-1] == str(10 * sheets.LINES - 1)
+    assert text.splitlines()[-1] == str(10 * csv_tables.LINES - 1)
 
 
 def test_a_download_says_what_it_is():

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dynabench.errors import Problem
+from dynabench.kit.errors import Problem
 from experiments.simulation.text_vectors import ProgressCallback
 
 app = typer.Typer(add_completion=False)

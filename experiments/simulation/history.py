@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dynabench.errors import Conflict
+from dynabench.kit.errors import Conflict
 from experiments.simulation import round_files
 from experiments.simulation.plan import ExperimentPlan
 from experiments.simulation.pool_split import PoolSplit, split_pool

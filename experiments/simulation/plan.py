@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid
 from experiments.simulation import training_methods
 
 ARMS = {

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from experiments.simulation.plan import ExperimentPlan
 from experiments.simulation.task_data import IntArray, LabelledRows
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.adversaries import template_suites
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models.training import recipes, rows
 from dynabench.stats import minhash
 

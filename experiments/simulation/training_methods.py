@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from experiments.simulation.task_data import IntArray, LabelledRows, TaskData
 from experiments.simulation.text_vectors import ProgressCallback
 

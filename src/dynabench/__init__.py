@@ -16,7 +16,7 @@ def __getattr__(name: str) -> Any:
         try:
             client = import_module("dynabench.client")
         except ModuleNotFoundError as error:
-            from dynabench.distributions import PLATFORM, install_command
+            from dynabench.kit.distributions import PLATFORM, install_command
 
             raise ImportError(f"{name} comes with the platform: {install_command(PLATFORM)}") from error
         return getattr(client, name)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from dynabench.hooks import hookimpl
+from dynabench.kit.hooks import hookimpl
 
 if TYPE_CHECKING:
     from dynabench.adversaries.perturbations import Transformation

@@ -1,9 +1,9 @@
 """In which language people read: what their browser asks for, what they chose, and what programs get."""
 
-from dynabench.accounts.notices import recent
-from dynabench.accounts.tables import Person
-from dynabench.language import _, said, speaking
-from dynabench.notices import service as notices
+from dynabench.kit.language import _, said, speaking
+from dynabench.people.accounts.notices import recent
+from dynabench.people.accounts.tables import Person
+from dynabench.people.notices import service as notices
 
 ARABIC = {"Accept-Language": "ar-EG, en;q=0.5"}
 

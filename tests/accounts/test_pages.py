@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import select, update
 
-from dynabench.accounts import service
-from dynabench.accounts.pages import safe_next
-from dynabench.accounts.tables import Act, Person, Session, Token
-from dynabench.db import now
+from dynabench.kit.db import now
+from dynabench.people.accounts import service
+from dynabench.people.accounts.pages import safe_next
+from dynabench.people.accounts.tables import Act, Person, Session, Token
 from tests.conftest import PASSWORD
 
 

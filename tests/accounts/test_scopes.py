@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynabench.accounts.tables import SCOPES
+from dynabench.people.accounts.tables import SCOPES
 from tests.conftest import PASSWORD
 
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.accounts import notices, service
-from dynabench.accounts.tables import Session as Login
-from dynabench.db import now
+from dynabench.kit.db import now
+from dynabench.people.accounts import notices, service
+from dynabench.people.accounts.tables import Session as Login
 
 SECOND = timedelta(seconds=1)
 MONTH = timedelta(days=30)

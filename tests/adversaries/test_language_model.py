@@ -10,8 +10,8 @@ import pytest
 from dynabench.adversaries.language_model import InformedAdversary, parse_fields
 from dynabench.adversaries.protocol import Budget, Context
 from dynabench.adversaries.registry import create_adversary
+from dynabench.kit.settings import get_settings
 from dynabench.models.protocol import Output
-from dynabench.settings import get_settings
 
 CONTEXT = Context("c", {"premise": "A man eats."}, {}, {"label": "neutral"})
 

@@ -4,7 +4,7 @@ import pytest
 
 from dynabench.adversaries import corpus_mining
 from dynabench.adversaries.protocol import Context
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import Output
 
 RULES = "- {name: praise, answer: positive, words: [splendid]}\n"

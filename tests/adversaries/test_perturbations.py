@@ -19,7 +19,7 @@ from dynabench.adversaries.perturbations.words import (
     words,
 )
 from dynabench.cli import app
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 SENTENCE = "She did not like the beautiful, colourful garden because two children were really loud."
 GOLD = {

@@ -10,7 +10,7 @@ from dynabench.adversaries.checklist import Checklist, ChecklistTest, read_relea
 from dynabench.adversaries.counterfactual import Counterfactual, task_for_labels
 from dynabench.adversaries.generator import Generator, Operator, SeenExample
 from dynabench.adversaries.protocol import Budget, Context
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.catalog import BUILTIN, open_model
 from tests.large_data import need_data
 

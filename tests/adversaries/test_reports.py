@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dynabench.adversaries.reports import read_report
-from dynabench.errors import Invalid, NotFound
+from dynabench.kit.errors import Invalid, NotFound
 from tests.plugins import none_installed
 
 TEXTATTACK = (

@@ -6,14 +6,14 @@ import pytest
 from sqlalchemy import func, select
 from typer.testing import CliRunner
 
-from dynabench import demo
 from dynabench.adversaries import template_suites
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.cli import app
 from dynabench.datasets import library_queries, stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.jobs import Job
-from dynabench.registry.tables import Submission
-from dynabench.settings import get_settings
+from dynabench.kit.jobs import Job
+from dynabench.kit.settings import get_settings
+from dynabench.operations import demo
 
 
 @pytest.fixture

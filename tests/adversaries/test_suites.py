@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from dynabench.adversaries import template_suites
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks.shipped import shipped_tasks
 
 CONFIGS = {shipped.config.id: shipped.config for shipped in shipped_tasks()}

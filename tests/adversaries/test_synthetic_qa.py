@@ -13,7 +13,7 @@ from dynabench.adversaries.synthetic_qa import Judge
 from dynabench.adversaries.synthetic_questions import make_question
 from dynabench.cli import mixes
 from dynabench.cli.adversary import app
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models.catalog import BUILTIN, open_model
 from dynabench.models.protocol import Output
 from dynabench.tasks.answer_words import word_f1

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dynabench.db import Database
+from dynabench.kit.db import Database
 from tests import computed
 from tests.api import sending
 from tests.api.stage import Scene, Stage

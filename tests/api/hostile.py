@@ -4,7 +4,7 @@ import re
 
 from sqlalchemy import func, select
 
-from dynabench.migrations import metadata
+from dynabench.operations.migrations import metadata
 
 JSON = {"content-type": "application/json"}
 EXAMPLES = "/api/v1/tasks/nli/examples"

@@ -9,22 +9,22 @@ import orjson
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Notice, Person, Token
-from dynabench.archives import service as archives
+from dynabench.benchmark.leaderboards import reports, snapshots
+from dynabench.benchmark.leaderboards.tables import Report, Snapshot
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Handout
-from dynabench.db import Database, now
-from dynabench.leaderboards import reports, snapshots
-from dynabench.leaderboards.tables import Report, Snapshot
+from dynabench.datasets.archives import service as archives
+from dynabench.kit.db import Database, now
 from dynabench.media import service as media
 from dynabench.media import uploads
 from dynabench.media.facts import UploadLimits
 from dynabench.media.store import MediaStore
-from dynabench.notices import links
-from dynabench.notices import service as notices
-from dynabench.notices.tables import Delivery, Hook, Wish
-from dynabench.registry.tables import Submission
+from dynabench.people.accounts.tables import Notice, Person, Token
+from dynabench.people.notices import links
+from dynabench.people.notices import service as notices
+from dynabench.people.notices.tables import Delivery, Hook, Wish
 from dynabench.rounds import invitations
 from dynabench.rounds.owner_tables import Announcement, Proposal
 from dynabench.rounds.tables import Invitation

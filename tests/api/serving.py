@@ -9,14 +9,14 @@ from typing import Any
 import httpx2
 from sqlalchemy import update
 
-from dynabench.accounts.tables import Person
-from dynabench.app import create_app
-from dynabench.db import Database
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service
-from dynabench.settings import Settings
+from dynabench.site.app import create_app
 from tests.collection.conftest import seed
 from tests.conftest import PASSWORD
 from tests.models.conftest import served

@@ -10,14 +10,14 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from dynabench.accounts.tables import Person
-from dynabench.app import create_app
-from dynabench.db import Database
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
-from dynabench.notices import links
+from dynabench.people.accounts.tables import Person
+from dynabench.people.notices import links
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.settings import Settings
+from dynabench.site.app import create_app
 from dynabench.tasks import shipped_tasks
 from tests import boards
 from tests.api import things

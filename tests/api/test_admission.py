@@ -6,14 +6,14 @@ from collections import Counter
 
 import httpx2
 
-from dynabench import admission
-from dynabench.admission import Admission
-from dynabench.app import create_app
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
+from dynabench.site import admission
+from dynabench.site.admission import Admission
+from dynabench.site.app import create_app
 
 
 def test_the_description_is_made_once_however_many_ask(client, monkeypatch):
-    from dynabench.description import Description
+    from dynabench.site.openapi_document import Description
 
     made = Counter()
     monkeypatch.setattr(Description, "_made", None)

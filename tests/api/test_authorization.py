@@ -11,9 +11,9 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from starlette.routing import Mount
 
-from dynabench.accounts import auth
-from dynabench.accounts.tables import SCOPES
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts import auth
+from dynabench.people.accounts.tables import SCOPES
 from tests.api.route import EVERYBODY, MAY, SEATED, Route, scope_of
 from tests.api.routes import ROUTES
 from tests.api.stage import Scene, Stage, new_stage

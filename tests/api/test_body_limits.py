@@ -9,8 +9,9 @@ import httpx2
 import pytest
 from starlette.exceptions import HTTPException
 
-from dynabench import bodies, security
-from dynabench.bodies import BodyLimit
+from dynabench.kit import security
+from dynabench.site import request_bodies
+from dynabench.site.request_bodies import BodyLimit
 from tests.api.sending import FORM, JSON, MIB, CountedBody
 
 
@@ -165,7 +166,7 @@ def test_a_form_is_not_read_where_the_api_takes_a_file_as_it_is(client, person):
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.1)
+    monkeypatch.setattr(request_bodies, "BODY_SECONDS", 0.1)
 
     async def story():
         seen = []
@@ -197,7 +198,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
 
 
 def test_a_body_that_trickles_is_not_waited_for_without_end(monkeypatch):
-    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(request_bodies, "BODY_SECONDS", 0.5)
 
     async def story():
         seen = []
@@ -224,7 +225,7 @@ def test_a_body_that_trickles_is_not_waited_for_without_end(monkeypatch):
 
 
 def test_a_large_body_that_keeps_coming_has_the_time_it_needs(monkeypatch):
-    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(request_bodies, "BODY_SECONDS", 0.5)
 
     async def story():
         parts = 40
@@ -249,7 +250,7 @@ def test_a_large_body_that_keeps_coming_has_the_time_it_needs(monkeypatch):
 
 
 def test_bodies_of_strangers_share_a_bounded_memory(monkeypatch):
-    monkeypatch.setattr(bodies, "UNREAD", 3000)
+    monkeypatch.setattr(request_bodies, "UNREAD", 3000)
 
     async def story():
         refused, going = [], asyncio.Event()

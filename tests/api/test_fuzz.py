@@ -24,8 +24,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from dynabench.app import create_app
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
+from dynabench.site.app import create_app
 from tests.api.serving import Site, an_example, site
 
 pytestmark = pytest.mark.slow

@@ -9,15 +9,15 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.evaluations import answer_files, records
+from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from dynabench.datasets import library, stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
-from dynabench.jobs import Job
+from dynabench.kit.jobs import Job
+from dynabench.kit.settings import Settings
 from dynabench.models.protocol import Output
 from dynabench.rounds.tables import RefusedRow
-from dynabench.scoring import answer_files, records
-from dynabench.scoring.tables import Evaluation, Score, Shard
-from dynabench.settings import Settings
 from tests import boards
 from tests.api.route import Route
 from tests.api.routes import ROUTES

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from dynabench.db import Database
-from dynabench.settings import Settings
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from tests.api.hostile import ADDRESSES, BODIES, JSON, NAMES, NUMBERS, QUERIES, RAW, ledger
 from tests.api.stage import Scene, Stage, new_stage
 from tests.collection import conftest as world

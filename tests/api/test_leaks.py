@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy.orm import Session
 
-from dynabench.collection import hiding
+from dynabench.collection import hidden_examples
+from dynabench.kit.settings import Settings
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
-from dynabench.settings import Settings
 from dynabench.tasks import shipped_tasks
 from tests.api.route import EVERYBODY, MAY
 from tests.api.routes import ROUTES
@@ -48,7 +48,7 @@ def furnished_with_secrets(settings: Settings) -> Scene:
 
 
 def arrange(session: Session, hidden: int) -> None:
-    hiding.hide(session, None, hidden, f"It is about {HIDDEN}.")
+    hidden_examples.hide(session, None, hidden, f"It is about {HIDDEN}.")
     source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
     rounds.save_task(session, None, f"# {CONFIG}\n{source}")
     rounds.set_role(session, None, "nli", NAME, "expert")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
-from dynabench.app import BODY_LIMIT
-from dynabench.problems import dotted
+from dynabench.site.app import BODY_LIMIT
+from dynabench.site.problems import dotted
 
 JSON = {"Content-Type": "application/json"}
 sqlite_only = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

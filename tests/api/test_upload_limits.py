@@ -6,16 +6,16 @@ from datetime import timedelta
 import pytest
 from starlette.testclient import TestClient
 
-from dynabench import bodies
-from dynabench.app import create_app
-from dynabench.db import now
+from dynabench.kit.db import now
+from dynabench.site import request_bodies
+from dynabench.site.app import create_app
 from tests.api.sending import JSON, MIB, CountedBody
 
 
 def test_one_person_sends_so_many_bytes_a_day_and_may_go_on_later(client, person, monkeypatch):
     ada, bob = person("ada"), person("bob")
     settings, late = client.app.state.settings, [timedelta()]
-    monkeypatch.setattr(bodies, "now", lambda: now() + late[0])
+    monkeypatch.setattr(request_bodies, "now", lambda: now() + late[0])
     monkeypatch.setattr(settings, "upload_mb_per_day", 3)
     body = {"rows": 1, "text": "x" * (2 * MIB)}
     path = "/api/v1/models/nli-a/ask"

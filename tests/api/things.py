@@ -5,6 +5,9 @@ from dataclasses import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.evaluations.tables import Evaluation, Record
+from dynabench.benchmark.releases import manifest, service
+from dynabench.benchmark.releases.tables import Release
 from dynabench.cycle.tables import CycleTurn
 from dynabench.data_measurements.results import Figure, MeasureResult
 from dynabench.data_measurements.tables import StoredMeasurement
@@ -12,14 +15,11 @@ from dynabench.datasets import library, stored
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
-from dynabench.db import now
+from dynabench.kit.db import now
+from dynabench.kit.settings import Settings
 from dynabench.people.roles import Role
-from dynabench.releases import manifest, service
-from dynabench.releases.tables import Release
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, Task
-from dynabench.scoring.tables import Evaluation, Record
-from dynabench.settings import Settings
 from dynabench.tasks.config_edits import with_id
 from dynabench.tasks.shipped import shipped_tasks
 from tests import boards

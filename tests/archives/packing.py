@@ -7,9 +7,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from dynabench.archives import direct, layout
-from dynabench.db import Database
-from dynabench.settings import Settings
+from dynabench.datasets.archives import direct, layout
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.tasks.config_edits import with_id
 
 

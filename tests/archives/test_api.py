@@ -2,8 +2,8 @@
 
 import pytest
 
-from dynabench import jobs
-from dynabench.archives import service
+from dynabench.datasets.archives import service
+from dynabench.kit import jobs
 from tests.archives.packing import packed
 from tests.console import conftest as console
 

@@ -5,12 +5,12 @@ import json
 import pytest
 from sqlalchemy import select
 
-from dynabench.archives import layout
 from dynabench.datasets import library, stored
+from dynabench.datasets.archives import layout
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.rounds import service
 from tests.archives.packing import bring, files, packed, put_together
 

@@ -7,8 +7,8 @@ import zipfile
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.archives import layout, reading
-from dynabench.errors import Invalid
+from dynabench.datasets.archives import layout, reading
+from dynabench.kit.errors import Invalid
 from dynabench.rounds.tables import Task
 from tests.archives.packing import bring, files, packed, put_together
 from tests.datasets.world import written

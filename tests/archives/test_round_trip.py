@@ -10,16 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from dynabench.archives import layout
 from dynabench.collection import seeds
 from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.tables import Seed, Standing
-from dynabench.db import Database
+from dynabench.datasets.archives import layout
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.people.roles import Role
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.tables import Context, Round, TaskVersion
-from dynabench.settings import Settings
 from dynabench.tasks.config_edits import with_values
 from tests.archives.packing import alike, bring, files, packed
 from tests.datasets.test_round_trip import PHASES, STEPS, _arms, play

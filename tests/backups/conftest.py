@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app
-from dynabench.settings import Settings, get_settings
+from dynabench.kit.settings import Settings, get_settings
 from tests.furnished import settings_for
 
 HOST = "http://127.0.0.1:1"

@@ -12,15 +12,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from dynabench.app import create_app
+from dynabench.benchmark.evaluations import records
+from dynabench.benchmark.evaluations.tables import Evaluation, Record
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
-from dynabench.registry.tables import Submission
-from dynabench.scoring import records
-from dynabench.scoring.tables import Evaluation, Record
-from dynabench.settings import Settings
+from dynabench.site.app import create_app
 from tests import boards
 from tests.api.routes import ROUTES
 from tests.api.stage import Scene, Stage, new_stage

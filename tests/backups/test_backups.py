@@ -13,25 +13,26 @@ import pytest
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import DBAPIError
 
-from dynabench import jobs, migrations
-from dynabench.backups import database_copy, manifest
-from dynabench.backups.backup import cause_of, make_backup
-from dynabench.backups.database_copy import is_empty
-from dynabench.backups.file_check import check_files
-from dynabench.backups.restore import restore_backup
+from dynabench.benchmark.evaluations import records
 from dynabench.collection.fold_tables import Breakdown, SearchPosting
 from dynabench.collection.tables import Example, Standing, Tally
-from dynabench.db import Database, now
-from dynabench.errors import Conflict
-from dynabench.jobs import Job
-from dynabench.key_check import RESTORING, check_keys
+from dynabench.kit import jobs
+from dynabench.kit.db import Database, now
+from dynabench.kit.errors import Conflict
+from dynabench.kit.jobs import Job
+from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media import uploads
 from dynabench.media.facts import UploadLimits
 from dynabench.media.store import MediaStore
 from dynabench.media.tables import Media
-from dynabench.scoring import records
-from dynabench.settings import Settings
+from dynabench.operations import migrations
+from dynabench.operations.backups import database_copy, manifest
+from dynabench.operations.backups.backup import cause_of, make_backup
+from dynabench.operations.backups.database_copy import is_empty
+from dynabench.operations.backups.file_check import check_files
+from dynabench.operations.backups.restore import restore_backup
+from dynabench.operations.key_check import RESTORING, check_keys
 from tests.backups.filled import filled
 from tests.media import files
 
@@ -132,10 +133,10 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
-from dynabench.backups.backup import cause_of, make_backup
-from dynabench.backups.restore import restore_backup
-from dynabench.errors import Problem
-from dynabench.settings import get_settings
+from dynabench.operations.backups.backup import cause_of, make_backup
+from dynabench.operations.backups.restore import restore_backup
+from dynabench.kit.errors import Problem
+from dynabench.kit.settings import get_settings
 try:
     {"backup": make_backup, "restore": restore_backup}[sys.argv[1]](get_settings(), Path(sys.argv[2]))
 except Problem as problem:

@@ -10,12 +10,12 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from dynabench.db import now
-from dynabench.errors import Conflict
-from dynabench.key_check import check_keys, note_secret
-from dynabench.scoring import records
-from dynabench.scoring.tables import Evaluation, Record
-from dynabench.settings import Settings
+from dynabench.benchmark.evaluations import records
+from dynabench.benchmark.evaluations.tables import Evaluation, Record
+from dynabench.kit.db import now
+from dynabench.kit.errors import Conflict
+from dynabench.kit.settings import Settings
+from dynabench.operations.key_check import check_keys, note_secret
 from tests import boards
 from tests.collection.conftest import seed
 
@@ -29,7 +29,7 @@ def fresh(settings, tmp_path):
 START = """
 import secrets, sys, time
 from pathlib import Path
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 random = secrets.token_hex
 secrets.token_hex = lambda size: (time.sleep(0.2), random(size))[1]  # a machine that is busy just then
 home = Path(sys.argv[1])

@@ -7,19 +7,19 @@ import shutil
 import pytest
 from sqlalchemy import select
 
-from dynabench import jobs
-from dynabench.backups.backup import make_backup
-from dynabench.backups.database_copy import migrate_jobs
-from dynabench.backups.file_check import check_files
+from dynabench.benchmark.evaluations import row_scores
+from dynabench.benchmark.evaluations.tables import Evaluation
+from dynabench.benchmark.registry import predictions, submission_files, submissions
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.kit import jobs
 from dynabench.models import catalog, spec
 from dynabench.models.backends.served import tokens
-from dynabench.registry import predictions, submission_files, submissions
-from dynabench.registry.tables import Submission
+from dynabench.operations.backups.backup import make_backup
+from dynabench.operations.backups.database_copy import migrate_jobs
+from dynabench.operations.backups.file_check import check_files
 from dynabench.rounds.tables import Round
-from dynabench.scoring import row_scores
-from dynabench.scoring.tables import Evaluation
 from tests.backups.filled import filled
 from tests.scoring.conftest import by_hand, place, statements
 

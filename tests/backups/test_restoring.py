@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from dynabench.backups.backup import make_backup
-from dynabench.backups.file_check import check_files
-from dynabench.backups.restore import restore_backup
-from dynabench.key_check import check_keys
-from dynabench.security import pseudonym
+from dynabench.kit.security import pseudonym
+from dynabench.operations.backups.backup import make_backup
+from dynabench.operations.backups.file_check import check_files
+from dynabench.operations.backups.restore import restore_backup
+from dynabench.operations.key_check import check_keys
 from tests.backups.filled import Seeded, addresses, differences, filled, opened, reached
 from tests.collection import conftest as collection
 

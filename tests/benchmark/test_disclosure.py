@@ -9,14 +9,14 @@ import pytest
 from sqlalchemy import literal, select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.benchmark import disclosure
-from dynabench.benchmark.disclosure import Disclosure
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.collection.tables import Standing
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.db import Database, now
-from dynabench.registry.tables import Submission
+from dynabench.kit import errors
+from dynabench.kit.db import Database, now
+from dynabench.people import disclosure
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import service as rounds
 from dynabench.tasks import shipped_tasks
 

@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from benchmarks.running import platform
 from benchmarks.talker import Talker, Voice, folder
 from dynabench.client import Client
-from dynabench.db import Database
-from dynabench.settings import Settings
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from tests.browser.people import PASSWORD, Guest
 from tests.browser.test_looks import looks_well
 from tests.browser.wire import Wire

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.running import operate, platform
-from dynabench.db import Database
-from dynabench.settings import Settings
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from tests.browser.people import Guest
 from tests.browser.test_looks import looks_well
 from tests.collection.against import opened

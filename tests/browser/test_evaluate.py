@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from dynabench.cards import library
+from dynabench.site.cards import library
 from tests.browser.people import follow
 from tests.browser.test_looks import looks_well
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dynabench.cards import library, service
-from dynabench.errors import Forbidden
 from dynabench.evaluate.faces.checking import matches_expected
 from dynabench.evaluate.faces.options import EXCLUDED_NAMES
+from dynabench.kit.errors import Forbidden
+from dynabench.site.cards import library, service
 
 F1 = "/api/v1/evaluate/metric/f1"
 OPEN = [entry for entry in library.all_entries() if not entry.closed]

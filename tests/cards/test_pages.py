@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 import psutil
 import pytest
 
-from dynabench import security
-from dynabench.cards import library, worker
-from dynabench.cards.calculator import Calculator
-from dynabench.cards.formulas import formula_as_mathml
 from dynabench.evaluate import registry
+from dynabench.kit import security
+from dynabench.site.cards import library, worker
+from dynabench.site.cards.calculator import Calculator
+from dynabench.site.cards.formulas import formula_as_mathml
 
 F1 = "/evaluate/metric/f1"
 FOUR = {"column.predictions": "cat\ndog\ndog\ncat", "column.references": "cat\ndog\ncat\ncat"}

@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dynabench.cards import worker
-from dynabench.cards.calculator import Calculator, NotComputed
-from dynabench.errors import Invalid, Problem, Unavailable
+from dynabench.kit.errors import Invalid, Problem, Unavailable
+from dynabench.site.cards import worker
+from dynabench.site.cards.calculator import Calculator, NotComputed
 from tests.plugins import distribution
 
 HOSTILE = '''
@@ -42,7 +42,7 @@ def hostile(tmp_path, monkeypatch):
     """Computes a module that runs what it is sent, in a worker like the application's."""
     (tmp_path / "hostile.py").write_text(HOSTILE)
     (tmp_path / "hostile_plugin.py").write_text(
-        "from dynabench.hooks import hookimpl\n\n@hookimpl\ndef dynabench_evaluation_modules():\n"
+        "from dynabench.kit.hooks import hookimpl\n\n@hookimpl\ndef dynabench_evaluation_modules():\n"
         "    return {'metric': {'hostile': 'hostile'}}\n"
     )
     distribution(tmp_path, "hostile_plugin")

@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app
+from dynabench.kit.settings import get_settings
 from dynabench.rounds import service as rounds
-from dynabench.settings import get_settings
 from dynabench.tasks import shipped_tasks
 from tests.datasets.library import GOOD, lines
 

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from dynabench.accounts.tables import Act
 from dynabench.cli import app
-from dynabench.migrations import newest
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
+from dynabench.operations.migrations import newest
+from dynabench.people.accounts.tables import Act
 from tests.collection.conftest import seed
 
 

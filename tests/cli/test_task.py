@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from dynabench.accounts.tables import Person
 from dynabench.cli import app
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import contexts, proposals, service
 from dynabench.rounds.contexts import Row
 from dynabench.tasks import shipped_tasks

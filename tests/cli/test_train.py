@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app, mixes
-from dynabench.errors import Invalid, NotFound
+from dynabench.kit.errors import Invalid, NotFound
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
-from dynabench.settings import get_settings
 from tests.evaluate import real
 from tests.large_data import need_data
 from tests.models.mixes import rows

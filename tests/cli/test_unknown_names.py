@@ -8,8 +8,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from dynabench.cli import COMMANDS, app
-from dynabench.migrations import upgrade
-from dynabench.settings import Settings, get_settings
+from dynabench.kit.settings import Settings, get_settings
+from dynabench.operations.migrations import upgrade
 
 RUNNING = {"serve", "web", "host", "worker"}
 """Commands that go on until they are told to stop."""

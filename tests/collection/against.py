@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
 from dynabench.models.backends.served.breaker import breaker
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
-from dynabench.settings import get_settings
 from dynabench.tasks import shipped
 from tests.models.conftest import served
 

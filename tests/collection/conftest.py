@@ -10,12 +10,12 @@ from fastapi import FastAPI
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from dynabench.accounts.tables import Person
-from dynabench.app import create_app
+from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
-from dynabench.settings import Settings
+from dynabench.site.app import create_app
 from dynabench.tasks import shipped_tasks
 from tests.collection.oip import Rule, RuleHost
 from tests.conftest import Caller, register

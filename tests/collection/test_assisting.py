@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import select, update
 
+from dynabench.collection.assisting.assistant_texts import lines
 from dynabench.collection.assisting.tables import Assistance, Suggestion
-from dynabench.collection.assisting.written import lines
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round
@@ -135,7 +135,7 @@ def test_the_lines_of_a_reply_are_texts():
     ],
 )
 def test_a_config_that_refers_to_nothing_is_refused(part, path):
-    from dynabench.errors import Invalid
+    from dynabench.kit.errors import Invalid
 
     with pytest.raises(Invalid) as refused:
         TaskConfig.parse(f"{SOURCE}\nassistant: {part}\n")

@@ -17,13 +17,13 @@ import pytest
 from sqlalchemy import select
 
 from dynabench.collection.tables import Prediction
-from dynabench.errors import Problem
+from dynabench.kit.errors import Problem
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, encoder, exporting, kinds, starting
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.protocol import Card
-from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig, shipped_tasks
 from dynabench.tasks.fields import Choice
 from tests.collection.conftest import seed, send

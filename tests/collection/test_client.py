@@ -10,10 +10,10 @@ import uvicorn
 from typer.testing import CliRunner
 
 import dynabench
-from dynabench.app import create_app
 from dynabench.cli import round as rounds_command
 from dynabench.cli import task as task_command
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
+from dynabench.site.app import create_app
 from dynabench.tasks import shipped_tasks
 from tests.collection.conftest import seed
 

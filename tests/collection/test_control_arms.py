@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
-from dynabench.accounts.tables import Person
-from dynabench.collection import starts
+from dynabench.collection import handouts
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Assignment
 from tests.collection.conftest import draw, nli, send, sentiment
 from tests.collection.oip import Rule, RuleHost
@@ -73,7 +73,7 @@ def test_whoever_comes_at_once_gets_a_place_of_their_own(trial, person, database
 
     def come(each):
         def hand_out(session):
-            return starts.hand_out(session, session.get_one(Person, each.id), "feel", random.Random())
+            return handouts.hand_out(session, session.get_one(Person, each.id), "feel", random.Random())
 
         return database.write(hand_out).given.arm
 

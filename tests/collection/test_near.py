@@ -6,8 +6,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from dynabench.collection import hiding
-from dynabench.collection.near import LABEL, NearBand
+from dynabench.collection import hidden_examples
+from dynabench.collection.near_duplicates import LABEL, NearBand
 from dynabench.collection.note_tables import Label
 from dynabench.collection.tables import Standing
 from dynabench.rounds import service
@@ -147,7 +147,7 @@ def test_nobody_is_told_of_a_hidden_retracted_or_withheld_text(database, owner, 
     elif act == "withhold":
         withhold(database, first["id"])
     else:
-        database.write(hiding.hide, None, first["id"])
+        database.write(hidden_examples.hide, None, first["id"])
     assert send(bob, written(draw(bob), NEAR)).json()["near"] is None
 
 

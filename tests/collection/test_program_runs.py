@@ -13,7 +13,7 @@ from dynabench.adversaries.protocol import Budget, Candidate, Context
 from dynabench.adversaries.remote_task import RemoteTask
 from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.cli import adversary
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from tests.collection.test_client import address  # noqa: F401
 from tests.conftest import PASSWORD
 

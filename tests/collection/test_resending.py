@@ -9,8 +9,8 @@ import pytest
 
 import dynabench
 from dynabench.cli import web
+from dynabench.client.retries import Resending
 from dynabench.models import host_connection
-from dynabench.resending import Resending
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 

@@ -9,7 +9,7 @@ import dynabench.collection.tables  # noqa: F401 - the index points to its examp
 from dynabench.collection import changes, folding, search_index
 from dynabench.collection.fold_tables import ExampleChange, SearchPosting
 from dynabench.collection.terms import WRITTEN, facet
-from dynabench.db import Database
+from dynabench.kit.db import Database
 
 WORDS = ["cat", "dog", "u_1", facet("task", "nli")]
 VERDICTS = [facet("verdict", name) for name in ("pending", "correct", "flagged")]

@@ -10,13 +10,13 @@ from typing import Any
 import httpx2
 import pytest
 
+from dynabench.benchmark.evaluations import queueing
 from dynabench.datasets.stored import Stored
 from dynabench.models import catalog, fit
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import service
-from dynabench.scoring import queueing
 from dynabench.tasks import shipped_tasks
 from tests.collection.conftest import draw, send
 from tests.conftest import Caller, register

@@ -5,14 +5,14 @@ import threading
 import pytest
 from sqlalchemy import select, text
 
-from dynabench import errors
-from dynabench.accounts.tables import Act, Person
 from dynabench.collection.tables import Example
 from dynabench.collection.withdrawal import withdraw, written
 from dynabench.datasets import library
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.tables import Dataset
-from dynabench.db import Base
+from dynabench.kit import errors
+from dynabench.kit.db import Base
+from dynabench.people.accounts.tables import Act, Person
 from tests import boards
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send

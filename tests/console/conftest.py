@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dynabench.db import Database
+from dynabench.kit.db import Database
 from dynabench.rounds import service
 from tests.collection import conftest as world
 from tests.conftest import Browser, Caller

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from dynabench.collection.tables import Example, Tally
-from dynabench.console import health
 from dynabench.rounds import queries
 from dynabench.rounds.tables import Round
+from dynabench.validation.manage import health
 from tests.collection.conftest import draw, send, written
 
 HERE = "/tasks/nli/manage"

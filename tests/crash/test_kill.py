@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 
 from benchmarks.running import platform, wait_for
 from dynabench.collection.tables import Example, Standing, Tally
-from dynabench.db import Database
+from dynabench.kit.db import Database
 from dynabench.validation.rebuild import rebuild
 from dynabench.validation.tables import Validation
 from tests.crash.load import Annotator, Validator

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from dynabench import errors
+from dynabench.benchmark.evaluations import row_scores
+from dynabench.benchmark.evaluations.measures import REPLICATES, pack_replicates
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.cycle import closing, deciding, scores, service, training_sources
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.datasets.stored import Stored
-from dynabench.db import Database
-from dynabench.language import said, speaking
-from dynabench.registry.tables import Submission
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import said, speaking
 from dynabench.rounds import service as rounds
-from dynabench.scoring import row_scores
-from dynabench.scoring.measures import REPLICATES, pack_replicates
-from dynabench.scoring.tables import Evaluation, Score
 from tests import kept
 from tests.cycle import world as turns
 from tests.releases.world import collected

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from dynabench.benchmark.evaluations.measures import find_measure
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
+from dynabench.benchmark.registry.tables import Submission
+from dynabench.benchmark.releases.tables import Release
 from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.db import Database
+from dynabench.kit.db import Database
 from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
-from dynabench.registry.tables import Submission
-from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Round
-from dynabench.scoring.measures import find_measure
-from dynabench.scoring.tables import Evaluation, Score
 from tests.cycle import world
 from tests.jobs.conftest import Worker, until
 from tests.models.conftest import served

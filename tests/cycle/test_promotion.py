@@ -10,7 +10,7 @@ from dynabench.cycle.lineage import generations
 from dynabench.cycle.plan import PromotionRule
 from dynabench.cycle.promotion import ModelScores, NeutralScore, decide_promotion, rule_figure, rule_statistic
 from dynabench.cycle.report import TurnReport
-from dynabench.language import said, speaking
+from dynabench.kit.language import said, speaking
 
 STILL = np.zeros(4)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from dynabench.app import create_app
-from dynabench.db import Database
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
-from dynabench.settings import Settings
+from dynabench.site.app import create_app
 from tests.conftest import register
 from tests.cycle import world
 from tests.jobs.conftest import Worker, until

@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from dynabench import errors
+from dynabench.benchmark.evaluations import row_scores
+from dynabench.benchmark.evaluations.tables import Evaluation
 from dynabench.cycle import closing, deciding, opening, scores, service, training, training_sources
 from dynabench.cycle.tables import CycleCandidate
+from dynabench.kit import errors
 from dynabench.models import catalog
 from dynabench.models.training import mixing
 from dynabench.models.training.questions import Question
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
-from dynabench.scoring import row_scores
-from dynabench.scoring.tables import Evaluation
 from dynabench.tasks import shipped_tasks
 from tests.cycle import world
 from tests.evaluate import real

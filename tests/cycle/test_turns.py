@@ -4,12 +4,12 @@ import pytest
 from markupsafe import escape
 from sqlalchemy import select
 
-from dynabench import errors
-from dynabench.cycle import keeping, lineage, opening, service, training_sources, turn_preview
+from dynabench.cycle import lineage, maintenance, opening, service, training_sources, turn_preview
 from dynabench.cycle import plan as plans
 from dynabench.cycle.tables import CycleTurn
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
 from dynabench.models import catalog
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app as create_host
@@ -106,7 +106,7 @@ def test_a_turn_is_foreseen_begun_paused_and_resumed(films, olga, settings, pers
     assert [each["id"] for each in olga.get(API).json()["items"]] == [made.json()["id"]]
     films.write(service.fail_turn, made.json()["id"], 2, "No reason.")
     assert olga.get(at).json()["reason"] == "No reason."
-    keeping.tidy(films, settings)
+    maintenance.tidy(films, settings)
 
 
 def test_a_promotion_is_taken_back(films, olga, browser, settings):

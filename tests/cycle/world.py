@@ -18,25 +18,25 @@ from typing import Any
 from sqlalchemy import make_url, select
 from sqlalchemy.orm import Session
 
-from dynabench import jobs
-from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Handout, Prediction
 from dynabench.cycle import plan as plans
 from dynabench.cycle import service, views
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.schemas import TurnOut
 from dynabench.data_measurements.tables import StoredMeasurement
-from dynabench.db import Database
+from dynabench.kit import jobs
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
 from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.retraining import retrain
 from dynabench.models.training.rows import Row
+from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
-from dynabench.settings import Settings
 from dynabench.validation.rebuild import rebuild
 from dynabench.validation.tables import Validation
 from tests.evaluate import real

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon, pdist
 
-from dynabench import language
 from dynabench.data_measurements import formatting, naive_bayes, results
 from dynabench.data_measurements.measures import (
     complexity,
@@ -22,6 +21,7 @@ from dynabench.data_measurements.measures import (
 )  # fmt: skip
 from dynabench.data_measurements.naive_bayes import bag_of_words
 from dynabench.data_measurements.sample import ConditionCounts, EarlierRound, MarkedWords, Row, Sample, TargetAnswer
+from dynabench.kit import language
 from tests.data_measurements.samples import inference
 
 

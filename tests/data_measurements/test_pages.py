@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from dynabench.cli import app as command
 from dynabench.data_measurements import measure_jobs
+from dynabench.kit.settings import get_settings
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round
-from dynabench.settings import get_settings
 from tests.data_measurements.test_rounds import fill
 from tests.validation.world import World
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from dynabench import jobs
 from dynabench.collection.tables import Hiding, Standing
-from dynabench.data_measurements import keeping, measure_jobs, round_sample, service
+from dynabench.data_measurements import maintenance, measure_jobs, round_sample, service
 from dynabench.data_measurements.tables import StoredMeasurement
+from dynabench.kit import jobs
 from dynabench.rounds.tables import Round
 from tests.data_measurements.samples import LABELS, sentence
 from tests.validation.world import World
@@ -62,9 +62,9 @@ def test_examples_that_nobody_sees_leave_no_trace(world):
     author, judge, other = world.person(), world.person(), world.person()
     hidden, taken_back, wrong, withheld = (world.example(author, **secret) for _ in range(4))
     world.example(author, source="program", **secret)
-    from dynabench.collection import hiding
+    from dynabench.collection import hidden_examples
 
-    world.db.write(hiding.hide, world.owner, hidden, "no")
+    world.db.write(hidden_examples.hide, world.owner, hidden, "no")
     world.retract(taken_back)
     world.db.write(lambda session: setattr(session.get_one(Standing, withheld), "withheld", True))
     for item in (judge, other):
@@ -109,11 +109,11 @@ def test_a_large_round_is_sampled(world, monkeypatch):
 
 
 def test_the_worker_measures_what_changed_once(world, settings):
-    rounds_to_measure = lambda: world.db.read(keeping._rounds_to_measure, service.now())  # noqa: E731
+    rounds_to_measure = lambda: world.db.read(maintenance._rounds_to_measure, service.now())  # noqa: E731
     assert rounds_to_measure() == []  # too few examples
     fill(world)
-    keeping.tidy(world.db, settings)
-    keeping.tidy(world.db, settings)
+    maintenance.tidy(world.db, settings)
+    maintenance.tidy(world.db, settings)
     result = world.db.read(
         lambda session: session.scalars(select(jobs.Job).where(jobs.Job.kind == "measure_round")).all()
     )

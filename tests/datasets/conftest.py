@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dynabench.db import Database
-from dynabench.settings import Settings
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from tests.furnished import bare
 from tests.validation.world import World
 

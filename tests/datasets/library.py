@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from dynabench import jobs
 from dynabench.datasets.intake import durable
-from dynabench.jobs import Job
+from dynabench.kit import jobs
+from dynabench.kit.jobs import Job
 from dynabench.rounds import service as rounds
 from dynabench.tasks import shipped_tasks
 

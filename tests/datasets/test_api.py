@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from dynabench import jobs
-from dynabench.accounts.tables import Person
 from dynabench.cli import app as command
-from dynabench.jobs import Job
+from dynabench.kit import jobs
+from dynabench.kit.jobs import Job
+from dynabench.kit.settings import get_settings
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
-from dynabench.settings import get_settings
 from tests.datasets.world import export, written
 
 API = "/api/v1/tasks/checks"

@@ -9,15 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import update
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.collection import hiding
+from dynabench.collection import hidden_examples
 from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS, gzipped
 from dynabench.datasets.imports import own
 from dynabench.datasets.rows import COLUMNS, Row, pseudonym
+from dynabench.kit import errors
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from tests.datasets import world as made
 from tests.datasets.world import export, looked_at, proposed, rows, said, written
@@ -82,7 +82,7 @@ def test_retracted_and_hidden_examples_and_undone_votes_stay_out(world, settings
     gone, hidden, kept = (written(world, author, f"It is dry, {n}.") for n in range(3))
     child = written(world, author, "It is dry, child.", made_from=gone)
     world.retract(gone)
-    world.db.write(hiding.hide, world.owner, hidden, "rude")
+    world.db.write(hidden_examples.hide, world.owner, hidden, "rude")
     world.vote(world.owner, kept, "incorrect", owner=True)
     world.undo(world.owner, kept)
     found = {row["input"]["hypothesis"]: row for row in rows(world.db, settings)}

@@ -6,13 +6,13 @@ import json
 import pytest
 from sqlalchemy import func, select
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Seed, Standing
 from dynabench.datasets.imports import batches
-from dynabench.db import Database
 from dynabench.intake import folders
 from dynabench.intake.mapping import PRESETS, ColumnMapping, preset, translate_value
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context
 from tests.datasets.world import bring, fresh, rows
 

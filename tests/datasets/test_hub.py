@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from dynabench import errors
 from dynabench.datasets.imports import hub
-from dynabench.settings import Settings
+from dynabench.kit import errors
+from dynabench.kit.settings import Settings
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 CARD = "---\nconfigs:\n- config_name: default\n  data_files: [{split: train, path: train.jsonl}]\n---\n"

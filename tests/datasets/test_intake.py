@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import settings as how
 from hypothesis import strategies as st
 
-from dynabench import errors
 from dynabench.datasets import stored
 from dynabench.datasets.intake import building
 from dynabench.datasets.intake.cleaning import Cleaner
 from dynabench.datasets.intake.layout import Layout
 from dynabench.intake import sources
-from dynabench.settings import Settings
+from dynabench.kit import errors
+from dynabench.kit.settings import Settings
 from tests.datasets.library import GOOD, config_of, lines
 from tests.large_data import folder_with, need_data
 

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import select
 
-from dynabench.accounts.tables import Act
 from dynabench.datasets import stored
+from dynabench.people.accounts.tables import Act
 from tests.datasets.library import API, GOOD, added, lines, olga, send, work  # noqa: F401
 
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.db import Database, now
+from dynabench.kit.db import Database, now
 from dynabench.rounds import service as rounds
 from dynabench.tasks import shipped_tasks
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from dynabench.benchmark.evaluations import queueing
 from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.models import catalog
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.scoring import queueing
 from tests.datasets.world import written
 from tests.scoring.conftest import Place, by_hand, place
 from tests.validation.world import CLAIM, World

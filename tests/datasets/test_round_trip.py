@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
-from dynabench import errors
-from dynabench.accounts import passwords
-from dynabench.accounts.tables import Person
 from dynabench.collection import breakdowns, search_index
 from dynabench.collection.tables import Example, Standing, Tally, VerdictEvent
 from dynabench.collection.terms import facet
 from dynabench.datasets.formats import FORMATS
-from dynabench.db import Database
-from dynabench.migrations import metadata
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.operations.migrations import metadata
+from dynabench.people.accounts import passwords
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from dynabench.validation.rebuild import rebuild
 from dynabench.validation.reindex import reindex
@@ -157,7 +157,7 @@ def template(sqlite_template):
     steps=STEPS, mode=st.sampled_from(["judge", "mixed", "answer"]), arms=st.sampled_from([[], ["control", "seeded"]])
 )
 def test_any_history_comes_back(template, form, steps, mode, arms):
-    from dynabench.settings import Settings
+    from dynabench.kit.settings import Settings
 
     with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
         place, numbers = Path(folder), iter(range(100))

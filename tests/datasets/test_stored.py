@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 VALUES = st.dictionaries(

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from dynabench import jobs
 from dynabench.adversaries.perturbations import find_transformations, names_on_axis
 from dynabench.datasets import copies, stored, twin_jobs, twins
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, Twin
+from dynabench.kit import jobs
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig
 from tests.datasets import twinned

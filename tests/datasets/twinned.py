@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench import jobs
 from dynabench.datasets import twin_jobs, twins
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import DatasetVersion, Twin
-from dynabench.db import Database
+from dynabench.kit import jobs
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.rounds import service as rounds
-from dynabench.settings import Settings
 from dynabench.tasks import shipped_tasks
 from tests.conftest import Caller
 from tests.kept import dataset

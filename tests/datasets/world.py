@@ -16,11 +16,11 @@ from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports import batches, direct, files
 from dynabench.datasets.imports.state import State
-from dynabench.db import Database
 from dynabench.intake.bad_rows import BadRow
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.media.store import MediaStore
 from dynabench.rounds.tables import Round, Task, TaskVersion
-from dynabench.settings import Settings
 from tests.validation.world import World
 
 BEGUN = datetime(2026, 3, 1, 9, 30, 15, 250_000, tzinfo=UTC)

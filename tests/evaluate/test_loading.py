@@ -94,7 +94,7 @@ def test_a_file_without_a_module_or_with_two_is_refused(tmp_path):
 
 def test_an_installed_package_brings_modules_by_entry_point(own, tmp_path):
     (tmp_path / "halves.py").write_text(
-        "from dynabench.hooks import hookimpl\n\n@hookimpl\ndef dynabench_evaluation_modules():\n"
+        "from dynabench.kit.hooks import hookimpl\n\n@hookimpl\ndef dynabench_evaluation_modules():\n"
         "    return {'metric': {'halved': 'halved'}, 'comparison': {'halving': 'halved:Halved'}}\n"
     )
     with on_path(tmp_path, "halves"):
@@ -107,7 +107,7 @@ def test_an_installed_package_brings_modules_by_entry_point(own, tmp_path):
 
 def test_a_plug_in_that_names_a_module_that_is_not_there_is_told_apart_from_one_that_lacks_a_library(tmp_path):
     (tmp_path / "gone.py").write_text(
-        "from dynabench.hooks import hookimpl\n\n@hookimpl\ndef dynabench_evaluation_modules():\n"
+        "from dynabench.kit.hooks import hookimpl\n\n@hookimpl\ndef dynabench_evaluation_modules():\n"
         "    return {'metric': {'gone': 'gone_away.metrics', 'poor': 'poor'}}\n"
     )
     (tmp_path / "poor.py").write_text("import no_such_library\n")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid
 from experiments.simulation import experiment, findings, task_data
 from experiments.simulation.__main__ import app
 from experiments.simulation.experiment import ExperimentResult

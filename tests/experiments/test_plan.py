@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid
 from experiments.simulation.plan import ARMS, ExperimentPlan
 from experiments.simulation.remaining_time import TrainingTimes, format_duration
 

@@ -11,16 +11,16 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from dynabench.app import create_app
-from dynabench.archives import direct
-from dynabench.errors import Unavailable
+from dynabench.datasets.archives import direct
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media.facts import MediaFacts
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
-from dynabench.settings import Settings
+from dynabench.site.app import create_app
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Audio, FileField, Image
 from tests.archives.packing import alike

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 import yaml
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig
 from tests.furnished import in_memory
 from tests.fuzz import breaking, configs

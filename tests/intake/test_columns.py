@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid
 from dynabench.intake.columns import choose_columns, find_column, list_columns, preview_rows, suggest_columns
 from dynabench.intake.mapping import ColumnMapping, ColumnSource, value_at, value_key
 from dynabench.intake.text_rows import FileRow
+from dynabench.kit.errors import Invalid
 
 of_context = ColumnMapping.of_context
 

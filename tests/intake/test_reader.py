@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid, TooLarge
 from dynabench.intake import json_documents, parquet_rows, reader
 from dynabench.intake.text_rows import FileRow
+from dynabench.kit.errors import Invalid, TooLarge
 
 ROWS = [{"text": "It rains.", "label": "wet"}, {"text": 'a "b", c', "label": "dry"}]
 JSON_LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from dynabench.db import Database
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.rounds import service
-from dynabench.settings import Settings
 from dynabench.tasks import shipped_tasks
 from tests.conftest import Caller
 from tests.forked import Forked

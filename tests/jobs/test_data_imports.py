@@ -6,8 +6,8 @@ import signal
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.accounts.tables import Act
 from dynabench.collection.tables import Example, Standing
+from dynabench.people.accounts.tables import Act
 from dynabench.rounds.tables import Round
 from tests.datasets.test_hub import address  # noqa: F401
 from tests.jobs.conftest import until

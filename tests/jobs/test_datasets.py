@@ -6,11 +6,11 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from dynabench import jobs
-from dynabench.datasets import keeping, stored
+from dynabench.benchmark.registry import maintenance as sweeping
+from dynabench.datasets import maintenance, stored
 from dynabench.datasets.tables import DatasetVersion, Twin
-from dynabench.jobs import Job
-from dynabench.registry import keeping as sweeping
+from dynabench.kit import jobs
+from dynabench.kit.jobs import Job
 from tests.datasets.library import API, lines, olga, send
 from tests.jobs.conftest import until
 from tests.scoring.test_keeping import give_up
@@ -72,7 +72,7 @@ def test_a_reading_that_was_given_up_bars_no_later_one_and_leaves_no_file(olga, 
     give_up(settings, lost)
     sweeping.tidy(database, settings)
     assert not left.exists()
-    keeping.tidy(database, settings)
+    maintenance.tidy(database, settings)
     assert newest(database).state == "failed", jobs.progress(settings, database.read(lambda s: s.get_one(Job, lost)))
     assert "Send it again" in newest(database).reason
     worker.start()

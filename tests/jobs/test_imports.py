@@ -9,12 +9,12 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 import pytest
 from sqlalchemy import func, make_url, select, update
 
-from dynabench import app as application
-from dynabench.accounts.tables import Act
 from dynabench.collection import changes
 from dynabench.collection.fold_tables import ExampleChange
-from dynabench.jobs import Job
+from dynabench.kit.jobs import Job
+from dynabench.people.accounts.tables import Act
 from dynabench.rounds.tables import Context
+from dynabench.site import app as application
 from tests.conftest import KINDS
 from tests.jobs.conftest import FILES, ended, until, upload
 

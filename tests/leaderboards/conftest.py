@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets.tables import Dataset
-from dynabench.db import Database
-from dynabench.registry.tables import Submission
+from dynabench.kit.db import Database
 from dynabench.rounds import service
 from dynabench.tasks import shipped_tasks
 from tests import boards

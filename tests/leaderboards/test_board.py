@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import select
 
+from dynabench.benchmark.evaluations.measures import pack_replicates
+from dynabench.benchmark.evaluations.tables import Evaluation, Record, Score
 from dynabench.benchmark.reading import _cache
-from dynabench.db import now
-from dynabench.scoring.measures import pack_replicates
-from dynabench.scoring.tables import Evaluation, Record, Score
+from dynabench.kit.db import now
 from dynabench.stats.replicates import cost_replicates
 from tests.leaderboards.asking import BOARD, PAGE, board, ranks
 from tests.sheets import rows_of

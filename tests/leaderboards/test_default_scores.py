@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.benchmark import weights
+from dynabench.benchmark.evaluations.measures import REPLICATES, find_measure
+from dynabench.benchmark.leaderboards import drawings
+from dynabench.benchmark.leaderboards.matrix import Matrix, MatrixLine
 from dynabench.benchmark.ranking import rank_entrants
 from dynabench.benchmark.standings import ScoreCell, TaskBoard
 from dynabench.benchmark.weights import dataset_steps
-from dynabench.language import said
-from dynabench.leaderboards import drawings
-from dynabench.leaderboards.matrix import Matrix, MatrixLine
-from dynabench.scoring.measures import REPLICATES, find_measure
+from dynabench.kit.language import said
 from tests.boards import board_of, scored_dataset, submitted
 
 METRICS = tuple(map(find_measure, ("accuracy", "fairness", "throughput", "memory")))

@@ -6,11 +6,11 @@ import re
 import pytest
 from sqlalchemy import delete, select
 
+from dynabench.benchmark.evaluations import measures
+from dynabench.benchmark.evaluations.measures import Measure
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.reading import _cache
 from dynabench.datasets.tables import Dataset, Twin
-from dynabench.scoring import measures
-from dynabench.scoring.measures import Measure
-from dynabench.scoring.tables import Evaluation, Score
 from tests.leaderboards.asking import PAGE, board, ranks
 
 

@@ -8,10 +8,10 @@ import pytest
 import yaml
 from sqlalchemy import delete
 
-from dynabench.db import now
-from dynabench.leaderboards.ledger import people
-from dynabench.registry.tables import Submission
-from dynabench.scoring.tables import Evaluation, Record, Score
+from dynabench.benchmark.evaluations.tables import Evaluation, Record, Score
+from dynabench.benchmark.leaderboards.ledger import people
+from dynabench.benchmark.registry.tables import Submission
+from dynabench.kit.db import now
 
 BOARD = "/api/v1/tasks/sentiment/leaderboard"
 SNAPSHOTS, FORKS = "/api/v1/tasks/sentiment/snapshots", "/api/v1/tasks/sentiment/forks"

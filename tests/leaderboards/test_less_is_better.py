@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
+from dynabench.benchmark.evaluations.measures import REPLICATES, pack_replicates
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.data_measurements import model_scores
 from dynabench.datasets.tables import Dataset
-from dynabench.db import Database
-from dynabench.language import speaking
+from dynabench.kit.db import Database
+from dynabench.kit.language import speaking
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round, TaskVersion
-from dynabench.scoring.measures import REPLICATES, pack_replicates
-from dynabench.scoring.tables import Evaluation, Score
 from dynabench.tasks import shipped_tasks
 from tests import boards
 from tests.leaderboards.asking import PAGE, board, ranks

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from dynabench.db import now
-from dynabench.scoring.tables import Evaluation, Score
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
+from dynabench.kit.db import now
 from tests.leaderboards.asking import BOARD, PAGE, board
 
 

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from dynabench import errors
+from dynabench.kit import errors
 from dynabench.rounds import archives, service
 from dynabench.rounds.files import upload
 from tests.media import files

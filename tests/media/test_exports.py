@@ -6,10 +6,10 @@ import zipfile
 
 import pytest
 
-from dynabench import errors
 from dynabench.datasets import with_files
 from dynabench.datasets.imports import batches, direct
 from dynabench.datasets.imports import files as packed
+from dynabench.kit import errors
 from dynabench.media.store import MediaStore
 from dynabench.media.tables import Media, MediaUse
 from dynabench.rounds import service

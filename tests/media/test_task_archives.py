@@ -6,8 +6,8 @@ import json
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.archives import layout
-from dynabench.errors import Invalid
+from dynabench.datasets.archives import layout
+from dynabench.kit.errors import Invalid
 from dynabench.media.store import MediaStore
 from dynabench.media.tables import MediaUse
 from dynabench.rounds.tables import Task

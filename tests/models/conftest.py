@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from dynabench.errors import Problem
+from dynabench.kit.errors import Problem
 from dynabench.models.backends.handler import HandlerModel
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.host.app import create_app

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import archives
 from dynabench.models.sandbox.available import sandbox
 from dynabench.models.sandbox.box import Box

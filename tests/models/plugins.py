@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.plugins import on_path
 
 KIND = """\
-from dynabench.hooks import hookimpl
+from dynabench.kit.hooks import hookimpl
 from dynabench.models.kinds import REMOVALS, Kind
 
 @hookimpl

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.adapter import AdapterModel, Pool
 from dynabench.models.backends.pieces import CLS, SEP, encode
 from dynabench.models.catalog import BUILTIN

@@ -14,7 +14,7 @@ from safetensors.numpy import save
 from typer.testing import CliRunner
 
 from dynabench.cli import app
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import archives, spec
 from dynabench.models.catalog import BUILTIN
 from tests.models.handlers import doing, refused, write

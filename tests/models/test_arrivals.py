@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models import catalog
 from dynabench.models.backends import ngram
 from dynabench.models.client import Host

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models.host import threads
 from dynabench.models.host.batch_queue import HALF_LIFE, BatchQueue, Busy, Pace, size_class
 from dynabench.models.host.figures import Figures

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app
+from dynabench.kit.settings import get_settings
 from dynabench.models import kinds
 from dynabench.models.checking.trial import REMEDIES
-from dynabench.settings import get_settings
 from tests.models.contract.table import needs
 from tests.models.handlers import need_sandbox
 

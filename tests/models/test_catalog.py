@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from dynabench.errors import Invalid, NotFound
+from dynabench.kit.errors import Invalid, NotFound
+from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import catalog, encoder, spec
 from dynabench.models.host import wire
 from dynabench.models.training import recipes
-from dynabench.settings import Settings, get_settings
 
 NAMES = ["boolq-ngram", "digits-resnet", "hate-minilm", "hate-ngram", "ner-tagger", "nli-minilm", "nli-ngram"]
 NAMES += ["qa-extended-reader", "qa-minilm"]

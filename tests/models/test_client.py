@@ -6,7 +6,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models.client import PAUSE, TRIPS, Host
 
 from .conftest import served

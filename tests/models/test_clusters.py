@@ -6,18 +6,18 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
+from dynabench.benchmark.evaluations import child
 from dynabench.cli import app
 from dynabench.cli.evaluation import models as evaluation_models
+from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import clusters
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.host.serve import application
-from dynabench.scoring import child
-from dynabench.settings import Settings, get_settings
 from tests.plugins import none_installed, on_path
 
 COMMAND = "pip install 'dynabench-platform[ray]'"
 PLUGIN = """
-from dynabench.hooks import hookimpl
+from dynabench.kit.hooks import hookimpl
 
 @hookimpl
 def dynabench_clusters():

@@ -22,7 +22,7 @@ OTHER = dict.fromkeys(encoder.FILES, b"{}")
 ASK = """
 import json, sys
 sys.modules[sys.argv[1]] = None  # as if it were not installed
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models import encoder
 try:
     print(json.dumps({"folder": str(encoder.find(""))}))

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from dynabench.errors import Invalid, NotFound
+from dynabench.kit.errors import Invalid, NotFound
 from dynabench.models import catalog
 from dynabench.models.backends.ensemble import EnsembleModel
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 import yaml
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import agreement, catalog, encoder, exporting, kinds, spec
 from dynabench.models.backends import plain
 from dynabench.models.backends.graph import Graph

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.adapter import AdapterModel
 from dynabench.models.backends.extractor import ExtractorModel
 from dynabench.models.backends.pool import Pool

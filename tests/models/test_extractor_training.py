@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.training import extractor, questions, recipes, run
 

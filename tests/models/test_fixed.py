@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.training import fixed
 from dynabench.models.training.fixed import Chosen

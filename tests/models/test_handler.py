@@ -15,7 +15,7 @@ import pytest
 import yaml
 from safetensors.numpy import save_file
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import kinds, spec
 from dynabench.models.catalog import open_model
 from dynabench.models.client import Host

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.kit.process_memory import process_family
 from dynabench.models.sandbox import usage
 from tests.models.handlers import PAIR, doing, need_bubblewrap, write

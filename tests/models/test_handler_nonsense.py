@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models.sandbox.keeper import content
 from dynabench.models.sandbox.process import Ended
 from tests.models.handlers import PAIR, doing

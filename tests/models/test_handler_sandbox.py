@@ -11,11 +11,11 @@ from textwrap import dedent
 import pytest
 import yaml
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
+from dynabench.kit.settings import Settings, get_settings
 from dynabench.models.backends.handler import HandlerModel
 from dynabench.models.sandbox import available
 from dynabench.models.sandbox.docker import Docker
-from dynabench.settings import Settings, get_settings
 from tests.models.handlers import PAIR, doing, need_bubblewrap, write
 
 ROOT = Path(__file__).parents[2]
@@ -121,7 +121,7 @@ def test_an_ordinary_user_s_handlers_are_confined_as_well(tmp_path):
     from pathlib import Path
     from tests.models.handlers import PAIR, doing, write
     from dynabench.models.backends.handler import HandlerModel
-    from dynabench.errors import Unavailable
+    from dynabench.kit.errors import Unavailable
     import tempfile
     os.setgroups([]); os.setgid(12345); os.setuid(12345)
     body = '''

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
 from dynabench.models.host import watching

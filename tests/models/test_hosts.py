@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models.client import Host, State
 from dynabench.models.host import wire
 from dynabench.models.host.app import create_app

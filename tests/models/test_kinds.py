@@ -6,7 +6,7 @@ import sys
 import pytest
 import yaml
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, kinds, spec
 from tests.models.plugins import folder, installed
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, validity
 
 MODEL = catalog.open_model(catalog.BUILTIN / "translation-lexicon")

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.protocol import Attributable

@@ -8,6 +8,7 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import save_file
 
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, encoder, runtime
 from dynabench.models.backends import lora, passes, weights
 from dynabench.models.backends.adapter import AdapterModel
@@ -16,7 +17,6 @@ from dynabench.models.backends.network import Head, pad
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
-from dynabench.settings import get_settings
 from tests.evaluate import real
 
 pytestmark = [pytest.mark.slow, pytest.mark.models]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dynabench.errors import Invalid
 from dynabench.evaluate import load
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, validity
 from dynabench.models.backends import evidence, reader
 from dynabench.models.backends.extractor import Found

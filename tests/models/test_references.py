@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, kinds, references, spec
-from dynabench.settings import get_settings
 from dynabench.tasks import shipped_tasks
 from tests.models.contract.table import needs
 from tests.plugins import none_installed

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.attribution import removal
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.catalog import BUILTIN

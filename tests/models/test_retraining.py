@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import catalog, checking, spec
 from dynabench.models.training import mixing, seeds
 from dynabench.models.training.learning import Checkpoints, Course, Evaluation

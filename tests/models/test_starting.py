@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, kinds, samples, spec, starting, validity
 from dynabench.models.protocol import Card, Output
 from dynabench.models.starting import described, pretrained
 from dynabench.models.starting.cues import cues
-from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig, shipped_tasks
 from dynabench.tasks.fields import Text
 from dynabench.tasks.shipped import shipped_drawings

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models.host import threads
 from dynabench.models.host.streams import Streams
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import threading
 
-from dynabench import heartbeat
+from dynabench.kit import heartbeat
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.host.threads import Threads

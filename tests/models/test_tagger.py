@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid
 from dynabench.evaluate import load
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec, validity
 from dynabench.models.backends import tagger
 from dynabench.tasks import shipped_tasks

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.errors import Conflict, Invalid, NotFound
 from dynabench.intake.reader import read_objects
+from dynabench.kit.errors import Conflict, Invalid, NotFound
 from dynabench.models import catalog, spec
 from dynabench.models.training import calibration, recipes, rows, run, tweets
 

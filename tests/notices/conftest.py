@@ -15,11 +15,11 @@ from aiosmtpd.smtp import Envelope
 from aiosmtpd.smtp import Session as Conversation
 from sqlalchemy import select
 
-from dynabench.db import Database
-from dynabench.jobs import Job
-from dynabench.notices import calling, mailing
-from dynabench.notices.tables import Delivery, Mailing
-from dynabench.settings import Settings
+from dynabench.kit.db import Database
+from dynabench.kit.jobs import Job
+from dynabench.kit.settings import Settings
+from dynabench.people.notices import calling, mailing
+from dynabench.people.notices.tables import Delivery, Mailing
 
 
 @dataclass

@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Notice
-from dynabench.errors import NotFound
-from dynabench.jobs import Job
-from dynabench.notices import links, post, retrying, service
-from dynabench.notices.letters import one_line
-from dynabench.notices.tables import Mailing, Wish
+from dynabench.kit.errors import NotFound
+from dynabench.kit.jobs import Job
+from dynabench.people.accounts.tables import Notice
+from dynabench.people.notices import links, post, retrying, service
+from dynabench.people.notices.letters import one_line
+from dynabench.people.notices.tables import Mailing, Wish
 
 ADDRESS = "ada@example.org"
 

@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from dynabench.accounts.tables import Notice
-from dynabench.db import now
-from dynabench.jobs import Job
-from dynabench.notices import events, retrying, service, signing, webhooks
-from dynabench.notices.keeping import tidy
-from dynabench.notices.tables import Delivery, Hook, Try
+from dynabench.kit.db import now
+from dynabench.kit.jobs import Job
+from dynabench.people.accounts.tables import Notice
+from dynabench.people.notices import events, retrying, service, signing, webhooks
+from dynabench.people.notices.maintenance import tidy
+from dynabench.people.notices.tables import Delivery, Hook, Try
 from dynabench.rounds import service as rounds
 from dynabench.tasks import shipped_tasks
 

@@ -11,7 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from dynabench.notices import post
+from dynabench.people.notices import post
 from tests.jobs.conftest import until, worker
 from tests.notices.conftest import Inbox, free_port
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid
-from dynabench.outgoing import AllowedHosts, OutgoingClient, Refused, Unreached, check_address
-from dynabench.outgoing.addresses import is_public
+from dynabench.kit.errors import Invalid
+from dynabench.kit.outgoing import AllowedHosts, OutgoingClient, Refused, Unreached, check_address
+from dynabench.kit.outgoing.addresses import is_public
 
 NONE = AllowedHosts()
 

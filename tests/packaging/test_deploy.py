@@ -9,7 +9,7 @@ import yaml
 from typer.testing import CliRunner
 
 from dynabench.cli import COMMANDS
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 from tests.packaging.dockerfile import read_stages
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -91,7 +91,7 @@ def test_the_image_installs_torch_with_what_it_needs():
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_the_image_s_own_lines_make_an_environment_that_imports(image):
-    modules = "torch, dynabench.app, dynabench_ray.application, ray.serve"
+    modules = "torch, dynabench.site.app, dynabench_ray.application, ray.serve"
     subprocess.run([image.programs / "python", "-I", "-c", f"import {modules}"], check=True, timeout=300)
 
 

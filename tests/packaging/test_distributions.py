@@ -13,7 +13,7 @@ import pytest
 
 from dynabench import __version__
 from dynabench.cli import COMMANDS
-from dynabench.distributions import EXTRAS, LIBRARY, PLATFORM, PLUGINS, WEIGHTS, explain_missing, install_command
+from dynabench.kit.distributions import EXTRAS, LIBRARY, PLATFORM, PLUGINS, WEIGHTS, explain_missing, install_command
 from scripts.lock import closure
 from tests.packaging.conftest import Environment
 

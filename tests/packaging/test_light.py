@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dynabench import __version__
-from dynabench.distributions import PLATFORM, install_command
+from dynabench.kit.distributions import PLATFORM, install_command
 from tests.packaging.conftest import Environment
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def test_it_brings_few_packages(light):
 
 
 def test_it_has_our_import_package_and_no_file_of_the_platform(light):
-    code = "import dynabench.evaluate, importlib.util as u; print(dynabench.__version__, u.find_spec('dynabench.app'))"
+    code = "import dynabench.evaluate, importlib.util as u; print(dynabench.__version__, u.find_spec('dynabench.site'))"
     assert run(light.programs / "python", "-I", "-c", code).strip() == f"{__version__} None"
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
+from dynabench.kit import errors
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import RULES, Action
 from dynabench.people.roles import TaskRole
 

@@ -18,10 +18,10 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import select, update
 
-from dynabench import errors
-from dynabench.collection import hiding
+from dynabench.collection import hidden_examples
 from dynabench.collection.tables import VerdictEvent
-from dynabench.db import Database, now
+from dynabench.kit import errors
+from dynabench.kit.db import Database, now
 from dynabench.stats.verdict import verdict
 from dynabench.validation import places
 from dynabench.validation.tables import Reservation, Validation
@@ -82,7 +82,7 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.examples)
     @rule(example=which, hidden=st.booleans(), owner=st.integers(0, 1))
     def hide_or_restore(self, example, hidden, owner):
-        act = hiding.hide if hidden else hiding.restore
+        act = hidden_examples.hide if hidden else hidden_examples.restore
         self.world.db.write(act, self.owners[owner], self._pick(example), "because")
 
     @invariant()

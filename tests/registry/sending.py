@@ -2,9 +2,9 @@
 
 from sqlalchemy import update
 
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets.stored import Stored
-from dynabench.db import now
-from dynabench.registry.tables import Submission
+from dynabench.kit.db import now
 
 SENT = "/api/v1/tasks/nli/submissions"
 HUB = {"kind": "hub", "name": "mine", "hub": "owner/name"}

@@ -7,8 +7,8 @@ import time
 import pytest
 from sqlalchemy import select
 
-from dynabench import demo
-from dynabench.registry.tables import Submission
+from dynabench.benchmark.registry.tables import Submission
+from dynabench.operations import demo
 from dynabench.rounds import service as rounds
 from dynabench.tasks.shipped import shipped_selections
 from tests.jobs.conftest import Worker, until
@@ -138,7 +138,7 @@ def test_a_task_that_could_not_be_added_with_its_data_is_added_when_it_is_tried_
 
 
 def test_the_platform_enters_its_baselines_once_for_each_version_of_the_pool(database, settings, owner, ada):
-    from dynabench.registry import baselines
+    from dynabench.benchmark.registry import baselines
 
     demo.add_selection(database, settings, SHIPPED)
     taken = Submission(task_id="nli", kind="hub", name="data-selection-whole-pool", person_id=ada.id)

@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import select
 
+from dynabench.benchmark.registry import predictions
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets.tables import DatasetVersion
+from dynabench.kit.settings import get_settings
 from dynabench.models import archives, catalog, spec
 from dynabench.models.sandbox.available import sandbox
-from dynabench.registry import predictions
-from dynabench.registry.tables import Submission
-from dynabench.settings import get_settings
 from tests.jobs.conftest import Worker, until
 from tests.kept import dataset
 from tests.models.handlers import doing, write

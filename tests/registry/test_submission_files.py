@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import select
 
+from dynabench.benchmark.evaluations.tables import Evaluation
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.client import ApiError, Client
-from dynabench.registry.tables import Submission
-from dynabench.scoring.tables import Evaluation
 from tests.api.hostile import HOSTILE
 from tests.kept import dataset
 from tests.registry.sending import SENT, empty_zip, packed, pairs, ready, send

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from dynabench import jobs
-from dynabench.accounts.tables import Person
-from dynabench.db import now
+from dynabench.benchmark.registry import submissions
+from dynabench.benchmark.registry.tables import ModelListing, Submission
+from dynabench.kit import jobs
+from dynabench.kit.db import now
 from dynabench.models import catalog
-from dynabench.registry import submissions
-from dynabench.registry.tables import ModelListing, Submission
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.tasks import shipped_tasks

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from dynabench import jobs
+from dynabench.benchmark.registry import targets
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.cli import app
+from dynabench.kit import jobs
 from dynabench.models import catalog
-from dynabench.registry import targets
-from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, Target, Task, TaskVersion
 from tests.cli.test_dataset import here

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
+from dynabench.benchmark.registry import training_sets
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
-from dynabench.registry import training_sets
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.shipped import shipped_selections
 

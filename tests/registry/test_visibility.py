@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from dynabench.accounts.tables import Act, Person
+from dynabench.people.accounts.tables import Act, Person
 from tests.registry.conftest import PAIR
 
 MODELS = "/api/v1/models"

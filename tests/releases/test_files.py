@@ -6,13 +6,13 @@ import random
 
 import pytest
 
+from dynabench.benchmark.releases import manifest, planning, release_files, release_steps, service
 from dynabench.collection import seed_queries, seeds
 from dynabench.collection.tables import Example
 from dynabench.datasets import exports, scopes, stored
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.jobs import Job
-from dynabench.releases import manifest, planning, release_files, release_steps, service
+from dynabench.kit.jobs import Job
 from dynabench.rounds.tables import Round
 from dynabench.tasks.sections import ReleaseSettings as Rules
 from tests.datasets.world import written

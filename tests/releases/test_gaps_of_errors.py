@@ -8,14 +8,14 @@ from scipy.stats import fisher_exact
 from sqlalchemy import select
 from statsmodels.stats.multitest import multipletests
 
+from dynabench.benchmark.evaluations import row_scores
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
+from dynabench.benchmark.registry.tables import Submission
+from dynabench.benchmark.releases import gaps
+from dynabench.benchmark.releases.tables import Release
 from dynabench.datasets.tables import Dataset
-from dynabench.registry.tables import Submission
-from dynabench.releases import gaps
-from dynabench.releases.tables import Release
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round, TaskVersion
-from dynabench.scoring import row_scores
-from dynabench.scoring.tables import Evaluation, Score
 from dynabench.tasks import shipped_tasks
 from tests import boards
 

@@ -5,12 +5,12 @@ import shutil
 import orjson
 import pytest
 
+from dynabench.benchmark.releases import service, training_data
 from dynabench.cli import mixes
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
+from dynabench.kit.settings import get_settings
 from dynabench.models.training import mixing
 from dynabench.models.training.shapes import Shape
-from dynabench.releases import service, training_data
-from dynabench.settings import get_settings
 from tests.releases.world import collected, released, texts
 
 

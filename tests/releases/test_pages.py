@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from dynabench import errors, jobs
-from dynabench.registry.tables import Submission
-from dynabench.releases import durable, service, upload
+from dynabench.benchmark.evaluations.measures import REPLICATES, pack_replicates
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
+from dynabench.benchmark.registry.tables import Submission
+from dynabench.benchmark.releases import durable, service, upload
+from dynabench.kit import errors, jobs
 from dynabench.rounds import service as rounds
-from dynabench.scoring.measures import REPLICATES, pack_replicates
-from dynabench.scoring.tables import Evaluation, Score
 from tests.conftest import Browser
 from tests.releases.world import collected, released, texts
 

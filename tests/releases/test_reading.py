@@ -7,9 +7,9 @@ import pytest
 import yaml
 from huggingface_hub import DatasetCard
 
-from dynabench.archives import direct, layout
-from dynabench.errors import Invalid
-from dynabench.releases import release_import, service
+from dynabench.benchmark.releases import release_import, service
+from dynabench.datasets.archives import direct, layout
+from dynabench.kit.errors import Invalid
 from tests.archives.packing import alike, files, packed
 from tests.releases.world import collected, released
 

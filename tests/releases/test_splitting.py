@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.releases.checks import release_report
-from dynabench.releases.splitting import SPLITS, SplitItem, divide_items
+from dynabench.benchmark.releases.checks import release_report
+from dynabench.benchmark.releases.splitting import SPLITS, SplitItem, divide_items
 from dynabench.tasks.sections import ReleaseSettings
 from tests.releases.world import sentence
 

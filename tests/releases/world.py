@@ -4,12 +4,12 @@ import random
 from pathlib import Path
 from typing import Any
 
+from dynabench.benchmark.releases import release_steps, service
+from dynabench.benchmark.releases.tables import Release
 from dynabench.collection.tables import Example
-from dynabench.db import Database
-from dynabench.releases import release_steps, service
-from dynabench.releases.tables import Release
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.rounds.tables import Context, Round
-from dynabench.settings import Settings
 from tests.datasets.world import said, written
 from tests.validation.world import World
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.rounds import arms
 from dynabench.rounds.assigning import arm_of
 from dynabench.rounds.tables import Round

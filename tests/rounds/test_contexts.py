@@ -143,7 +143,7 @@ def test_people_who_ask_again_get_another_context(ada):
 
 
 def upload(database, monkeypatch, path, *options):
-    from dynabench.settings import Settings, get_settings
+    from dynabench.kit.settings import Settings, get_settings
 
     monkeypatch.setattr("dynabench.cli.operator.get_settings", lambda: Settings(database_url=database.url))
     get_settings.cache_clear()

@@ -1,7 +1,7 @@
 """Demo rounds are against one model, the strongest that comes for the task."""
 
-from dynabench.demo import strongest
 from dynabench.models import catalog
+from dynabench.operations.demo import strongest
 
 
 def test_no_demo_round_counts_what_fools_n_grams_where_a_stronger_model_comes():

@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.db import now
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.security import digest
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import invitations
 from dynabench.rounds.tables import Invitation
-from dynabench.security import digest
 from tests.collection import conftest as world
 from tests.rounds.inviting import accept, invite, make, role_of
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from dynabench.jobs import Job
-from dynabench.notices import post
+from dynabench.kit.jobs import Job
+from dynabench.people.notices import post
 from dynabench.people.roles import Role
 from dynabench.rounds import mailed, mailed_jobs
 from dynabench.rounds.tables import Invitation

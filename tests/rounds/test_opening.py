@@ -13,10 +13,11 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from dynabench import jobs
 from dynabench.cli import round as command
-from dynabench.db import now
-from dynabench.jobs import Job
+from dynabench.kit import jobs
+from dynabench.kit.db import now
+from dynabench.kit.jobs import Job
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, serving
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
@@ -25,7 +26,6 @@ from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import planning, queries, schedule, service
 from dynabench.rounds.plan import Plan
-from dynabench.settings import get_settings
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
 from tests.models.conftest import served

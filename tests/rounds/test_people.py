@@ -5,8 +5,8 @@ import threading
 import pytest
 from sqlalchemy import select
 
-from dynabench import errors
-from dynabench.accounts.tables import Act, Person
+from dynabench.kit import errors
+from dynabench.people.accounts.tables import Act, Person
 from dynabench.rounds import people, service
 from dynabench.tasks import shipped_tasks
 from tests.collection import conftest as world

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, text, update
 
-from dynabench import jobs
-from dynabench.db import now
-from dynabench.jobs import Job
+from dynabench.kit import jobs
+from dynabench.kit.db import now
+from dynabench.kit.jobs import Job
 from dynabench.rounds import arms as conditions
-from dynabench.rounds import keeping, planning, schedule, service
+from dynabench.rounds import maintenance, planning, schedule, service
 from dynabench.rounds.plan import Plan, parse
 from dynabench.rounds.tables import Context, Round
 from tests.collection.conftest import draw, send, written
@@ -234,22 +234,22 @@ def test_a_closing_that_failed_is_tried_again_ever_more_rarely(owner, database, 
     worker.start()
     until(lambda: jobs.given_up(database, settings, [job]))
     run(database, "DROP TRIGGER fails" + (" ON rounds" if database_kind == "postgres" else ""))
-    keeping.tidy(database, settings)
+    maintenance.tidy(database, settings)
     assert len(payloads(database)) == 1, "after ten hours, a moment ago is too recent"
     database.write(lambda session: session.execute(update(Job).values(sent_at=later(minutes=-70))))
     worker.end()
     worker.start()  # it looks at what is overdue first
     until(lambda: owner.get(f"{HERE}/1").json()["state"] == "closed")
-    keeping.tidy(database, settings)
+    maintenance.tidy(database, settings)
     assert len(payloads(database)) == 2
 
 
 def test_what_is_due_is_asked_for_once_and_what_is_not_due_never(owner, database, settings):
     at(database, 1, "closes_at", later(hours=1))
-    keeping.tidy(database, settings)
+    maintenance.tidy(database, settings)
     assert payloads(database) == []
     wanted = at(database, 1, "closes_at", later(seconds=-5))
-    keeping.tidy(database, settings)
-    keeping.tidy(database, settings)
+    maintenance.tidy(database, settings)
+    maintenance.tidy(database, settings)
     assert [payload for payload, _ in payloads(database)] == [wanted], "as after a restore without the job"
     assert database.write(schedule.turn, wanted) == "closed"

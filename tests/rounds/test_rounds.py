@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
-from dynabench.accounts.tables import Act
+from dynabench.people.accounts.tables import Act
 from dynabench.tasks import shipped_tasks
 from tests.collection.conftest import draw, send, written
 

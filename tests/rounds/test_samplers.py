@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings, strategies
 from sqlalchemy import event, insert, select, text, update
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Handout
-from dynabench.db import Database, now
+from dynabench.kit.db import Database, now
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import contexts, service
 from dynabench.rounds.samplers import samplers, weighted
 from dynabench.rounds.tables import Context, Round

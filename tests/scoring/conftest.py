@@ -8,19 +8,19 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench import jobs
-from dynabench.accounts.tables import Person
+from dynabench.benchmark.evaluations import costs, durable, evaluating, queueing
+from dynabench.benchmark.evaluations.tables import Evaluation
+from dynabench.benchmark.registry import submission_cards
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored, twin_jobs
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
-from dynabench.db import Database, now
+from dynabench.kit import jobs
+from dynabench.kit.db import Database, now
+from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import catalog
-from dynabench.registry import submission_cards
-from dynabench.registry.tables import Submission
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service
-from dynabench.scoring import costs, durable, evaluating, queueing
-from dynabench.scoring.tables import Evaluation
-from dynabench.settings import Settings, get_settings
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import Worker, until, worker
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dynabench.adversaries import template_suites
+from dynabench.benchmark.evaluations import row_scores
+from dynabench.benchmark.evaluations.answer_columns import AnswerColumns
+from dynabench.benchmark.evaluations.metric_columns import bind_metric
 from dynabench.datasets.stored import Stored
-from dynabench.scoring import row_scores
-from dynabench.scoring.answer_columns import AnswerColumns
-from dynabench.scoring.metric_columns import bind_metric
 from dynabench.tasks import shipped_tasks
 
 TASK = "/api/v1/tasks/sentiment"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dynabench.errors import Unavailable
-from dynabench.registry import predictions
-from dynabench.scoring.metric_columns import bind_metric, is_exact
+from dynabench.benchmark.evaluations.metric_columns import bind_metric, is_exact
+from dynabench.benchmark.registry import predictions
+from dynabench.kit.errors import Unavailable
 from dynabench.tasks import TaskConfig
 
 TYPES = {

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
 
-from dynabench.app import create_app
-from dynabench.db import Database, now
-from dynabench.scoring import records
-from dynabench.scoring.tables import Evaluation
+from dynabench.benchmark.evaluations import records
+from dynabench.benchmark.evaluations.tables import Evaluation
+from dynabench.kit.db import Database, now
+from dynabench.site.app import create_app
 from tests.conftest import Caller, register
 from tests.furnished import bare
 from tests.scoring.conftest import Place, run_evaluation, statements
@@ -97,7 +97,7 @@ def test_of_hidden_datasets_nothing_leaves_but_scores_of_the_whole(client, evalu
     admin = person("root")
 
     def fail(session):
-        from dynabench.accounts.tables import Person
+        from dynabench.people.accounts.tables import Person
 
         session.get_one(Person, admin.id).admin = True
         found = session.get_one(Evaluation, 3)
@@ -121,7 +121,7 @@ def test_of_hidden_datasets_nothing_leaves_but_scores_of_the_whole(client, evalu
 def test_private_and_anonymous_submissions(client, evaluated, database, sam, mia):
     def be(visibility):
         def write(session):
-            from dynabench.registry.tables import Submission
+            from dynabench.benchmark.registry.tables import Submission
 
             session.get_one(Submission, 1).visibility = visibility
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dynabench.benchmark.disclosure import Disclosure
-from dynabench.leaderboards.comparing import paired, significance
-from dynabench.scoring import costs, score_computation
-from dynabench.scoring.answer_columns import AnswerColumns
+from dynabench.benchmark.evaluations import costs, score_computation
+from dynabench.benchmark.evaluations.answer_columns import AnswerColumns
+from dynabench.benchmark.leaderboards.comparison import paired, significance
+from dynabench.people.disclosure import Disclosure
 from dynabench.tasks import shipped_tasks
 
 FIELDS = {shipped.config.id: shipped.config.answer[0] for shipped in shipped_tasks()}

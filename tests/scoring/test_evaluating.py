@@ -10,18 +10,18 @@ import pytest
 from sklearn.metrics import matthews_corrcoef
 from sqlalchemy import func, select
 
-from dynabench import jobs
-from dynabench.accounts.tables import Notice, Person
+from dynabench.benchmark.evaluations import queueing, records, row_scores, service
+from dynabench.benchmark.evaluations.measures import unpack_replicates
+from dynabench.benchmark.evaluations.tables import Evaluation, Record, Score, Shard
+from dynabench.benchmark.registry import predictions
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Twin
-from dynabench.db import now
+from dynabench.kit import jobs
+from dynabench.kit.db import now
 from dynabench.models import encoder
-from dynabench.registry import predictions
+from dynabench.people.accounts.tables import Notice, Person
 from dynabench.rounds import service as rounds
-from dynabench.scoring import queueing, records, row_scores, service
-from dynabench.scoring.measures import unpack_replicates
-from dynabench.scoring.tables import Evaluation, Record, Score, Shard
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
 from tests.leaderboards.asking import board, ranks

@@ -8,13 +8,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import create_engine, select, text, update
 
-from dynabench import jobs
-from dynabench.accounts.tables import Notice, Person
-from dynabench.db import now
-from dynabench.leaderboards import ledger
-from dynabench.registry import submissions
-from dynabench.scoring import keeping, service
-from dynabench.scoring.tables import Evaluation, Score, Shard
+from dynabench.benchmark.evaluations import maintenance, service
+from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
+from dynabench.benchmark.leaderboards import ledger
+from dynabench.benchmark.registry import submissions
+from dynabench.kit import jobs
+from dynabench.kit.db import now
+from dynabench.people.accounts.tables import Notice, Person
 from tests.jobs.conftest import until
 from tests.scoring.conftest import run_evaluation, statements
 from tests.scoring.test_evaluating import NGRAM, folder
@@ -108,7 +108,7 @@ def test_what_failed_for_a_cause_that_passes_is_tried_again_three_times(place, s
             found.state, found.code, found.ended_at = "failed", code, now() - timedelta(hours=hours)
 
         database.write(fail)
-        keeping.tidy(database, settings)
+        maintenance.tidy(database, settings)
         found = here.evaluation(1)
         assert (found.state == "queued") == (found.code == "")
         return found.attempt
@@ -125,5 +125,5 @@ def test_what_failed_by_the_model_itself_waits_for_a_person(place, settings, dat
     gone = now() - timedelta(days=3)
     failed = update(Evaluation).values(state="failed", code=code, ended_at=gone)
     database.write(lambda session: session.execute(failed))
-    keeping.tidy(database, settings)
+    maintenance.tidy(database, settings)
     assert (here.evaluation(1).state, here.evaluation(1).attempt) == ("failed", 1)

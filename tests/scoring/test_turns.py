@@ -6,16 +6,16 @@ import threading
 
 import pytest
 
-from dynabench import jobs, turns
-from dynabench.scoring import processor_load
-from dynabench.scoring.processor_load import ProcessorLoad
-from dynabench.turns import Turns
+from dynabench.benchmark.evaluations import processor_load
+from dynabench.benchmark.evaluations.processor_load import ProcessorLoad
+from dynabench.kit import compute_lock, jobs
+from dynabench.kit.compute_lock import Turns
 from tests.jobs.conftest import until
 
 
 def test_who_wants_to_be_alone_waits_for_a_long_job_and_others_are_not_kept_for_long(monkeypatch):
-    monkeypatch.setattr(turns, "PATIENCE", 0.2)
-    monkeypatch.setattr(turns, "EVERY", 0.05)
+    monkeypatch.setattr(compute_lock, "PATIENCE", 0.2)
+    monkeypatch.setattr(compute_lock, "EVERY", 0.05)
     here, ended, order = Turns(), threading.Event(), []
 
     def long_job():
@@ -44,10 +44,10 @@ def test_who_wants_to_be_alone_waits_for_a_long_job_and_others_are_not_kept_for_
 def test_jobs_that_compute_run_in_turn_with_what_is_measured(kind):
     assert kind in jobs.WORKFLOWS
     seen = []
-    run = jobs._in_turn(kind, lambda payload: seen.append(turns.TURNS._sharing) or payload)
+    run = jobs._in_turn(kind, lambda payload: seen.append(compute_lock.TURNS._sharing) or payload)
     assert run({"a": 1}) == {"a": 1}
     assert seen == [1]
-    assert turns.TURNS._sharing == 0
+    assert compute_lock.TURNS._sharing == 0
 
 
 def test_what_others_compute_is_told_apart_from_what_is_measured():

@@ -5,14 +5,14 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from dynabench.benchmark.evaluations import queueing
+from dynabench.benchmark.evaluations.tables import Record, Shard
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.cli import app
 from dynabench.datasets.tables import DatasetVersion
-from dynabench.db import Database
 from dynabench.evaluate import registry
-from dynabench.registry.tables import Submission
-from dynabench.scoring import queueing
-from dynabench.scoring.tables import Record, Shard
-from dynabench.settings import get_settings
+from dynabench.kit.db import Database
+from dynabench.kit.settings import get_settings
 from tests.furnished import bare
 from tests.scoring.conftest import Place, run_evaluation, statements
 

@@ -26,7 +26,7 @@ pathlib.Path(sys.argv[1]).touch()
 
 SUPERVISOR = """
 import os, pathlib, sys
-from dynabench import supervisor
+from dynabench.kit import supervisor
 class LoggedProcess(supervisor.Watched):
     def start(self):
         super().start()

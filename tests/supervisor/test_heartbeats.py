@@ -10,15 +10,15 @@ import time
 import pytest
 from structlog.testing import capture_logs
 
-from dynabench import heartbeat, jobs
-from dynabench.migrations import upgrade
-from dynabench.settings import Settings
-from dynabench.supervisor import FIRST_BEAT, SILENCE, Watched, end
+from dynabench.kit import heartbeat, jobs
+from dynabench.kit.settings import Settings
+from dynabench.kit.supervisor import FIRST_BEAT, SILENCE, Watched, end
+from dynabench.operations.migrations import upgrade
 from tests.supervisor.processes import PYTHON, SLEEPER, alive, until
 
 BEATING = """
 import pathlib, sys, time
-from dynabench import heartbeat
+from dynabench.kit import heartbeat
 heartbeat.EVERY = 0.05
 heartbeat.start()
 time.sleep(0.5)

@@ -15,14 +15,14 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.settings import Settings, process_addresses
+from dynabench.kit.supervisor import Watched, can_listen, end
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
 from dynabench.models.host.calls import BODY
 from dynabench.models.host.serve import host_processes
 from dynabench.models.host_connection import PATIENCE, PAUSE, SLOW
-from dynabench.settings import Settings, process_addresses
-from dynabench.supervisor import Watched, can_listen, end
 from tests.supervisor.processes import alive, free_port, until
 
 STATEMENT = {"statement": "A good film, on the whole."}

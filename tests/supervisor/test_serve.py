@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from benchmarks.running import free_port, platform, wait_for
 from dynabench.cli import app
-from dynabench.key_check import check_keys
-from dynabench.migrations import upgrade
-from dynabench.settings import Settings, get_settings
+from dynabench.kit.settings import Settings, get_settings
+from dynabench.operations.key_check import check_keys
+from dynabench.operations.migrations import upgrade
 from tests.supervisor.processes import until
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from dynabench.supervisor import LONGEST_PAUSE, PAUSE, Watched, answers, can_listen, end, somebody_listens
+from dynabench.kit.supervisor import LONGEST_PAUSE, PAUSE, Watched, answers, can_listen, end, somebody_listens
 from tests.supervisor.processes import PYTHON, SLEEPER, STUBBORN, alive, until
 
 

@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from dynabench.cli.serve import _webs
-from dynabench.settings import Settings
-from dynabench.supervisor import end
+from dynabench.kit.settings import Settings
+from dynabench.kit.supervisor import end
 from tests.supervisor.processes import alive, free_port, until
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.rounds import arms, resolving
 from dynabench.tasks import TaskConfig, shipped
 from dynabench.tasks.fields import Chat

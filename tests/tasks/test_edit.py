@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Comment, EditField, FieldError
 from tests.tasks.laws import drawn, posts, survives

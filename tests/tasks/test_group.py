@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig, group_values
 from dynabench.tasks.fields import FieldError, Group
 from tests.tasks.forms import posted

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig, shipped_tasks
 from dynabench.tasks.config_edits import with_id, with_values
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.tasks import TaskConfig, shipped_tasks
 
 [shipped] = [task for task in shipped_tasks() if task.config.id == "qa"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.tasks import TaskConfig, shipped_tasks
 
 SHIPPED = {task.config.id: task for task in shipped_tasks()}

@@ -3,7 +3,7 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.reading import read_config
 from dynabench.tasks.schema import config_schema

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from dynabench.accounts.tables import Person
+from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
 
 from .world import World

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
-from dynabench import errors
 from dynabench.collection.tables import Standing
-from dynabench.db import now
+from dynabench.kit import errors
+from dynabench.kit.db import now
 from dynabench.stats.verdict import verdict
 from dynabench.validation import places
 from dynabench.validation.tables import Reservation, Skip

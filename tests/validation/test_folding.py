@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import func, select
 
-from dynabench import errors
 from dynabench.collection import breakdowns, folding, search_index
 from dynabench.collection.fold_tables import Breakdown, ExampleChange, SearchPosting
 from dynabench.collection.terms import facet
-from dynabench.db import Database
+from dynabench.kit import errors
+from dynabench.kit.db import Database
 from dynabench.validation.rebuild import rebuild
 from dynabench.validation.reindex import reindex
 

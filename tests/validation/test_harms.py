@@ -5,8 +5,8 @@ import re
 import pytest
 from pydantic import ValidationError
 
-from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Prediction
+from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
 from dynabench.stats.rates import clustered_rate
 from dynabench.tasks import TaskConfig, harms

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
-from dynabench import errors
-from dynabench.db import Database
+from dynabench.kit import errors
+from dynabench.kit.db import Database
 from dynabench.validation import places
 from dynabench.validation.tables import Reservation
 

@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import select
 
+from dynabench.benchmark.leaderboards.matrix import in_the_loop
 from dynabench.collection import figures, target_figures
 from dynabench.collection.statistics import statistics
 from dynabench.collection.tables import Example
-from dynabench.leaderboards.matrix import in_the_loop
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import ErrorCounts, error_rates
 

@@ -6,10 +6,10 @@ import re
 import pytest
 from sqlalchemy import select, update
 
-from dynabench.accounts.tables import Person
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets.tables import Dataset
 from dynabench.models.client import Host
-from dynabench.registry.tables import Submission
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round, Target, TaskVersion
 from tests import boards
 from tests.collection.conftest import nli

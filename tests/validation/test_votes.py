@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from dynabench import errors
 from dynabench.collection.tables import Standing, VerdictEvent
-from dynabench.db import Database
+from dynabench.kit import errors
+from dynabench.kit.db import Database
 from dynabench.validation import service
 from dynabench.validation.service import Ballot
 

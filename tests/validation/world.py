@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import inspect, select
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Person
 from dynabench.collection import breakdowns, projections, search_index
 from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Standing, Tally
 from dynabench.collection.terms import facet
-from dynabench.db import Database, now
+from dynabench.kit.db import Database, now
+from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, Target, Task, TaskVersion

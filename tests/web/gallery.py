@@ -19,9 +19,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from dynabench import language
-from dynabench.security import HEADERS
-from dynabench.settings import Settings
+from dynabench.kit import language
+from dynabench.kit.security import HEADERS
+from dynabench.kit.settings import Settings
 from dynabench.web import render, static_files
 from scripts.programs import find
 from tests.web.pages import PAGES

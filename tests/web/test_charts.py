@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import vl_convert
 
-from dynabench.language import said
+from dynabench.kit.language import said
 from dynabench.stats.rates import UNKNOWN, wilson
 from dynabench.web import charts, plots
 

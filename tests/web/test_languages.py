@@ -11,11 +11,11 @@ import pytest
 from markupsafe import Markup
 from pydantic import BaseModel
 
-from dynabench import language, refusals
-from dynabench.cards import library
-from dynabench.errors import Invalid
-from dynabench.language import _, ngettext
+from dynabench.kit import language, refusals
+from dynabench.kit.errors import Invalid
+from dynabench.kit.language import _, ngettext
 from dynabench.models import check_words
+from dynabench.site.cards import library
 from dynabench.tasks import TaskConfig, dialects
 from dynabench.web import filters
 from dynabench.web.environment import environment
@@ -114,7 +114,7 @@ def unread():
 @pytest.mark.usefixtures("unread")
 @pytest.mark.parametrize("name", PAGES)
 def test_every_text_of_a_page_is_in_the_catalogues(name, monkeypatch):
-    for place in ("dynabench.language", "dynabench.web.languages"):
+    for place in ("dynabench.kit.language", "dynabench.web.languages"):
         monkeypatch.setattr(f"{place}.catalogue", lambda _: Bracketed())
     with language.speaking("es"):
         assert sorted(set(forgotten(name))) == []

@@ -31,8 +31,8 @@ from dynabench.adversaries.protocol import (
     is_wrong,
     judge_proposals,
 )
-from dynabench.errors import Invalid
 from dynabench.intake.reader import read_objects
+from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import Output
 
 Kind = Literal["MFT", "INV", "DIR"]

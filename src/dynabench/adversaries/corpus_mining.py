@@ -15,7 +15,7 @@ import yaml
 
 from dynabench.adversaries.protocol import Context, Target
 from dynabench.adversaries.reports import AttackFinding, AttackReport
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import Inputs, Output
 from dynabench.stats import minhash
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from dynabench.adversaries.perturbations import find_transformations, generator, names_on_axis
 from dynabench.adversaries.protocol import Context
-from dynabench.errors import Invalid
 from dynabench.intake.reader import read_objects
+from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import Card
 
 UNCHANGED_FIELDS = frozenset("uid id input_id label answer answers tag tags".split())

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeGuard, get_args, runtime_checkabl
 
 from dynabench.adversaries.protocol import Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
 from dynabench.adversaries.search.similarity import cosines
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.served.written import of_fields
 from dynabench.models.protocol import Card, Output
 

@@ -15,7 +15,7 @@ from typing import Any
 from dynabench.adversaries.protocol import Adversary, Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
 from dynabench.adversaries.remote_task import Json, ProgramHandout, RemoteTask, RoundTargets, program_facts
 from dynabench.client import ApiError
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 
 @dataclass

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, cast
 
-from dynabench import plugins
 from dynabench.adversaries.protocol import Adversary
-from dynabench.errors import Invalid, NotFound
+from dynabench.kit import plugins
+from dynabench.kit.errors import Invalid, NotFound
 
 SHIPPED_ADVERSARIES: Mapping[str, str] = {
     "language-model": "dynabench.adversaries.language_model:LanguageModel",

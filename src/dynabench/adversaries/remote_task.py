@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from dynabench.adversaries.protocol import Candidate, Context
 from dynabench.client import ApiError, Client
-from dynabench.errors import Conflict
+from dynabench.kit.errors import Conflict
 from dynabench.models.protocol import Inputs, Output
 from dynabench.models.words import first_words
 

@@ -1,6 +1,6 @@
 """Reports of other programs: plug-ins read what they found, and what is not taken with the reason.
 
-A plug-in adds readers by the hook `dynabench_report_readers` (`dynabench.hooks`).
+A plug-in adds readers by the hook `dynabench_report_readers` (`dynabench.kit.hooks`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from dynabench import plugins
-from dynabench.distributions import ATTACK_REPORTS, PLATFORM, install_command
-from dynabench.errors import Invalid, NotFound
+from dynabench.kit import plugins
+from dynabench.kit.distributions import ATTACK_REPORTS, PLATFORM, install_command
+from dynabench.kit.errors import Invalid, NotFound
 
 NO_READER = (
     "Reports of other programs are read by a plug-in that is not installed: "

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dynabench.adversaries.search import grammar
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 
 Kind = Literal["date", "money", "percent", "count", "name", "phrase"]
 KINDS: tuple[Kind, ...] = ("date", "money", "percent", "count", "name", "phrase")

@@ -16,7 +16,7 @@ from dynabench.adversaries.language_model import LanguageModel, parse_fields
 from dynabench.adversaries.protocol import Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
 from dynabench.adversaries.synthetic_answers import PassageAnswer, find_answers
 from dynabench.adversaries.synthetic_questions import contains_answer, make_question
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog
 from dynabench.models.protocol import Model, Output
 from dynabench.tasks.answer_words import answer_words, texts_of, word_f1

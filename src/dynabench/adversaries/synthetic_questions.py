@@ -14,7 +14,7 @@ from typing import Literal
 from dynabench.adversaries.perturbations import person_names
 from dynabench.adversaries.search import grammar
 from dynabench.adversaries.synthetic_answers import AUXILIARIES, YEAR, PassageAnswer, Token
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 
 POINTING = frozenset(
     "this these those that such it he she they we i you his her its their here there one when if".split()

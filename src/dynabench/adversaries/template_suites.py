@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 ITEMS_PER_PHENOMENON = 36
 """Items of a phenomenon, by default."""

@@ -6,13 +6,13 @@ from typing import Any
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import load_only
 
-from dynabench.accounts.tables import Person
+from dynabench.benchmark.evaluations.queries import OPEN_STATES, SCORED_STATES
+from dynabench.benchmark.evaluations.tables import Evaluation, Record, Score
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
-from dynabench.db import PACKED
-from dynabench.registry.tables import Submission
+from dynabench.kit.db import PACKED
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
-from dynabench.scoring.queries import OPEN_STATES, SCORED_STATES
-from dynabench.scoring.tables import Evaluation, Record, Score
 
 
 def datasets(task: str) -> Select[Dataset, DatasetVersion, int | None]:

@@ -12,11 +12,11 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.benchmark.disclosure import may_answer
+from dynabench.benchmark.evaluations.measures import Measure
 from dynabench.benchmark.standings import Entrant, FloatArray, ScoredDataset, TaskBoard
 from dynabench.benchmark.weights import BoardWeights
-from dynabench.language import _
-from dynabench.scoring.measures import Measure
+from dynabench.kit.language import _
+from dynabench.people.disclosure import may_answer
 from dynabench.stats.averages import dataset_shares
 from dynabench.stats.dynascore import dynascore, exchange_rates, guarded_dynascore, guarded_exchange_rates
 from dynabench.stats.ranks import RankInterval, rank_intervals

@@ -11,15 +11,15 @@ import numpy as np
 from sqlalchemy import Pool
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Person
 from dynabench.benchmark import queries
-from dynabench.benchmark.disclosure import Disclosure, label_without_name
+from dynabench.benchmark.evaluations.measures import REPLICATES, Measure, find_measure
+from dynabench.benchmark.evaluations.score_ladder import NO_SCORES, score_sources
+from dynabench.benchmark.registry.tables import Submission, SubmissionState
 from dynabench.benchmark.standings import Entrant, Pending, ScoreCell, ScoredDataset, Standings, TaskBoard
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.registry.tables import Submission, SubmissionState
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure, label_without_name
 from dynabench.rounds import service as rounds
-from dynabench.scoring.measures import REPLICATES, Measure, find_measure
-from dynabench.scoring.score_ladder import NO_SCORES, score_sources
 from dynabench.tasks import TaskConfig
 
 TASKS = 8  # whose standings are kept in memory: 20 MB each with 100 models, 5 metrics and 10 datasets

@@ -14,11 +14,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench import errors
-from dynabench.benchmark.disclosure import Disclosure, is_anonymous
-from dynabench.language import _
-from dynabench.scoring.measures import Measure, Replicates
-from dynabench.scoring.score_ladder import NO_SCORES
+from dynabench.benchmark.evaluations.measures import Measure, Replicates
+from dynabench.benchmark.evaluations.score_ladder import NO_SCORES
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.disclosure import Disclosure, is_anonymous
 from dynabench.tasks import TaskConfig
 
 T = TypeVar("T")

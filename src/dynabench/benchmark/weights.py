@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from dynabench import errors
 from dynabench.benchmark.standings import TaskBoard
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.stats.rates import FEW_ROWS
 
 STEPS = 5

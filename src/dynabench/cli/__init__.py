@@ -13,8 +13,8 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from dynabench import __version__
-from dynabench.distributions import explain_missing
-from dynabench.errors import Problem
+from dynabench.kit.distributions import explain_missing
+from dynabench.kit.errors import Problem
 
 # name -> (where its `typer.Typer` is, what `dynabench --help` says)
 COMMANDS: dict[str, tuple[str, str]] = {

@@ -15,7 +15,7 @@ from rich.table import Table
 from dynabench.adversaries import attacks, input_files, registry
 from dynabench.adversaries.protocol import Budget
 from dynabench.cli.operator import say
-from dynabench.errors import Invalid, Problem
+from dynabench.kit.errors import Invalid, Problem
 from dynabench.models import catalog
 
 

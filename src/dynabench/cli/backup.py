@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from dynabench.cli.operator import AsJson, bar, refusals, say
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 app = typer.Typer(help="Back up the database, all files and the keys to one file.")
 
@@ -17,7 +17,7 @@ def backup(
     as_json: AsJson = False,
 ) -> None:
     """Back up the database, all files and the keys to one file, while the platform runs."""
-    from dynabench.backups.backup import make_backup
+    from dynabench.operations.backups.backup import make_backup
 
     with refusals(), bar("Backing up", as_json) as progress:
         made = make_backup(get_settings(), target, progress)

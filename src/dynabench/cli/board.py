@@ -15,10 +15,10 @@ app = typer.Typer(help="Boards in the form of Papers with Code; results that oth
 @app.command()
 def export(task: str) -> None:
     """Write TASK's public board as Papers-with-Code JSON to standard output."""
+    from dynabench.benchmark.leaderboards import exchange
     from dynabench.benchmark.ranking import rank_entrants
     from dynabench.benchmark.reading import read_board
     from dynabench.benchmark.weights import defaults
-    from dynabench.leaderboards import exchange
     from dynabench.rounds import service as rounds
 
     def read(session: Session) -> Any:
@@ -38,7 +38,7 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Bring the results in FILE to TASK, as reported elsewhere: listed, never ranked."""
-    from dynabench.leaderboards import reports
+    from dynabench.benchmark.leaderboards import reports
 
     def write(session: Session) -> dict[str, Any]:
         made = reports.add(session, None, task, file.read_bytes(), source)
@@ -54,7 +54,7 @@ def import_(
 @app.command("imports")
 def imports(task: str, as_json: AsJson = False) -> None:
     """List the imports of TASK."""
-    from dynabench.leaderboards import reports
+    from dynabench.benchmark.leaderboards import reports
 
     def read(session: Session) -> list[dict[str, Any]]:
         return [
@@ -72,7 +72,7 @@ def remove(
     task: str, id: int, undo: Annotated[bool, typer.Option(help="Bring it back.")] = False, as_json: AsJson = False
 ) -> None:
     """Take import ID of TASK back."""
-    from dynabench.leaderboards import reports
+    from dynabench.benchmark.leaderboards import reports
 
     with database() as db:
         db.write(reports.remove, None, task, id, not undo)

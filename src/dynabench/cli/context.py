@@ -37,8 +37,8 @@ def upload(
     import shutil
     import tempfile
 
+    from dynabench.kit.settings import get_settings
     from dynabench.rounds import archives, files
-    from dynabench.settings import get_settings
 
     quiet = Console(stderr=True, quiet=as_json)
     with (

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from dynabench.cli.operator import AsJson, database, say, table
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 app = typer.Typer()
 

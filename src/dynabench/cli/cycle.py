@@ -11,11 +11,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from dynabench.cli.operator import AsJson, database, say
 from dynabench.cli.round import until_served
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.cycle.schemas import TurnOut
-    from dynabench.db import Database
+    from dynabench.kit.db import Database
 
 app = typer.Typer(help="Turn the cycle: release, train, promote, open the next round.")
 PATIENCE = 15.0

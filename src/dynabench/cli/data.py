@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from dynabench.cli.operator import AsJson, database, say
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.intake.bad_rows import BadRow
@@ -79,7 +79,7 @@ def _files(source: str, place: Path, config: str, split: str, revision: str) -> 
 
 
 def _file(path: Path) -> Path:
-    from dynabench import errors
+    from dynabench.kit import errors
 
     if not path.is_file():
         raise errors.Invalid({"source": f"There is no file or folder {path}; a dataset of the hub is hub:ID."})

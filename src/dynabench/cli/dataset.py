@@ -8,7 +8,7 @@ import typer
 from sqlalchemy.orm import Session
 
 from dynabench.cli.operator import AsJson, database, say
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.datasets.stored import Written
@@ -32,10 +32,10 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Make dataset NAME of TASK from SOURCE, or a new version of it. Refused rows are named on stderr."""
-    from dynabench import errors
     from dynabench.datasets.intake import building
     from dynabench.datasets.intake.layout import Layout
     from dynabench.intake import sources
+    from dynabench.kit import errors
     from dynabench.rounds import service as rounds
 
     chosen = Layout.parse(layout.read_text(encoding="utf-8")) if layout else None
@@ -86,8 +86,8 @@ def list_(task: Annotated[str, typer.Argument(help="Empty for all.")] = "", as_j
 @app.command()
 def show(task: str, name: str, as_json: AsJson = False) -> None:
     """Show a dataset with its versions and slices."""
-    from dynabench import errors
     from dynabench.datasets import library_queries
+    from dynabench.kit import errors
 
     with database() as db:
         found = db.read(lambda s: [(d.title, [(v.number, v.state, v.rows, v.digest, v.slices) for v in
@@ -108,10 +108,10 @@ def rows(
     form: Annotated[str, typer.Option("--format", help="jsonl, csv or parquet.")] = "jsonl",
 ) -> None:
     """Write the rows of a public dataset to standard output."""
-    from dynabench import errors
-    from dynabench.benchmark.disclosure import Disclosure
     from dynabench.datasets import library_files, library_queries
     from dynabench.datasets.tables import DatasetVersion
+    from dynabench.kit import errors
+    from dynabench.people.disclosure import Disclosure
 
     if form not in library_files.FORMATS:
         raise errors.Invalid({"format": f"Choose one of {', '.join(library_files.FORMATS)}."})

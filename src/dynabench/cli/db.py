@@ -12,9 +12,9 @@ import typer
 from sqlalchemy import make_url
 
 from dynabench.cli.operator import AsJson, bar, database, say
-from dynabench.db import Database
-from dynabench.errors import Conflict, Problem
-from dynabench.settings import get_settings
+from dynabench.kit.db import Database
+from dynabench.kit.errors import Conflict, Problem
+from dynabench.kit.settings import get_settings
 
 app = typer.Typer(help="Upgrade, check and rebuild the database.", no_args_is_help=True)
 
@@ -22,7 +22,7 @@ app = typer.Typer(help="Upgrade, check and rebuild the database.", no_args_is_he
 @app.command()
 def upgrade(as_json: AsJson = False) -> None:
     """Bring the database to the version that the code needs, in one transaction."""
-    from dynabench import migrations
+    from dynabench.operations import migrations
 
     version = migrations.upgrade(get_settings())
     say(as_json, {"version": version}, f"The database is at version {version}.")
@@ -36,7 +36,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Say whether the database's version, tables and (on SQLite) pages are as they should be; else exit with 1."""
-    from dynabench import migrations
+    from dynabench.operations import migrations
 
     with database(any_version=True) as db:
         problems = []
@@ -56,7 +56,7 @@ def check(
 
 
 def _wrong_files(db: Database, as_json: bool) -> list[str]:
-    from dynabench.backups.file_check import check_files
+    from dynabench.operations.backups.file_check import check_files
 
     with bar("Checking files", as_json) as progress:
         return db.read(check_files, get_settings(), progress)
@@ -65,7 +65,7 @@ def _wrong_files(db: Database, as_json: bool) -> list[str]:
 @app.command()
 def rebuild(as_json: AsJson = False) -> None:
     """Make anew what follows from the ledger: standings, tallies, breakdowns, the search index, lost scores of rows."""
-    from dynabench.scoring.score_computation import restore_row_scores
+    from dynabench.benchmark.evaluations.score_computation import restore_row_scores
     from dynabench.validation.rebuild import rebuild_all
 
     with database() as db, bar("Rebuilding", as_json) as progress:
@@ -80,7 +80,7 @@ def rebuild(as_json: AsJson = False) -> None:
 @app.command("accept-secret")
 def accept_secret(as_json: AsJson = False) -> None:
     """Take the secret of these settings for the platform's from now on: all pseudonyms change with it."""
-    from dynabench import key_check
+    from dynabench.operations import key_check
 
     with database(any_secret=True) as db:
         db.write(key_check.accept_secret, get_settings())

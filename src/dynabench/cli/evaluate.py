@@ -168,9 +168,9 @@ def verify_record(
 @app.command("new-key")
 def new_key(as_json: AsJson = False) -> None:
     """Sign records with a new key from now on. Earlier public keys stay listed, so that earlier records still hold."""
+    from dynabench.benchmark.evaluations import records
     from dynabench.cli.operator import database
-    from dynabench.scoring import records
-    from dynabench.settings import get_settings
+    from dynabench.kit.settings import get_settings
 
     with database() as db:
         key = db.read(records.renew_key, get_settings())

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from dynabench.cli.operator import database
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.datasets.exports import Pages
@@ -37,9 +37,9 @@ def export(
     import json
     from dataclasses import replace
 
-    from dynabench import errors
     from dynabench.datasets import exports, scopes
     from dynabench.datasets.formats import FORMATS, gzipped
+    from dynabench.kit import errors
     from dynabench.media.store import MediaStore
 
     gc.disable()  # a tenth of the time went into looking for circles, of which an export makes none

@@ -32,8 +32,8 @@ def host(
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "warning",
 ) -> None:
     """Serve every model found, by the Open Inference Protocol v2, until told to stop."""
+    from dynabench.kit.settings import get_settings
     from dynabench.models.host.serve import serve, serve_processes
-    from dynabench.settings import get_settings
 
     settings = get_settings()
     url = url or settings.own_host_address

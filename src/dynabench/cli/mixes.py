@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dynabench import errors
+from dynabench.benchmark.releases import manifest, training_data
+from dynabench.benchmark.releases.training_data import TrainableRelease
+from dynabench.kit import errors
+from dynabench.kit.settings import get_settings
 from dynabench.models.training import recipes, shapes
 from dynabench.models.training.mixing import Mix, Part, Rows
 from dynabench.models.training.shapes import Shape
-from dynabench.releases import manifest, training_data
-from dynabench.releases.training_data import TrainableRelease
-from dynabench.settings import get_settings
 from dynabench.tasks import shipped
 
 _ROUND = re.compile(r"release:([a-z0-9-]+)/(\d+)")
@@ -28,7 +28,7 @@ class Sources:
         """The release that is named; None for anything else."""
         if named not in self._read:
             if found := _ROUND.fullmatch(named):
-                from dynabench.db import Database
+                from dynabench.kit.db import Database
 
                 db = Database(get_settings().url)
                 try:
@@ -95,7 +95,7 @@ def mix(task: str, on: Sequence[str], dev: Sequence[str], test: Sequence[str], d
 
 def _here(task: str) -> list[TrainableRelease]:
     """The releases of the task in this deployment, if there is one."""
-    from dynabench.db import Database
+    from dynabench.kit.db import Database
 
     settings = get_settings()
     if not settings.database_url and not Path(settings.url.removeprefix("sqlite:///")).is_file():

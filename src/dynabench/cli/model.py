@@ -14,7 +14,7 @@ from dynabench.cli.models.hub import bring
 from dynabench.cli.models.kinds import kinds
 from dynabench.cli.models.new import new
 from dynabench.cli.models.pack import pack
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import explained
 
 app = typer.Typer(help="Start models, check them, list them, ask them, measure them.", no_args_is_help=True)

@@ -55,7 +55,7 @@ def import_config(
 
 
 def _text(file: Path) -> str:
-    from dynabench import errors
+    from dynabench.kit import errors
 
     with file.open("rb") as opened:
         content = opened.read(MOST)

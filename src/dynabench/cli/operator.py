@@ -11,9 +11,9 @@ from rich.progress import Progress
 from rich.table import Table
 from sqlalchemy import inspect
 
-from dynabench import errors
-from dynabench.db import Database
-from dynabench.settings import get_settings
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.settings import get_settings
 
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
@@ -55,7 +55,7 @@ def database(any_version: bool = False, any_secret: bool = False) -> Iterator[Da
 
 def _current(db: Database) -> None:
     """Refuse a database that nobody has brought up to date: often it is not the one that is meant."""
-    from dynabench import migrations
+    from dynabench.operations import migrations
 
     found, newest = migrations.version(db), migrations.newest()
     if found == newest or (not found and inspect(db.engine).has_table("people")):
@@ -69,7 +69,7 @@ def _current(db: Database) -> None:
 
 
 def _check_home(db: Database) -> None:
-    from dynabench import key_check
+    from dynabench.operations import key_check
 
     settings = get_settings()
     key_check.check_restored(settings)

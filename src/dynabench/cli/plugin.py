@@ -20,7 +20,7 @@ def plugin() -> None:
 @app.command("list")
 def list_plugins(as_json: AsJson = False) -> None:
     """Every plug-in of an installed package with what it brings, then what went wrong with one."""
-    from dynabench import plugins
+    from dynabench.kit import plugins
 
     brought = _brought()
     rows: list[dict[str, Any]] = [
@@ -43,10 +43,10 @@ def list_plugins(as_json: AsJson = False) -> None:
 
 def _brought() -> dict[str, dict[str, list[str]]]:
     """By plug-in and hook the names of what it brings; asks all that read hooks."""
-    from dynabench import plugins
     from dynabench.adversaries import perturbations, reports
     from dynabench.adversaries import registry as adversary_registry
     from dynabench.evaluate import registry
+    from dynabench.kit import plugins
     from dynabench.models import clusters, endpoint_protocols, kinds
     from dynabench.tasks import dialects, fields, rules
 

@@ -25,7 +25,7 @@ Options = Annotated[
 
 def pairs(given: list[str] | None) -> dict[str, str]:
     """What an option gave as NAME=VALUE."""
-    from dynabench.errors import Invalid
+    from dynabench.kit.errors import Invalid
 
     made = {}
     for each in given or ():
@@ -51,7 +51,7 @@ def options(given: list[str] | None) -> dict[str, Any]:
 
 def allowed(token: str, dry: bool) -> None:
     """Whoever proposes has a token: said before any query is spent."""
-    from dynabench.errors import Unauthenticated
+    from dynabench.kit.errors import Unauthenticated
 
     if not token and not dry:
         raise Unauthenticated(

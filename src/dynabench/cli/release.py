@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dynabench.cli.operator import AsJson, bar, database, say
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.releases.checks import ReleaseReport
+    from dynabench.benchmark.releases.checks import ReleaseReport
 
 app = typer.Typer()
 Number = Annotated[int, typer.Option("--round", min=1, help="Number of the round.")]
@@ -35,9 +35,9 @@ def release(
 
     A round that is released already is not released again: its files are copied.
     """
-    from dynabench.releases import planning, release_steps, service
-    from dynabench.releases.tables import ReleaseState
-    from dynabench.releases.upload import upload_release as push_to
+    from dynabench.benchmark.releases import planning, release_steps, service
+    from dynabench.benchmark.releases.tables import ReleaseState
+    from dynabench.benchmark.releases.upload import upload_release as push_to
 
     settings = get_settings()
     with database() as db:
@@ -74,9 +74,9 @@ def push(
     as_json: AsJson = False,
 ) -> None:
     """Put the released round of TASK where others find it."""
-    from dynabench import errors
-    from dynabench.releases import service
-    from dynabench.releases.tables import ReleaseState
+    from dynabench.benchmark.releases import service
+    from dynabench.benchmark.releases.tables import ReleaseState
+    from dynabench.kit import errors
 
     settings = get_settings()
     with database() as db:
@@ -97,8 +97,8 @@ def bring(
     """Make a task with its released round of a release; its files are checked first."""
     import tempfile
 
-    from dynabench.archives import direct
-    from dynabench.releases import release_import
+    from dynabench.benchmark.releases import release_import
+    from dynabench.datasets.archives import direct
 
     with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
         archive = Path(place) / "archive.zip"
@@ -110,7 +110,7 @@ def bring(
 
 
 def _rules(text: str) -> dict[str, Any]:
-    from dynabench import errors
+    from dynabench.kit import errors
 
     try:
         found = json.loads(text or "{}")
@@ -122,7 +122,7 @@ def _rules(text: str) -> dict[str, Any]:
 
 
 def _push(settings: Any, folder: Path, to: str, token: str, as_json: bool) -> str:
-    from dynabench.releases.upload import upload_release as push_to
+    from dynabench.benchmark.releases.upload import upload_release as push_to
 
     with bar(f"To {to}", as_json) as told:
         return push_to(settings, folder, to, token, told)

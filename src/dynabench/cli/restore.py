@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from dynabench.cli.operator import AsJson, bar, refusals, say
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 app = typer.Typer(help="Restore a backup into an empty place.")
 
@@ -17,7 +17,7 @@ def restore(
     as_json: AsJson = False,
 ) -> None:
     """Restore a backup into the home folder and the database of the settings, which must be empty."""
-    from dynabench.backups.restore import restore_backup
+    from dynabench.operations.backups.restore import restore_backup
 
     settings = get_settings()
     with refusals(), bar("Restoring", as_json) as progress:

@@ -10,7 +10,7 @@ import typer
 
 from dynabench.cli import release, round_plan
 from dynabench.cli.operator import AsJson, database, say, table
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.models.protocol import Card
@@ -40,7 +40,7 @@ async def _cards() -> list["Card"]:
 
 def _arms(text: str) -> list[Any]:
     """The arms that an option holds, or the file that it names after an `@`."""
-    from dynabench import errors
+    from dynabench.kit import errors
 
     try:
         found = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text or "[]")
@@ -92,7 +92,7 @@ def open_round(
     """Open a round of TASK against fixed targets."""
     from sqlalchemy.orm import Session
 
-    from dynabench.rounds import asked, resolving, schemas, service, views
+    from dynabench.rounds import required_models, resolving, schemas, service, views
 
     def make(session: Session) -> schemas.RoundOut:
         drafted = service.draft_round(session, None, task, cards, ensemble, conditions, assign, judge)
@@ -102,7 +102,7 @@ def open_round(
         config, served = db.read(service.newest_config, task), asyncio.run(_cards())
         conditions = resolving.arms(config, _arms(arms), served)
         cards, judge = resolving.targets(config, target, served), resolving.judge(config, served)
-        until_served(asked.models_named(cards, conditions, judge))
+        until_served(required_models.models_named(cards, conditions, judge))
         made = db.write(make)
     say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is open against {', '.join(target)}.")
 

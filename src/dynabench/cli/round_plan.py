@@ -15,7 +15,7 @@ Number = Annotated[int, typer.Argument(help="Number of the round.")]
 
 def _document(text: str) -> dict[str, Any]:
     """The plan that an option holds, or the file that it names after an `@`."""
-    from dynabench import errors
+    from dynabench.kit import errors
 
     try:
         found = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from dynabench.settings import Settings, get_settings
+from dynabench.kit.settings import Settings, get_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dynabench.supervisor import Watched
+    from dynabench.kit.supervisor import Watched
 
 app = typer.Typer(help="Run the whole platform on this machine.")
 WORKER_PATIENCE = 60.0
@@ -45,7 +45,7 @@ def serve(
         os.environ["DYNABENCH_PORT"] = str(port)
     if demo:
         os.environ["DYNABENCH_DEMO"] = "true"
-    from dynabench.supervisor import Watched, answers, end, watch
+    from dynabench.kit.supervisor import Watched, answers, end, watch
 
     settings = get_settings()
     if settings.demo:
@@ -75,10 +75,10 @@ def serve(
 
 def _preparation() -> "Callable[[Settings], None]":
     """The function that sets the demo up; its code is loaded while the web process loads its own."""
-    from dynabench import heap
+    from dynabench.kit import malloc
 
-    with heap.unswept():
-        from dynabench.demo import prepare
+    with malloc.unswept():
+        from dynabench.operations.demo import prepare
     return prepare
 
 
@@ -103,7 +103,7 @@ def _prepare(prepare: "Callable[[Settings], None]", settings: Settings, started:
 def _webs(settings: Settings, count: int) -> "list[Watched]":
     """The web processes. Several accept on one socket, which stays open here while any of them is away, and tell how
     they are on one of their own each."""
-    from dynabench.supervisor import Watched, answers, listen
+    from dynabench.kit.supervisor import Watched, answers, listen
 
     command = [sys.executable, "-m", "dynabench", "web"]
     if count == 1:
@@ -132,7 +132,7 @@ def _hosts(settings: Settings) -> "list[Watched]":
 def _check_demo(settings: Settings) -> None:
     """End the command, before anything is started, where the models that the demo's rounds are opened against, or the
     libraries that run them, are not installed."""
-    from dynabench.distributions import PLATFORM, install_command
+    from dynabench.kit.distributions import PLATFORM, install_command
     from dynabench.models import catalog
 
     needed = ["sklearn", *([] if settings.host_url else ["torch", "transformers"])]
@@ -145,7 +145,7 @@ def _check_demo(settings: Settings) -> None:
 
 def _check_addresses(settings: Settings) -> None:
     """End the command, before anything is started, where the port is taken or the folder is served already."""
-    from dynabench.supervisor import can_listen, somebody_listens
+    from dynabench.kit.supervisor import can_listen, somebody_listens
 
     port = settings.port
     try:

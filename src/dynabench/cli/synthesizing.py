@@ -38,7 +38,7 @@ def synthesize(
     from dynabench.adversaries.attacks import LocalTarget
     from dynabench.adversaries.protocol import Budget
     from dynabench.adversaries.synthetic_qa import Judge, SyntheticQa
-    from dynabench.errors import Invalid
+    from dynabench.kit.errors import Invalid
 
     with refusals(), ExitStack() as stack:
         target = Judge.open(judge[0])
@@ -75,8 +75,8 @@ def _tell(as_json: bool, made: "Tally", given: int, fooled: int, target: str) ->
 def _contexts(passages: Path, field: str) -> "list[Context]":
     """The passages of a file, each once, called by their `uid`, else by their line."""
     from dynabench.adversaries.protocol import Context
-    from dynabench.errors import Invalid
     from dynabench.intake.reader import read_objects
+    from dynabench.kit.errors import Invalid
 
     found = dict[str, Context]()
     for number, row in read_objects(passages):

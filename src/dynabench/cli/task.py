@@ -8,7 +8,7 @@ import typer
 
 from dynabench.cli import older
 from dynabench.cli.operator import AsJson, bar, database, say, table
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 app = typer.Typer(help="Create and list tasks.", no_args_is_help=True)
 app.command("import")(older.import_config)
@@ -23,7 +23,7 @@ def create(
     """Create the task that FILE describes, or give the one of that id a new version."""
     from sqlalchemy.orm import Session
 
-    from dynabench import errors
+    from dynabench.kit import errors
     from dynabench.people.roles import TaskRole
     from dynabench.rounds import service
     from dynabench.tasks import dialects
@@ -117,7 +117,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write the whole task as one archive: config versions, rounds, contexts, seeds, examples with their votes."""
-    from dynabench.archives import direct
+    from dynabench.datasets.archives import direct
 
     with bar(f"Archive of {task}", as_json) as tell, database() as db, output.open("wb") as file:
         made = direct.export(db, get_settings(), task, file, tell, examples=examples)
@@ -135,7 +135,7 @@ def import_archive(
     as_json: AsJson = False,
 ) -> None:
     """Make a task of an archive under another id. Exit status 1 where the task refused a row."""
-    from dynabench.archives import direct
+    from dynabench.datasets.archives import direct
 
     with bar(f"Task {id}", as_json) as tell, database() as db:
         total, read = file.stat().st_size, 0
@@ -162,7 +162,7 @@ def clone(
     as_json: AsJson = False,
 ) -> None:
     """Make another task with the newest config, the contexts and the seeds of TASK."""
-    from dynabench.archives import direct
+    from dynabench.datasets.archives import direct
 
     with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
         path = Path(place) / "clone.zip"

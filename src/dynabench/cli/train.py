@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 if TYPE_CHECKING:
     from dynabench.models.spec import Spec
@@ -153,7 +153,7 @@ class _Mixed:
 
 def _base(named: str) -> str:
     """A folder or hub id as it is; of an installed model its folder."""
-    from dynabench.errors import NotFound
+    from dynabench.kit.errors import NotFound
     from dynabench.models import catalog
 
     if not named or "/" in named or Path(named).is_dir():

@@ -15,7 +15,7 @@ def list_people(as_json: AsJson = False) -> None:
     from sqlalchemy import select
     from sqlalchemy.orm import Session
 
-    from dynabench.accounts import service
+    from dynabench.people.accounts import service
     from dynabench.people.roles import Role
 
     def rows(session: Session) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def promote(
     """Make somebody an administrator, or the owner, moderator or expert of tasks."""
     from sqlalchemy.orm import Session
 
-    from dynabench.accounts import service
+    from dynabench.people.accounts import service
     from dynabench.people.roles import TaskRole
     from dynabench.rounds.service import set_role
 

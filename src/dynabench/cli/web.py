@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dynabench.settings import Settings, get_settings
+from dynabench.kit.settings import Settings, get_settings
 
 if TYPE_CHECKING:
     import uvicorn
@@ -24,12 +24,12 @@ def web(
     health: Annotated[str, typer.Option(help="A socket file to answer on besides.", hidden=True)] = "",
 ) -> None:
     """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
-    from dynabench import connections, heap, heartbeat
+    from dynabench.kit import connection_limits, heartbeat, malloc
 
     heartbeat.start()
-    connections.allow_open_files()
-    heap.one_arena()
-    with heap.unswept():
+    connection_limits.allow_open_files()
+    malloc.one_arena()
+    with malloc.unswept():
         server = _server(get_settings())
     server.run(sockets=_sockets(fd, health) if fd >= 0 else None)
 
@@ -37,9 +37,9 @@ def web(
 def _server(settings: Settings) -> "uvicorn.Server":
     import uvicorn
 
-    from dynabench import logs
-    from dynabench.key_check import check_keys
-    from dynabench.migrations import upgrade
+    from dynabench.kit import logs
+    from dynabench.operations.key_check import check_keys
+    from dynabench.operations.migrations import upgrade
 
     logs.configure(settings.log_format)
     upgrade(settings)
@@ -51,8 +51,8 @@ def config(settings: Settings) -> "uvicorn.Config":
     """How the application is served."""
     import uvicorn
 
-    from dynabench.app import create_app
-    from dynabench.connections import Connection
+    from dynabench.kit.connection_limits import Connection
+    from dynabench.site.app import create_app
 
     return uvicorn.Config(
         create_app(settings),

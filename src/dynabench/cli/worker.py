@@ -7,7 +7,7 @@ import threading
 
 import typer
 
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 app = typer.Typer(help="Run durable jobs: imports, sweeps.")
 
@@ -15,12 +15,12 @@ app = typer.Typer(help="Run durable jobs: imports, sweeps.")
 @app.callback(invoke_without_command=True)
 def worker() -> None:
     """Run durable jobs until told to stop; a job that was running when a worker died is resumed."""
-    from dynabench import heap, heartbeat, logs
-    from dynabench.jobs import work
-    from dynabench.key_check import check_keys
+    from dynabench.kit import heartbeat, logs, malloc
+    from dynabench.kit.jobs import work
+    from dynabench.operations.key_check import check_keys
 
     heartbeat.start()
-    heap.one_arena()
+    malloc.one_arena()
     logs.configure(get_settings().log_format)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -34,8 +34,8 @@ def worker() -> None:
 
 def _outdated() -> None:
     """Have scores made anew whose metric has changed since the worker ran last."""
-    from dynabench.db import Database
-    from dynabench.scoring import queueing
+    from dynabench.benchmark.evaluations import queueing
+    from dynabench.kit.db import Database
 
     database = Database(get_settings().url)
     database.write(queueing.queue_outdated_metrics)

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Member, Viewer, needs
-from dynabench.collection import announcing
+from dynabench.collection import announcements
 from dynabench.collection.schemas import Strict
-from dynabench.db import Database
+from dynabench.kit.db import Database
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.auth import Member, Viewer, needs
 from dynabench.rounds import service
 from dynabench.rounds.owner_tables import Announcement
-from dynabench.security import RowId
 
 router = APIRouter()
 
@@ -20,7 +20,7 @@ router = APIRouter()
 class AnnouncementIn(Strict):
     """Something to announce."""
 
-    text: str = Field(max_length=announcing.LONGEST, description="Markdown.")
+    text: str = Field(max_length=announcements.LONGEST, description="Markdown.")
     until: date = Field(description="The last day (UTC) on which it is shown.")
     tell: bool = Field(False, description="Everybody who takes part gets a notice too.")
 
@@ -48,7 +48,7 @@ def _out(of: Announcement) -> AnnouncementOut:
 async def announced(request: Request, viewer: Viewer, task: str) -> None:
     """A dependency of the task's pages: what its owners announce to whoever looks."""
     db: Database = request.app.state.db
-    request.state.announcements = await db.aread(announcing.shown, viewer, task)
+    request.state.announcements = await db.aread(announcements.shown, viewer, task)
 
 
 @router.get("/tasks/{task}/announcements")
@@ -57,7 +57,7 @@ async def list_announcements(request: Request, task: str, person: Member) -> Ann
 
     def read(session: Session) -> AnnouncementList:
         service.task(session, task)
-        return AnnouncementList(items=[_out(each) for each in announcing.shown(session, person, task)])
+        return AnnouncementList(items=[_out(each) for each in announcements.shown(session, person, task)])
 
     db: Database = request.app.state.db
     return await db.aread(read)
@@ -68,7 +68,7 @@ async def list_announcements(request: Request, task: str, person: Member) -> Ann
 async def announce(request: Request, task: str, body: AnnouncementIn, person: Member) -> AnnouncementOut:
     """Announce something to those who take part (owners)."""
     db: Database = request.app.state.db
-    return _out(await db.awrite(announcing.announce, person, task, body.text, body.until, body.tell))
+    return _out(await db.awrite(announcements.announce, person, task, body.text, body.until, body.tell))
 
 
 @router.delete("/tasks/{task}/announcements/{id}", status_code=204)
@@ -76,11 +76,11 @@ async def announce(request: Request, task: str, body: AnnouncementIn, person: Me
 async def end_announcement(request: Request, task: str, id: RowId, person: Member) -> None:
     """Show it no more (owners)."""
     db: Database = request.app.state.db
-    await db.awrite(announcing.end, person, task, id)
+    await db.awrite(announcements.end, person, task, id)
 
 
 @router.post("/tasks/{task}/announcements/{id}/seen", status_code=204)
 async def dismiss_announcement(request: Request, task: str, id: RowId, person: Member) -> None:
     """You want to see it no more."""
     db: Database = request.app.state.db
-    await db.awrite(announcing.dismiss, person, task, id)
+    await db.awrite(announcements.dismiss, person, task, id)

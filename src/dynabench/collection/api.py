@@ -6,18 +6,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request
 from sqlalchemy.orm import Session
 
-from dynabench import errors, security
-from dynabench.accounts.auth import Member, Viewer, needs, scope
-from dynabench.accounts.tables import Person
 from dynabench.collection import (
     announcement_api,
     attributions,
     boards,
     figure_schemas,
     figures_api,
-    hiding,
+    hidden_examples,
     judgements,
-    links,
+    link_parameters,
     loop,
     media_api,
     queries,
@@ -29,9 +26,12 @@ from dynabench.collection import (
 from dynabench.collection.assisting import api as assisting_api
 from dynabench.collection.chat import api as chat_api
 from dynabench.collection.drawing import api as drawing_api
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors, security
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
 from dynabench.models.client import Host
+from dynabench.people.accounts.auth import Member, Viewer, needs, scope
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import contexts, people
 from dynabench.rounds import service as rounds
@@ -119,7 +119,7 @@ async def list_links(
 ) -> schemas.LinkPage:
     """What the link told by which the author of each example came, such as a crowd worker's number (owners)."""
     db: Database = request.app.state.db
-    return await db.aread(links.page, person, task, n, after, limit)
+    return await db.aread(link_parameters.page, person, task, n, after, limit)
 
 
 @router.get("/examples/{id}")
@@ -174,7 +174,7 @@ async def hide(
     request: Request, id: security.RowId, person: Member, body: schemas.HidingIn | None = None
 ) -> schemas.HidingOut:
     """Hide an example from everybody but its author (owners, moderators); it counts no more. Twice changes nothing."""
-    await request.app.state.db.awrite(hiding.hide, person, id, body.reason if body else "")
+    await request.app.state.db.awrite(hidden_examples.hide, person, id, body.reason if body else "")
     return schemas.HidingOut(id=id, hidden=True)
 
 
@@ -184,7 +184,7 @@ async def restore(
     request: Request, id: security.RowId, person: Member, body: schemas.HidingIn | None = None
 ) -> schemas.HidingOut:
     """Show a hidden example again (owners, moderators); twice changes nothing."""
-    await request.app.state.db.awrite(hiding.restore, person, id, body.reason if body else "")
+    await request.app.state.db.awrite(hidden_examples.restore, person, id, body.reason if body else "")
     return schemas.HidingOut(id=id, hidden=False)
 
 

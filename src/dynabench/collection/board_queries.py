@@ -6,13 +6,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, case, func, select, text, true, tuple_
 from sqlalchemy.orm import selectinload
 
-from dynabench.accounts.tables import Person
-from dynabench.benchmark import disclosure
 from dynabench.collection.tables import (
     Example,
     Standing,
     Tally,
 )
+from dynabench.people import disclosure
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 
 Arms = Sequence[tuple[int, str]]

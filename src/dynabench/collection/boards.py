@@ -6,12 +6,12 @@ from itertools import takewhile
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection import board_queries
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import wilson

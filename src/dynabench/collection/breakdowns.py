@@ -22,8 +22,8 @@ from dynabench.collection import changes
 from dynabench.collection.changes import CONTROL, COUNTS, kind_of
 from dynabench.collection.fold_tables import Breakdown, ExampleChange
 from dynabench.collection.tables import Example, Standing, Tally
-from dynabench.db import PACKED
-from dynabench.language import _
+from dynabench.kit.db import PACKED
+from dynabench.kit.language import _
 from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict
 

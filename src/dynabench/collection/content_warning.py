@@ -9,9 +9,9 @@ from fastapi import APIRouter, Form, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench import security
-from dynabench.accounts.auth import Viewer
-from dynabench.accounts.pages import safe_next
+from dynabench.kit import security
+from dynabench.people.accounts.auth import Viewer
+from dynabench.people.accounts.pages import safe_next
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig
 from dynabench.web import render

@@ -7,19 +7,19 @@ from typing import Any, cast
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.collection import partaking, participants, statements
+from dynabench.collection import eligibility, participants, statements
 from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drawing.sending import Drawn
-from dynabench.collection.place import Place
+from dynabench.collection.example_scope import Place
 from dynabench.collection.program_schemas import ProgramIn
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.media import service as media
 from dynabench.media.store import media_digests
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.roles import TaskRole
 from dynabench.rounds import arms, people
@@ -112,8 +112,8 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if collects:
         people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
         if given.plan:
-            partaking.admit_to(session, person, task_id, given.id, given.plan, given.role)
-            partaking.admit_program(given.plan, body.program)
+            eligibility.admit_to(session, person, task_id, given.id, given.plan, given.role)
+            eligibility.admit_program(given.plan, body.program)
     else:
         people.require_seat(session, person, task_id)
     request = body.digest(task_id)
@@ -123,7 +123,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if not collects or given.context_id is None or given.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
     if given.plan:
-        partaking.refuse_spent(session, person.id, given.id, given.plan)
+        eligibility.refuse_spent(session, person.id, given.id, given.plan)
     new = replace(_written(session, person, task_id, body, given), key=key, request=request)
     refuse_repetition(known, new)
     return new
@@ -192,7 +192,7 @@ def _sandbox(session: Session, person: Person | None, task_id: str, body: Exampl
     if body.made_from is not None:
         raise errors.Invalid({"made_from": _("The sandbox stores nothing, so leave this out.")})
     current = rounds.open_round_of(session, task_id)
-    partaking.admit(session, person, current, sandbox=True)
+    eligibility.admit(session, person, current, sandbox=True)
     config = rounds.config_of(session, current.version_id)
     if config.chat is not None or config.drawing is not None:
         raise errors.Conflict(_("Nobody converses and nothing is drawn in the sandbox. Log in and write live."))

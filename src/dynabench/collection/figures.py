@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection import breakdowns, statistics, target_figures
 from dynabench.collection.breakdowns import Rows
 from dynabench.collection.changes import CONTROL, COUNTS, SOURCES
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import ErrorCounts, ErrorRates, error_rates
 from dynabench.stats.rates import clustered_rate

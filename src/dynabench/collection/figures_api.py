@@ -5,10 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.auth import Member, Viewer, needs
-from dynabench.accounts.tables import Person
-from dynabench.collection import arm_figures, boards, calibration, figures, partaking, programs
+from dynabench.collection import arm_figures, boards, calibration, eligibility, figures, programs
 from dynabench.collection.arm_schemas import ArmFiguresOut, ArmsOut, AssistanceOut, CalibrationOut
 from dynabench.collection.assisting import figures as assistance
 from dynabench.collection.figure_schemas import (
@@ -23,8 +20,11 @@ from dynabench.collection.figure_schemas import (
 )
 from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.program_schemas import ProgramsOut
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Member, Viewer, needs
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
@@ -64,9 +64,9 @@ async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) 
         views.visible_round(session, viewer, task, n)
         of = rounds.round_of(session, task, n)
         goals = [
-            GoalOut(name=each.name, wanted=each.wanted, reached=each.reached) for each in partaking.goals(session, of)
+            GoalOut(name=each.name, wanted=each.wanted, reached=each.reached) for each in eligibility.goals(session, of)
         ]
-        quota = partaking.quota(session, viewer.id, of.id, parse(of.plan)) if viewer else None
+        quota = eligibility.quota(session, viewer.id, of.id, parse(of.plan)) if viewer else None
         left = LeftOut(left=quota.left, for_good=quota.for_good, resets_at=quota.resets) if quota else None
         return RoundProgressOut(goals=goals, mine=left)
 

@@ -6,7 +6,7 @@ Projections like the others: `dynabench.validation.rebuild` and `reindex` make t
 from sqlalchemy import ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.db import Base, Key
+from dynabench.kit.db import Base, Key
 
 
 class ExampleChange(Base):

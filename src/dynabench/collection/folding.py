@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns, changes, search_index
 from dynabench.collection.fold_tables import ExampleChange
-from dynabench.db import Database
+from dynabench.kit.db import Database
 
 log = logging.getLogger(__name__)
 BATCH = 1024

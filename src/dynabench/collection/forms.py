@@ -5,9 +5,9 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
-from dynabench import errors
 from dynabench.collection.schemas import ExampleIn
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.tasks import TaskConfig
 
 

@@ -5,11 +5,11 @@ from typing import cast
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection import projections, queries, service
 from dynabench.collection.tables import Example, Judgement, Standing
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled

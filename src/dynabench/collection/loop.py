@@ -4,13 +4,13 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, service, starts, targets
+from dynabench.collection import drafts, handouts, service, targets
 from dynabench.collection.drafts import Draft
+from dynabench.collection.handouts import Offer
 from dynabench.collection.schemas import ExampleIn, HandoutOut, OutcomeOut
-from dynabench.collection.starts import Offer
-from dynabench.db import Database
+from dynabench.kit.db import Database
 from dynabench.models.client import Host
+from dynabench.people.accounts.tables import Person
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ async def hand_out(
     task_id: str,
     *,
     but: int = 0,
-    link: Mapping[str, str] = starts.NO_LINK,
+    link: Mapping[str, str] = handouts.NO_LINK,
 ) -> HandoutOut:
     """Another context with an arm, a goal and a start; None as `person` is a visitor, who has context `but` now.
 
@@ -37,7 +37,7 @@ async def hand_out(
     A seed comes with what the round's targets say of it: `Unavailable` where one has yet to be asked and is silent.
     """
     run = db.awrite if person else db.aread
-    return await _complete(db, host, await run(starts.hand_out, person, task_id, random.Random(), but, link))
+    return await _complete(db, host, await run(handouts.hand_out, person, task_id, random.Random(), but, link))
 
 
 async def current(
@@ -48,17 +48,17 @@ async def current(
     *,
     context_id: int = 0,
     handout_id: int = 0,
-    link: Mapping[str, str] = starts.NO_LINK,
+    link: Mapping[str, str] = handouts.NO_LINK,
 ) -> HandoutOut | None:
     """What somebody was given last in the open round (of a context, or the very handout, where named), if anything, and
     if they came by no other `link` since."""
-    offer = await db.aread(starts.current, person, task_id, context_id=context_id, handout_id=handout_id, link=link)
+    offer = await db.aread(handouts.current, person, task_id, context_id=context_id, handout_id=handout_id, link=link)
     return await _complete(db, host, offer) if offer else None
 
 
 async def perturb(db: Database, host: Host, person: Person, example_id: int, task_id: str = "") -> HandoutOut:
     """One's own example (of this task, where named) again, to be edited minimally so that its answer flips."""
-    offer = await db.awrite(starts.perturb, person, example_id, random.Random(), task_id)
+    offer = await db.awrite(handouts.perturb, person, example_id, random.Random(), task_id)
     return await _complete(db, host, offer)
 
 
@@ -67,8 +67,8 @@ async def _complete(db: Database, host: Host, offer: Offer) -> HandoutOut:
     if not offer.missing or offer.inputs is None:
         return offer.given
     answers = await targets.gather(host, offer.missing, offer.inputs)  # nothing is held while models think
-    await db.awrite(starts.keep, offer.seed_id, answers)
-    return starts.told(offer, answers)
+    await db.awrite(handouts.keep, offer.seed_id, answers)
+    return handouts.told(offer, answers)
 
 
 async def play(db: Database, host: Host, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Told:

@@ -8,18 +8,18 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
-from dynabench import errors, security
-from dynabench.accounts.auth import Member
-from dynabench.accounts.tables import Person
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors, security
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media.facts import size_text
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.uploads import RAW
-from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field, Group, MediaField
 

@@ -8,12 +8,12 @@ from fastapi import Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
 
-from dynabench import errors, security
-from dynabench.accounts.tables import Person
 from dynabench.collection import drafts, media_api
 from dynabench.collection.schemas import ExampleIn
-from dynabench.language import _
+from dynabench.kit import errors, security
+from dynabench.kit.language import _
 from dynabench.media import service as media
+from dynabench.people.accounts.tables import Person
 from dynabench.tasks import TaskConfig
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from typing import Any
 from sqlalchemy import ColumnElement, Executable, Select, select, update
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection import search, search_index, terms
 from dynabench.collection.note_tables import BulkAct, Label, Note
 from dynabench.collection.tables import Example
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.collection import board_queries, boards, breakdowns, programs, starts, target_figures
+from dynabench.collection import board_queries, boards, breakdowns, handouts, programs, target_figures
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
@@ -137,7 +137,7 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
             round_queries.any_context(task)
         ) is None:
             continue
-        given = starts.hand_out(session, None, task, random.Random()).given
+        given = handouts.hand_out(session, None, task, random.Random()).given
         placeholder = config.public()["input"][0].get("placeholder", "")
         return {"task": task, "config": config, "context_id": given.id, "placeholder": placeholder}
     return None

@@ -12,10 +12,7 @@ from fastapi import APIRouter, Depends, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member, Viewer
-from dynabench.accounts.tables import Person
-from dynabench.collection import bench, content_warning, forms, judgements, loop, media_forms, public, service
+from dynabench.collection import content_warning, create_page, forms, judgements, loop, media_forms, public, service
 from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
 from dynabench.collection.assisting import pages as assisting_pages
@@ -24,10 +21,13 @@ from dynabench.collection.chat import pages as chat_pages
 from dynabench.collection.drawing import pages as drawing_pages
 from dynabench.collection.forms import Posted
 from dynabench.collection.tables import Example
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.auth import Member, Viewer
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.security import RowId
 from dynabench.tasks import TaskConfig
 from dynabench.web import refresh, render
 from dynabench.web.pages import wants_fragment
@@ -68,7 +68,7 @@ async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = Fa
     if warning := await content_warning.warn(request, task):
         return warning
     sandbox = sandbox or viewer is None
-    return render(request, "collection/create.html", **await bench.shown(request, viewer, task, sandbox))
+    return render(request, "collection/create.html", **await create_page.shown(request, viewer, task, sandbox))
 
 
 @router.post("/tasks/{task}/context", name="another_context")
@@ -81,7 +81,7 @@ async def another(request: Request, task: str, viewer: Viewer) -> Response:
     config = await db.aread(rounds.task_config, task)
     but = str(form.get("but", ""))
     posted = forms.posted(config, form, but) if sandbox and but else None
-    values = await bench.shown(request, viewer, task, sandbox, posted, fresh=True)
+    values = await create_page.shown(request, viewer, task, sandbox, posted, fresh=True)
     if not wants_fragment(request):
         address = str(request.app.url_path_for("create", task=task))
         return RedirectResponse(f"{address}?sandbox=1" if sandbox else address, status_code=303)
@@ -116,12 +116,12 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
         if wants_fragment(request):
             raise  # the error's fragment takes the place of the result, and the form stays as it is
         return await _refused(request, viewer, task, posted, problem)
-    values = await bench.shown(request, viewer, task, sandbox, posted)
+    values = await create_page.shown(request, viewer, task, sandbox, posted)
     if values["round"] is None:
         raise errors.Conflict(
             _("The round has closed, and your example is recorded. Reload the page to see what is open.")
         )
-    values |= bench.told(told.draft.config, values["handout"], posted.context_id, told)
+    values |= create_page.told(told.draft.config, values["handout"], posted.context_id, told)
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
 
@@ -134,7 +134,7 @@ async def perturb(request: Request, id: RowId, person: Member) -> Response:
     *_rest, task, _fooled = await db.aread(_config_of, person, id)
     if not wants_fragment(request):
         return RedirectResponse(str(request.app.url_path_for("create", task=task)), status_code=303)
-    values = await db.aread(bench.values, person, task, False, None, handout)
+    values = await db.aread(create_page.values, person, task, False, None, handout)
     return render(request, "collection/create.html", fragment="collection/_context.html", **values)
 
 
@@ -143,7 +143,7 @@ async def _refused(
 ) -> Response:
     """The form again with what was written, messages beside the fields, and the same key."""
     sandbox = viewer is None or posted.sandbox
-    values = await bench.shown(request, viewer, task, sandbox, posted)
+    values = await create_page.shown(request, viewer, task, sandbox, posted)
     fields = problem.fields if isinstance(problem, errors.Invalid) else {}
     beside = {name for name in fields if name.startswith(("input.", "answer."))}
     rest = "" if fields and beside == set(fields) else problem.detail
@@ -202,9 +202,9 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
     handout = await loop.current(db, host, person, task, **given)
     if handout is None:
         raise errors.Conflict(_("What you said is recorded. Reload the page to go on."))
-    values = await db.aread(bench.values, person, task, False, None, handout)
+    values = await db.aread(create_page.values, person, task, False, None, handout)
     values["values"] = {"input": example.input, "answer": example.answer}
-    values |= bench.told_again(config, handout, example, service.outcome(example, fooled))
+    values |= create_page.told_again(config, handout, example, service.outcome(example, fooled))
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
 
@@ -214,7 +214,7 @@ async def retract(request: Request, id: RowId, person: Member) -> Response:
     db = request.app.state.db
     await db.awrite(service.retract, person, id)
     example, context, config, task, fooled = await db.aread(_config_of, person, id)
-    return _explained(request, example, context, config, task, fooled, bench.SILENT, True, 200)
+    return _explained(request, example, context, config, task, fooled, create_page.SILENT, True, 200)
 
 
 def _explained(
@@ -239,8 +239,8 @@ def _explained(
         task=task,
         config=config,
         outcome=service.outcome(example, fooled),
-        tried=bench.tried(example.context_id, context, example.input, example.answer),
-        **bench.asking(config, context, example.input, example.answer, fooled=fooled),
+        tried=create_page.tried(example.context_id, context, example.input, example.answer),
+        **create_page.asking(config, context, example.input, example.answer, fooled=fooled),
         explanation=explanation,
         retracted=retracted,
     )

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Person
 from dynabench.collection.schemas import ExampleIn
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms
 from dynabench.tasks import TaskConfig
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 MODULES = {
     "media": "dynabench.collection.media_forms",
-    "suggestion": "dynabench.collection.assisting.fates",
-    "assistant": "dynabench.collection.assisting.fates",
+    "suggestion": "dynabench.collection.assisting.suggestion_outcomes",
+    "assistant": "dynabench.collection.assisting.suggestion_outcomes",
     "conversation": "dynabench.collection.chat.sending",
     "drawing": "dynabench.collection.drawing.sending",
     "program": "dynabench.collection.programs",
-    "judge": "dynabench.collection.judging",
+    "judge": "dynabench.collection.judge_models",
     "seed": "dynabench.collection.seeds",
-    "near_duplicates": "dynabench.collection.near",
+    "near_duplicates": "dynabench.collection.near_duplicates",
 }
 """Modules of features, in the order in which they take part."""
 BEFORE = ("media", "suggestion", "conversation", "drawing")

@@ -4,9 +4,9 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.accounts.auth import Viewer
 from dynabench.collection import programs
 from dynabench.collection.program_schemas import ProgramRow
+from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.schemas import Number

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import changes, search, statements, terms
 from dynabench.collection.changes import COUNTS
-from dynabench.collection.place import Place, place_of
+from dynabench.collection.example_scope import Place, place_of
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict, model_was_wrong

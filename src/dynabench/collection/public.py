@@ -6,13 +6,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Viewer
-from dynabench.collection import boards, forms, loop, overview, program_pages, welcome
+from dynabench.collection import boards, first_steps, forms, loop, overview, program_pages
 from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.demo_progress import RETRY_SECONDS, progress_of
@@ -42,8 +42,8 @@ async def home(request: Request, viewer: Viewer) -> Response:
     """The claim, a box to try it, live totals, the tasks; htmx asks for the tasks alone while the demo is set up."""
     db: Database = request.app.state.db
     box, shown = await db.aread(overview.box), await _home(request)
-    new = await db.aread(welcome.is_new, viewer) if viewer else False
-    steps = welcome.first_steps(shown["cards"], box["task"] if box else "") if new else None
+    new = await db.aread(first_steps.is_new, viewer) if viewer else False
+    steps = first_steps.first_steps(shown["cards"], box["task"] if box else "") if new else None
     values = shown | {"box": {**EMPTY, **box} if box else None, "steps": steps}
     response = render(request, "rounds/home.html", fragment="rounds/_tasks.html", **values)
     if box is None and shown["progress"] and not wants_fragment(request):

@@ -6,8 +6,6 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Select, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased, lazyload, selectinload
 
-from dynabench.accounts.tables import Person
-from dynabench.benchmark import disclosure
 from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import (
     Example,
@@ -18,6 +16,8 @@ from dynabench.collection.tables import (
     StoredAttribution,
     Tally,
 )
+from dynabench.people import disclosure
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context, Round
 
 _LATEST = select(func.max(Handout.id)).where(

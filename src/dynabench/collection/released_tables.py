@@ -3,7 +3,7 @@
 from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.db import Base
+from dynabench.kit.db import Base
 
 WITHHELD = ("hidden", "withheld")
 """Parts of a release that nobody reads."""

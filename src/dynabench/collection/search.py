@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection import changes, queries, search_index, terms
 from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Explanation, Standing
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection import changes
 from dynabench.collection.fold_tables import SearchPosting
 from dynabench.collection.terms import facet
-from dynabench.db import PACKED
+from dynabench.kit.db import PACKED
 from dynabench.stats.verdict import Verdict
 
 SIZE = 2**16  # ids of a block

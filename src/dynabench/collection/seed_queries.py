@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Select, select
 
-from dynabench.benchmark import disclosure
 from dynabench.collection.queries import concealed
 from dynabench.collection.tables import (
     Example,
@@ -12,6 +11,7 @@ from dynabench.collection.tables import (
     SeedPrediction,
     Standing,
 )
+from dynabench.people import disclosure
 from dynabench.rounds.tables import Context
 
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection import seed_queries, statements
 from dynabench.collection.schemas import SeedIn
 from dynabench.collection.tables import Example, Seed
-from dynabench.db import Database
 from dynabench.intake import reader
 from dynabench.intake.text_rows import FileRow
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
 from dynabench.media import service as media
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import contexts
 from dynabench.rounds import queries as round_queries

@@ -7,19 +7,19 @@ from uuid import uuid4
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, partaking, participants, projections, queries, search, statements
+from dynabench.collection import drafts, eligibility, participants, projections, queries, search, statements
 from dynabench.collection.drafts import Draft, Given
 from dynabench.collection.program_schemas import ProgramIn
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
 from dynabench.collection.search import Seen
 from dynabench.collection.tables import Example, Explanation, Retraction, Standing
 from dynabench.collection.targets import Verdict
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
 from dynabench.media import service as media
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
@@ -39,7 +39,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
     if again := drafts.earlier(known, draft.request):
         return recorded(session, again)
-    if state != RoundState.OPEN or (plan and partaking.over(plan)):
+    if state != RoundState.OPEN or (plan and eligibility.over(plan)):
         raise errors.Conflict(
             _(
                 "Round %(round_number)s closed while the models were thinking. Nothing was recorded.",
@@ -48,7 +48,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         )
     drafts.refuse_repetition(known, draft)
     if plan:
-        partaking.take(session, draft.author_id, draft.round_id, plan)
+        eligibility.take(session, draft.author_id, draft.round_id, plan)
     row = _row(draft, verdict, given, attempt=1 + sum(old.handout_id == given.id for old in known))
     made = connection.execute(statements.new_example(connection.dialect.name), row).scalar_one_or_none()
     if made is None:  # PostgreSQL: the key was used a moment ago, on another handout

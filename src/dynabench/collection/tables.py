@@ -11,7 +11,7 @@ from uuid import uuid4
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, false, func, select, text
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
-from dynabench.db import Base, Key, now
+from dynabench.kit.db import Base, Key, now
 
 
 class Seed(Base):

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.collection import judging
+from dynabench.collection import judge_models
 from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drafts import Draft
 from dynabench.collection.drawing.sending import Drawn
-from dynabench.collection.judging import Said
+from dynabench.collection.judge_models import Said
 from dynabench.models.client import Answer, Host
 from dynabench.tasks.ensembles import ensemble_fooled
 
@@ -53,7 +53,7 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     answers = await gather(host, draft.targets, draft.inputs)
     latency = (time.perf_counter() - begun) * 1000
     computed = tuple(_fooled(draft, answer) for answer in answers)  # also says whether these are answers at all
-    said = await judging.ask(host, draft, answers) if draft.judge else ()
+    said = await judge_models.ask(host, draft, answers) if draft.judge else ()
     judged = tuple(each.fooled for each in said) or _unjudged(draft, computed)
     flags = computed if draft.config.fooled.judged_by is None else judged
     fooled = flags[0] if len(flags) == 1 else ensemble_fooled(draft.fooled_when, flags)

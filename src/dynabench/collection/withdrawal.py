@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session, lazyload
 
-from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Example, Retraction
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round, RoundState
 
 AT_ONCE = 500  # ids named in one statement: databases take only so many

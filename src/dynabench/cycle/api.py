@@ -7,8 +7,6 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Path, Query, Request
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Member, limited, scope
-from dynabench.accounts.tables import Person
 from dynabench.cycle import opening, service, turn_preview, views
 from dynabench.cycle import plan as plans
 from dynabench.cycle.plan import TurnPlan
@@ -16,6 +14,8 @@ from dynabench.cycle.schemas import LineagePage, TurnIn, TurnOut, TurnPage
 from dynabench.cycle.tables import CycleTurn
 from dynabench.cycle.turn_preview import Foreseen
 from dynabench.models import serving
+from dynabench.people.accounts.auth import Member, limited, scope
+from dynabench.people.accounts.tables import Person
 
 router = APIRouter(prefix="/api/v1", tags=["cycle"], dependencies=[Depends(scope("manage"))])
 limit = Depends(limited("cycle", 30, 60))

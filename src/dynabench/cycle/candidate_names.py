@@ -2,10 +2,10 @@
 
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.registry import submission_queries
+from dynabench.benchmark.registry.tables import ModelListing
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
-from dynabench.registry import submission_queries
-from dynabench.registry.tables import ModelListing
-from dynabench.settings import get_settings
 
 
 def model_name(task: str, number: int, candidate: str, seed: int) -> str:

@@ -4,17 +4,17 @@ import time
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
+from dynabench.benchmark.releases import release_steps
+from dynabench.benchmark.releases import service as releases
+from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.cycle import queries, service
-from dynabench.db import Database
-from dynabench.language import _
-from dynabench.releases import release_steps
-from dynabench.releases import service as releases
-from dynabench.releases.tables import Release, ReleaseState
+from dynabench.kit import errors
+from dynabench.kit.compute_lock import TURNS
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
-from dynabench.settings import Settings
-from dynabench.turns import TURNS
 
 POLL = 0.5
 

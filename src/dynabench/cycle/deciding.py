@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.releases import service as releases
 from dynabench.cycle import neutral_guard, promotion, queries, scores, service, training, training_sources
 from dynabench.cycle.promotion import IntervalFigure, PromotionDecision
 from dynabench.cycle.report import RoundChangeOut, TurnFigureOut, TurnReport
 from dynabench.cycle.scores import BoolArray, RoundRows
 from dynabench.cycle.tables import CandidateState, CycleTurn
 from dynabench.cycle.training_sources import RoundRelease
-from dynabench.db import Database
-from dynabench.releases import service as releases
-from dynabench.settings import Settings
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.stats import replicates
 from dynabench.stats.rates import wilson
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from dbos import DBOS
 
-from dynabench import errors, jobs
 from dynabench.cycle import closing, deciding, opening, queries, scores, service, training
+from dynabench.kit import errors, jobs
+from dynabench.kit.compute_lock import TURNS
+from dynabench.kit.settings import get_settings
 from dynabench.models import serving
-from dynabench.settings import get_settings
-from dynabench.turns import TURNS
 
 POLL_SECONDS = 0.5
 """Seconds between two looks at how evaluations go."""

@@ -12,14 +12,14 @@ from typing import Any
 
 from dynabench.cycle import training_sources
 from dynabench.cycle.training_sources import RoundRelease
-from dynabench.errors import Problem
 from dynabench.kit.child_process import ParentChannel
-from dynabench.language import _, kept
+from dynabench.kit.errors import Problem
+from dynabench.kit.language import _, kept
+from dynabench.kit.settings import get_settings
 from dynabench.models import checking
 from dynabench.models.check_words import in_words
 from dynabench.models.checking.report import StepState
 from dynabench.models.training.retraining import retrain
-from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
 from dynabench.cycle import queries
 from dynabench.cycle.tables import RoundParent
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.tables import Round
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.orm import Session
 
-from dynabench import errors
+from dynabench.benchmark.evaluations.measures import find_measure, unpack_replicates
+from dynabench.benchmark.evaluations.tables import EvaluationState
 from dynabench.cycle import queries
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.promotion import NeutralScore
 from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets import library_queries
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.rounds import service as rounds
-from dynabench.scoring.measures import find_measure, unpack_replicates
-from dynabench.scoring.tables import EvaluationState
 from dynabench.stats.rates import FEW_ROWS
 
 

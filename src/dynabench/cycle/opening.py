@@ -4,21 +4,21 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.cycle import deciding, lineage, queries, service
 from dynabench.cycle.tables import CycleTurn, TurnState
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.security import keyed
+from dynabench.kit.settings import Settings
 from dynabench.models import catalog
 from dynabench.models.host_connection import Key
 from dynabench.models.protocol import Card
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.rounds import asked, resolving
 from dynabench.rounds import queries as round_queries
+from dynabench.rounds import required_models, resolving
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
-from dynabench.security import keyed
-from dynabench.settings import Settings
 
 
 def next_round(session: Session, settings: Settings, turn: int, attempt: int) -> int:
@@ -50,7 +50,7 @@ def models_to_open(session: Session, turn: int, attempt: int) -> list[tuple[str,
         return []
     cards = [_card(target) for target in deciding.next_targets(session, turn)]
     round_ = session.get_one(Round, cycle_turn.round_id)
-    return asked.models_named(cards, round_.arms, _judge(session, cycle_turn.task_id))
+    return required_models.models_named(cards, round_.arms, _judge(session, cycle_turn.task_id))
 
 
 def _judge(session: Session, task: str) -> Card | None:
@@ -96,7 +96,9 @@ def models_to_restore(session: Session, person: Person | None, task: str, id: in
     ):
         return []
     round_ = session.get_one(Round, cycle_turn.round_id)
-    return asked.models_named([_card(target) for target in cycle_turn.present], round_.arms, _judge(session, task))
+    return required_models.models_named(
+        [_card(target) for target in cycle_turn.present], round_.arms, _judge(session, task)
+    )
 
 
 def undo_promotion(

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from dynabench import errors
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 
 Method = Literal["lora", "full", "head", "ngram"]
 Rule = Literal["fooling", "recency", "worst_round"]

@@ -2,12 +2,12 @@
 
 from sqlalchemy import Select, case, func, select
 
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
+from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.collection.tables import Example, Standing
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn, RoundParent, TurnState
 from dynabench.datasets.tables import EVALUATED, Dataset, DatasetState, DatasetVersion
-from dynabench.releases.tables import Release, ReleaseState
 from dynabench.rounds.tables import Round
-from dynabench.scoring.tables import Evaluation, Score
 
 RUNNING_STATES = (TurnState.QUEUED, TurnState.RUNNING)
 """States of a turn that a job works on."""

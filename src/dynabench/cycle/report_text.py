@@ -6,7 +6,7 @@ from typing import Any
 from dynabench.cycle.plan import PromotionRule
 from dynabench.cycle.promotion import is_worse
 from dynabench.cycle.report import TurnFigureOut, TurnReport, WeighedOut
-from dynabench.language import _, joined, restored
+from dynabench.kit.language import _, joined, restored
 
 EXCLUDED = {
     "untrained": _("It was not trained."),

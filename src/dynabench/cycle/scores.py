@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.evaluations import queries as scoring_queries
+from dynabench.benchmark.evaluations import queueing, row_scores
+from dynabench.benchmark.evaluations.measures import find_measure, unpack_replicates
+from dynabench.benchmark.evaluations.queries import OPEN_STATES
+from dynabench.benchmark.evaluations.tables import EvaluationState
 from dynabench.cycle import neutral_guard, queries, training_sources
 from dynabench.cycle.promotion import ModelScores, NeutralScore
 from dynabench.cycle.tables import CycleTurn
 from dynabench.cycle.training_sources import RoundRelease
 from dynabench.datasets import stored
+from dynabench.kit.settings import Settings
 from dynabench.rounds import service as rounds
-from dynabench.scoring import queries as scoring_queries
-from dynabench.scoring import queueing, row_scores
-from dynabench.scoring.measures import find_measure, unpack_replicates
-from dynabench.scoring.queries import OPEN_STATES
-from dynabench.scoring.tables import EvaluationState
-from dynabench.settings import Settings
 from dynabench.stats import replicates
 
 BoolArray = NDArray[np.bool_]

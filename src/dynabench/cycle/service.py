@@ -9,19 +9,19 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
 from dynabench.cycle import candidate_names, neutral_guard, queries, report_text, training_sources
 from dynabench.cycle.plan import Method, TurnPlan
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn, TurnState
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors, jobs
+from dynabench.kit.db import now
+from dynabench.kit.language import _
 from dynabench.models.references import HUB_ID
 from dynabench.models.training import shapes
 from dynabench.models.training.shapes import Shape
-from dynabench.notices import service as notices
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
+from dynabench.people.notices import service as notices
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.db import Base, Key, Words, now
+from dynabench.kit.db import Base, Key, Words, now
 
 
 class TurnState(StrEnum):

@@ -9,18 +9,18 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
+from dynabench.benchmark.registry import submission_queries, submissions
+from dynabench.benchmark.registry.tables import Submission
+from dynabench.benchmark.registry.trial_process import TrialLimits, run_trial
 from dynabench.cycle import queries, report_text, service, training_sources
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
-from dynabench.registry import submission_queries, submissions
-from dynabench.registry.tables import Submission
-from dynabench.registry.trial_process import TrialLimits, run_trial
 from dynabench.rounds import queries as round_queries
-from dynabench.settings import Settings
 
 PROCESS_MODULE = "dynabench.cycle.learner"
 MAX_TRAINING_SECONDS = 7 * 24 * 3600.0

@@ -7,27 +7,27 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.benchmark.disclosure import Disclosure
+from dynabench.benchmark.releases import service as releases
+from dynabench.benchmark.releases import training_data
+from dynabench.benchmark.releases.tables import Release
+from dynabench.benchmark.releases.training_data import TrainableRelease
 from dynabench.cycle import lineage, queries
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets import from_rounds, library_queries, stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import DatasetVersion
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.questions import Question
 from dynabench.models.training.rows import Row
 from dynabench.models.training.shapes import Shape
-from dynabench.releases import service as releases
-from dynabench.releases import training_data
-from dynabench.releases.tables import Release
-from dynabench.releases.training_data import TrainableRelease
+from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Text
 

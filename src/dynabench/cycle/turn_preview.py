@@ -5,22 +5,22 @@ from collections import defaultdict
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Person
+from dynabench.benchmark.evaluations import queries as scoring_queries
+from dynabench.benchmark.registry import submission_queries
+from dynabench.benchmark.releases import service as releases
+from dynabench.benchmark.releases.tables import ReleaseState
 from dynabench.cycle import candidate_names, lineage, queries, service, training_sources
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.report_text import rule_text
 from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets.tables import DatasetVersion
-from dynabench.language import _
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.registry import submission_queries
-from dynabench.releases import service as releases
-from dynabench.releases.tables import ReleaseState
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
-from dynabench.scoring import queries as scoring_queries
-from dynabench.settings import Settings
 
 
 class Foreseen(BaseModel):

@@ -4,19 +4,19 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import jobs
-from dynabench.accounts.tables import Person
+from dynabench.benchmark.releases import service as releases
+from dynabench.benchmark.releases.tables import ReleaseState
 from dynabench.cycle import lineage, queries, report_text, service
 from dynabench.cycle.report import TurnReport
 from dynabench.cycle.schemas import CandidateOut, LineagePage, RoundLineageOut, TurnOut, TurnPage, TurnProgressOut
 from dynabench.cycle.tables import CycleTurn
-from dynabench.db import Database
+from dynabench.kit import jobs
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.releases import service as releases
-from dynabench.releases.tables import ReleaseState
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.settings import Settings
 
 
 def turn_out(session: Session, turn: CycleTurn) -> TurnOut:

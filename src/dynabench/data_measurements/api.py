@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Depends, Request
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.data_measurements import formatting, schemas, service
+from dynabench.people.accounts.auth import Member, Viewer, scope
 from dynabench.rounds.schemas import Number
 
 router = APIRouter(prefix="/api/v1", tags=["measures"], dependencies=[Depends(scope("manage"))])

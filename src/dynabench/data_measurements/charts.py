@@ -6,7 +6,7 @@ from typing import Any
 
 from dynabench.data_measurements import formatting
 from dynabench.data_measurements.results import Kind, Table
-from dynabench.language import _, current, said
+from dynabench.kit.language import _, current, said
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, Chart, chart_data, compile_chart
 
 OF_MODELS = ("baselines", "targets", "later")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dynabench.data_measurements.sample import Embed, Floats
+from dynabench.kit.settings import get_settings
 from dynabench.models import encoder
-from dynabench.settings import get_settings
 
 PIECES, AT_ONCE = 256, 16
 

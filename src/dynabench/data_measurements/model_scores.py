@@ -2,12 +2,12 @@
 
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Person
+from dynabench.benchmark.evaluations.measures import Measure
+from dynabench.benchmark.leaderboards.matrix import make_matrix
 from dynabench.benchmark.reading import read_board
 from dynabench.data_measurements.results import Column, Kind, Table, make_columns
-from dynabench.language import _
-from dynabench.leaderboards.matrix import make_matrix
-from dynabench.scoring.measures import Measure
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 
 
 def models_on_round(session: Session, viewer: Person | None, task_id: str, number: int) -> Table | None:

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Depends, Path, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Viewer
-from dynabench.accounts.tables import Person
 from dynabench.collection import content_warning, overview
 from dynabench.data_measurements import charts, formatting, model_scores, service
 from dynabench.data_measurements.measures import measures
 from dynabench.data_measurements.results import LEAST
+from dynabench.kit import errors
+from dynabench.people.accounts.auth import Viewer
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from sqlalchemy import Select, select
 
-from dynabench.benchmark import disclosure
 from dynabench.collection import queries as collected
 from dynabench.collection.tables import Example, Explanation, Prediction, Standing, StoredAttribution
 from dynabench.data_measurements.tables import StoredMeasurement
+from dynabench.people import disclosure
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.stats.verdict import Verdict
 from dynabench.validation.queries import UNDONE

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any, Literal
 
-from dynabench.language import kept, restored
+from dynabench.kit.language import kept, restored
 
 Kind = Literal["share", "number", "count", "text", "p"]
 """The format of a value: a share in percent, a number, whole, as it is, or as a p value."""

@@ -23,7 +23,7 @@ from dynabench.data_measurements.sample import (
     Sample,
     TargetAnswer,
 )
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState

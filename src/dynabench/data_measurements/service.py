@@ -11,15 +11,15 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import jobs
-from dynabench.accounts.tables import Person
 from dynabench.collection import breakdowns, overview
 from dynabench.collection.changes import COUNTS
 from dynabench.data_measurements import queries, results
 from dynabench.data_measurements.measures import NAMES
 from dynabench.data_measurements.results import MeasureResult
 from dynabench.data_measurements.tables import StoredMeasurement
-from dynabench.db import now
+from dynabench.kit import jobs
+from dynabench.kit.db import now
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.db import Base
+from dynabench.kit.db import Base
 
 
 class StoredMeasurement(Base):

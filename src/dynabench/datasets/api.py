@@ -9,18 +9,18 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench import errors, jobs
-from dynabench.accounts.auth import Member, Viewer, limited, scope
 from dynabench.datasets import as_contexts, library_api, schemas, scopes, service, twin_api, waiting
 from dynabench.datasets.downloads import download
 from dynabench.datasets.formats import Format
 from dynabench.datasets.schemas import DataImportOut, HubIn, ImportPreviewOut, PlanIn, StartIn
-from dynabench.db import Database
+from dynabench.kit import errors, jobs
+from dynabench.kit.db import Database
+from dynabench.people.accounts.auth import Member, Viewer, limited, scope
 from dynabench.people.may import Action
-from dynabench.rounds import listing, uploads
+from dynabench.rounds import owner_lists, uploads
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
-from dynabench.rounds.owning import After, Limit
+from dynabench.rounds.owner_api import After, Limit
 from dynabench.tasks import TaskConfig
 
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)] | Literal[""]
@@ -144,7 +144,7 @@ async def list_refused(
     db: Database = request.app.state.db
 
     def read(session: Session) -> round_schemas.RefusedPage:
-        return listing.refused(session, service.job_of(session, person, task, job).id, after, limit)
+        return owner_lists.refused(session, service.job_of(session, person, task, job).id, after, limit)
 
     return await db.aread(read)
 

@@ -11,18 +11,18 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Member
-from dynabench.accounts.tables import Person
 from dynabench.datasets import library, stored
 from dynabench.datasets.stored import Stored
-from dynabench.db import Database
 from dynabench.intake.mapping import ColumnMapping
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds import uploads, waiting
 from dynabench.rounds.schemas import Strict
 from dynabench.rounds.uploads import ImportOut
-from dynabench.settings import Settings
 
 router = APIRouter()
 

@@ -9,14 +9,14 @@ from anyio import CancelScope, to_thread
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from dynabench import errors
 from dynabench.datasets import exports
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.scopes import Scope as What
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media.store import MediaStore
-from dynabench.settings import Settings
 
 AT_ONCE = 4  # in one process: each holds a connection and a snapshot
 _running = 0

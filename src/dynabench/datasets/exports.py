@@ -18,11 +18,11 @@ from dynabench.datasets import statements
 from dynabench.datasets.rows import COLUMNS
 from dynabench.datasets.scopes import Scope
 from dynabench.datasets.statements import id_list, written
-from dynabench.db import Database
+from dynabench.kit.db import Database
+from dynabench.kit.security import pseudonym
+from dynabench.kit.settings import Settings
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
-from dynabench.security import pseudonym
-from dynabench.settings import Settings
 
 PAGE = 2_000  # examples in memory at a time
 MOST_KNOWN = 16_000_000  # characters of contexts, and of pseudonyms

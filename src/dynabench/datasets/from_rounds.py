@@ -6,8 +6,6 @@ from typing import Any
 import orjson
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.datasets import exports, library, library_queries, stored
 from dynabench.datasets.intake.cases import tags
 from dynabench.datasets.library_schemas import Settled
@@ -15,12 +13,14 @@ from dynabench.datasets.rows import COLUMNS
 from dynabench.datasets.scopes import Scope, scope
 from dynabench.datasets.stored import Stored, Written
 from dynabench.datasets.tables import Dataset, DatasetState
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
-from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 
 READ = ("uid", "context", "input", "answer", "fooled", "condition", "validations")

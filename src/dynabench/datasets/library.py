@@ -6,20 +6,20 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
-from dynabench.benchmark.disclosure import Disclosure, lists_dataset
 from dynabench.datasets import library_queries as queries
 from dynabench.datasets import twins
 from dynabench.datasets.library_schemas import Change, Settled
 from dynabench.datasets.stored import Written
 from dynabench.datasets.tables import NAME, Dataset, DatasetState, DatasetVersion
-from dynabench.db import now
-from dynabench.language import _
-from dynabench.notices import service as notices
-from dynabench.notices import webhooks
+from dynabench.kit import errors, jobs
+from dynabench.kit.db import now
+from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure, lists_dataset
 from dynabench.people.may import Action
+from dynabench.people.notices import service as notices
+from dynabench.people.notices import webhooks
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 

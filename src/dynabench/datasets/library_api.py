@@ -7,21 +7,21 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member, Viewer, limited
 from dynabench.datasets import from_rounds, library, library_files, waiting
 from dynabench.datasets import library_views as views
 from dynabench.datasets.downloads import Download
 from dynabench.datasets.intake import service
 from dynabench.datasets.library_schemas import Change, DatasetFull, DatasetIn, DatasetPage, FileIn, SampleOut, VersionIn
-from dynabench.db import Database
 from dynabench.intake import sources
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Member, Viewer, limited
 from dynabench.people.may import Action
-from dynabench.rounds import listing, uploads
+from dynabench.rounds import owner_lists, uploads
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
-from dynabench.rounds.owning import After, Limit
+from dynabench.rounds.owner_api import After, Limit
 from dynabench.tasks import TaskConfig
 
 router = APIRouter()  # `datasets.api` includes it, with its prefix, tag and scope
@@ -144,7 +144,7 @@ async def list_refused_rows(
 
     def read(session: Session) -> round_schemas.RefusedPage:
         found = views.version(session, person, task, name, n)
-        return listing.refused(session, found.job_id or "", after, limit)
+        return owner_lists.refused(session, found.job_id or "", after, limit)
 
     return await request.app.state.db.aread(read)  # type: ignore[no-any-return]
 

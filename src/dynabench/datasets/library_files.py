@@ -10,8 +10,8 @@ import orjson
 
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
-from dynabench.settings import Settings
-from dynabench.sheets import guarded
+from dynabench.kit.csv_tables import guarded
+from dynabench.kit.settings import Settings
 
 FORMATS = {
     "jsonl": "application/x-ndjson",

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Update, func, or_, select, update
 
-from dynabench.accounts.tables import Act
-from dynabench.benchmark import disclosure
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.people import disclosure
+from dynabench.people.accounts.tables import Act
 from dynabench.rounds.tables import RefusedRow
 
 Found = Select[Dataset, DatasetVersion | None]

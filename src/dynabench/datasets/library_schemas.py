@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from dynabench.datasets.intake.layout import Layout
-from dynabench.storable import UNSTORABLE
+from dynabench.kit.storable import UNSTORABLE
 
 
 def _whole(text: str) -> str:

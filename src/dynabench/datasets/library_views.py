@@ -4,14 +4,14 @@ import re
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
-from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, DatasetVersionOut
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion
-from dynabench.language import _
+from dynabench.kit import errors, jobs
+from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 

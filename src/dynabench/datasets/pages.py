@@ -8,22 +8,22 @@ from pydantic import ValidationError
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member, Viewer
-from dynabench.accounts.tables import Person
-from dynabench.benchmark.disclosure import Disclosure
 from dynabench.collection import overview
 from dynabench.datasets import library, library_api, library_queries, stored, twin_pages, upload_pages
 from dynabench.datasets import library_views as views
 from dynabench.datasets.library_schemas import Change, DatasetPage
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.db import Database
+from dynabench.kit import errors
+from dynabench.kit.db import Database
 from dynabench.people import may
+from dynabench.people.accounts.auth import Member, Viewer
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure
 from dynabench.people.may import Action
-from dynabench.rounds import listing, seats
+from dynabench.rounds import owner_lists, seats
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
-from dynabench.rounds.owning import After
+from dynabench.rounds.owner_api import After
 from dynabench.rounds.refused_rows import refused_file
 from dynabench.rounds.tables import RoundState
 from dynabench.web import render
@@ -171,7 +171,7 @@ async def refused(request: Request, task: str, name: str, n: int, person: Member
 
     def read(session: Session) -> dict[str, Any]:
         version = views.version(session, person, task, name, n)
-        rows = listing.refused(session, version.job_id or "", after, REFUSED)
+        rows = owner_lists.refused(session, version.job_id or "", after, REFUSED)
         total = session.scalar(library_queries.refused(version.job_id or ""))
         return head(session, person, task) | {"version": version.number, "found": rows, "total": total}
 

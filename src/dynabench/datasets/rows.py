@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from dynabench import errors, security, storable
-from dynabench.accounts.tables import Person
 from dynabench.collection.program_schemas import Program
-from dynabench.language import _
-from dynabench.settings import Settings
+from dynabench.kit import errors, security, storable
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.tables import Person
 
 PSEUDONYM = re.compile(r"[a-z]{1,20}-[a-z2-7]{16}")
 """What pseudonyms of any deployment look like (`security.pseudonym`)."""

@@ -8,8 +8,6 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
 from dynabench.collection.seeds import SeedRow
 from dynabench.datasets import waiting
 from dynabench.datasets.imports import batches, hub
@@ -20,12 +18,14 @@ from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewR
 from dynabench.intake import reader
 from dynabench.intake.bad_rows import BadRow
 from dynabench.intake.columns import preview_rows
-from dynabench.language import _
+from dynabench.kit import errors, jobs
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
+from dynabench.kit.storable import UNSTORABLE
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
-from dynabench.settings import Settings
-from dynabench.storable import UNSTORABLE
 from dynabench.tasks import TaskConfig
 
 KIND = "import_data"

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from dynabench.sheets import guarded
+from dynabench.kit.csv_tables import guarded
 from dynabench.tasks import TaskConfig
 
 GROUPS = {"context": "context", "initial": "input", "goal": "answer", "input": "input", "answer": "answer",

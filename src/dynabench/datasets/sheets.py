@@ -8,7 +8,7 @@ from dynabench.datasets.exports import NULL, Record, line
 from dynabench.datasets.rows import COLUMNS
 from dynabench.datasets.scopes import Scope
 from dynabench.datasets.shapes import Flat, quoted, text_of
-from dynabench.sheets import BOM, guarded
+from dynabench.kit.csv_tables import BOM, guarded
 
 PLACE = {name: number for number, name in enumerate(COLUMNS)}
 CONDITION = ("start", "arm", "share", "ensemble", "targets", "assistant")

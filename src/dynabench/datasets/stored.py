@@ -20,7 +20,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 
 BATCH = 10_000
 """Rows of one row group."""

@@ -11,7 +11,7 @@ from dynabench.datasets import library_queries as queries
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored, Written
 from dynabench.datasets.tables import Dataset
-from dynabench.language import _
+from dynabench.kit.language import _
 
 
 def rows(suite: Suite) -> Iterator[Stored]:

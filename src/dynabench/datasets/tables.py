@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, and_
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.benchmark.visibilities import DatasetVisibility
-from dynabench.db import Base, Key, now
+from dynabench.kit.db import Base, Key, now
+from dynabench.people.visibilities import DatasetVisibility
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,60}[a-z0-9]$"
 

@@ -6,18 +6,18 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.auth import Member, Viewer, limited
-from dynabench.accounts.tables import Person
-from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import twin_rows, twins, waiting
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.datasets.twin_schemas import Axis, PairOut, PairPage, TwinIn, TwinOut, TwinsOut
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Member, Viewer, limited
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import uploads
-from dynabench.rounds.listing import cursor
-from dynabench.rounds.owning import After, Limit
+from dynabench.rounds.owner_api import After, Limit
+from dynabench.rounds.owner_lists import cursor
 
 router = APIRouter()
 Made = Annotated[str, Query(max_length=60, description="Only copies by this transformation.")]

@@ -14,8 +14,8 @@ from dynabench.datasets.stored import Stored
 from dynabench.intake import reader
 from dynabench.intake.bad_rows import BadRowReport
 from dynabench.intake.text_rows import FileRow
-from dynabench.settings import Settings
-from dynabench.storable import unstorable
+from dynabench.kit.settings import Settings
+from dynabench.kit.storable import unstorable
 
 MOST_REFUSED = 1_000
 """Refused rows that are kept with their reason; all are counted."""

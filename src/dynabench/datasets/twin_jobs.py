@@ -9,17 +9,17 @@ import orjson
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
 from dynabench.adversaries import perturbations
 from dynabench.datasets import stored, twin_files, twins
 from dynabench.datasets.copies import Fields, copies
 from dynabench.datasets.stored import Stored, Written
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.intake.bad_rows import BadRowReport
-from dynabench.language import _
+from dynabench.kit import errors, jobs
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings, get_settings
 from dynabench.rounds import service as rounds
 from dynabench.rounds.refused_rows import store_bad_rows
-from dynabench.settings import Settings, get_settings
 from dynabench.tasks import TaskConfig
 
 SHARD = 10_000

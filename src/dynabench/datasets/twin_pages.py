@@ -9,25 +9,25 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from dynabench import errors
-from dynabench.accounts.auth import Member, Viewer
-from dynabench.accounts.tables import Person
 from dynabench.adversaries import perturbations
-from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import stored, twin_api, twins, waiting
 from dynabench.datasets.copies import COPIES, MOST_COPIES
 from dynabench.datasets.shapes import quoted
 from dynabench.datasets.tables import Twin
 from dynabench.datasets.twin_schemas import Axis
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.csv_tables import guarded
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.auth import Member, Viewer
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState
 from dynabench.rounds.waiting import pieces
-from dynabench.settings import Settings
-from dynabench.sheets import guarded
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 from dynabench.tasks.word_differences import DiffPiece, PieceKind, word_differences
 
 CLOSE = 200  # code points of a changed stretch that is compared letter by letter

@@ -7,19 +7,19 @@ from typing import Any
 from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
 from dynabench.adversaries import perturbations
-from dynabench.benchmark.disclosure import Disclosure
 from dynabench.datasets import waiting
 from dynabench.datasets.copies import COPIES, MOST_COPIES
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors, jobs
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
-from dynabench.settings import Settings
 
 KIND = "perturb_dataset"
 AXES = ("fairness", "robustness")

@@ -8,17 +8,17 @@ from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member
-from dynabench.accounts.tables import Person
 from dynabench.datasets import library, waiting
 from dynabench.datasets.intake import service
 from dynabench.datasets.intake.layout import Layout, answer_options, wanted_fields
 from dynabench.datasets.library_api import config_for
 from dynabench.datasets.library_schemas import DatasetIn, HubDataset, VersionIn
-from dynabench.db import Database
 from dynabench.intake import sources
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.waiting import pieces
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterable, Callable
 from pathlib import Path
 from uuid import UUID
 
-from dynabench import errors
 from dynabench.intake import reader
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.rounds import waiting
-from dynabench.settings import Settings
 
 FOLDER = "data"
 take = waiting.take

@@ -4,9 +4,9 @@ import re
 import zipfile
 from collections.abc import Iterator
 
-from dynabench import errors
 from dynabench.datasets.exports import Pages, lines
 from dynabench.datasets.scopes import Scope
+from dynabench.kit import errors
 from dynabench.media.facts import ENDINGS
 from dynabench.media.media_types import media_type_of
 from dynabench.media.store import MediaStore

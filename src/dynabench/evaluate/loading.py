@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate import registry
 from dynabench.evaluate.card_file import card_path
 from dynabench.evaluate.module import Module
+from dynabench.kit.distributions import LIBRARY, install_command
 
 
 def load(

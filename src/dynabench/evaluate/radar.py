@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.columns import Floats
+from dynabench.kit.distributions import LIBRARY, install_command
 
 DEFAULTS: dict[str, Any] = {
     "axes_args": {},

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
-from dynabench import plugins as plugged
 from dynabench.evaluate.module import Comparison, Kind, Measurement, Metric, Module
+from dynabench.kit import plugins as plugged
 
 FOLDERS: dict[str, Kind] = {"metrics": "metric", "measurements": "measurement", "comparisons": "comparison"}
 FAMILIES = {

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.radar import radar_plot
-from dynabench.language import Amount, _, said
+from dynabench.kit.language import Amount, _, said
 from dynabench.stats.rates import wilson
 
 __all__ = ["confusion_heat_map", "intervals_plot", "radar_plot", "reliability_diagram", "scores_histogram"]

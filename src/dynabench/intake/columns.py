@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from dynabench import errors
 from dynabench.intake.mapping import ColumnMapping
 from dynabench.intake.text_rows import FileRow
-from dynabench.language import _
-from dynabench.storable import printable
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.storable import printable
 
 FIRST_ROWS = 200
 """Rows that columns are listed from and suggestions are made from."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
-from dynabench import errors
 from dynabench.intake import reader
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 
 CARD = "README.md"
 SPLITS = {

@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from dynabench import errors
 from dynabench.intake.text_rows import FileRow
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 
 PIECE = 1024**2  # characters
 MOST = 64 * 1024**2  # of one member, such as an article with all its questions

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from dynabench import errors
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 
 PRESETS = ("anli", "dynasent", "dynahate", "hatemoji")
 SINGLE = ("uid", "tag", "author", "round", "made_from", "source", "at", "edit_distance", "seconds", "attempt")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import orjson
 
-from dynabench import errors
 from dynabench.intake.text_rows import FileRow
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 
 BATCH_ROWS = 250
 BATCH_BYTES = 256 * 1024**2

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
-from dynabench import errors
 from dynabench.intake import json_documents, parquet_rows, text_rows
 from dynabench.intake.text_rows import FileRow
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 
 KINDS = (".jsonl", ".ndjson", ".csv", ".tsv", ".json", ".parquet")
 UNPACKED_BYTES = 8 * 1024**3

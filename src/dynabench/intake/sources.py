@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from dynabench import errors
 from dynabench.intake import folders, reader
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 
 ZIP = ".zip"
 MOST_ENTRIES = 10_000

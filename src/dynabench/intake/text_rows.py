@@ -7,8 +7,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
-from dynabench import errors
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 
 LONGEST_LINE = 1_000_000
 """Bytes of one line, and characters of one cell."""

@@ -20,8 +20,8 @@ from typing import IO, Any, Self
 
 import orjson
 
+from dynabench.kit.language import _
 from dynabench.kit.process_memory import MIB, family_bytes, is_out_of_memory
-from dynabench.language import _
 
 LOG_LINES, LINE_LENGTH = 200, 500
 """Lines of the log that are kept, and characters of each."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 MediaKind = Literal["image", "audio", "file"]
 ENDINGS = {

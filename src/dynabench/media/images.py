@@ -5,7 +5,7 @@ import warnings
 
 from PIL import Image, ImageOps
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.media.facts import MediaFacts, UploadLimits, UploadRefused, size_text
 
 FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}

@@ -6,11 +6,11 @@ from datetime import timedelta
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from dynabench.db import Database, now
+from dynabench.kit.db import Database, now
+from dynabench.kit.settings import Settings
 from dynabench.media import queries
 from dynabench.media.store import DIGEST, MediaStore
 from dynabench.media.tables import Media, MediaUpload
-from dynabench.settings import Settings
 
 UNUSED_AGE = timedelta(days=1)
 BATCH = 500

@@ -8,14 +8,14 @@ from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media import queries, uploads
 from dynabench.media.facts import MediaFacts, UploadLimits, size_text
 from dynabench.media.store import DIGEST, MediaStore, media_digests
 from dynabench.media.tables import Media, MediaUpload, MediaUse
-from dynabench.settings import Settings
 from dynabench.tasks.fields import Audio, Field, FileField, Group, Image, MediaField
 from dynabench.tasks.fields.file import TYPES
 

@@ -4,7 +4,7 @@ import io
 
 from tinytag import TinyTag, TinyTagException
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.media import webm
 from dynabench.media.facts import MediaFacts, UploadLimits, UploadRefused, size_text
 from dynabench.media.media_types import sound_type_of

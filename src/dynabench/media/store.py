@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import NotFound
-from dynabench.language import _
+from dynabench.kit.errors import NotFound
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media.media_types import media_type_of
-from dynabench.settings import Settings
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 

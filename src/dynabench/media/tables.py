@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.db import Base, Key, now
+from dynabench.kit.db import Base, Key, now
 
 
 class Media(Base):

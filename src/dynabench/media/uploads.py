@@ -1,6 +1,6 @@
 """The check of every upload: content and expected kind in, content to store and its facts out."""
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.media import images, sounds
 from dynabench.media.facts import MediaFacts, MediaKind, UploadLimits, UploadRefused, size_text
 from dynabench.media.media_types import media_type_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Invalid
 from dynabench.intake.reader import read_objects
+from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import Card, Inputs, Model, Output
 from dynabench.tasks import shipped
 

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import pickles, spec, zips
 from dynabench.models.sandbox.keeper import HANDLER
 from dynabench.models.zips import FILES

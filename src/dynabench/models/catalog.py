@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dynabench.errors import NotFound, Problem
+from dynabench.kit.errors import NotFound, Problem
+from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import kinds, spec
 from dynabench.models.protocol import Attributable, Card
-from dynabench.settings import Settings, get_settings
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 A report is made in a process of its own, and stored: what comes of it is text, found again among these sentences.
 """
 
-from dynabench.language import Phrase, _, joined, recognised
+from dynabench.kit.language import Phrase, _, joined, recognised
 
 STEPS = (
     _("found"),

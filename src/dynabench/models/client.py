@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, Self
 
-from dynabench.errors import NotFound, Unavailable
+from dynabench.kit.errors import NotFound, Unavailable
+from dynabench.kit.settings import Settings
+from dynabench.kit.storable import unstorable
 from dynabench.media.store import MediaStore, has_references
 from dynabench.models import conversing, validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
 from dynabench.models.host_connection import PAUSE, TRIPS, Elsewhere, HostConnection, Key, State
 from dynabench.models.protocol import Attribution, Card, Message, Output, as_text
-from dynabench.settings import Settings
-from dynabench.storable import unstorable
 
 __all__ = ["PAUSE", "TRIPS", "Answer", "Health", "Host", "State"]
 

@@ -1,7 +1,7 @@
 """Clusters that models run on in place of this machine: plug-ins bring them.
 
-A plug-in adds clusters by the hook `dynabench_clusters` (`dynabench.hooks`). The setting that is called as the cluster
-says which one is used, and where it is.
+A plug-in adds clusters by the hook `dynabench_clusters` (`dynabench.kit.hooks`). The setting that is called as the
+cluster says which one is used, and where it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 from starlette.types import ASGIApp
 
-from dynabench import plugins
-from dynabench.distributions import PLATFORM, RAY, install_command
-from dynabench.errors import Invalid
+from dynabench.kit import plugins
+from dynabench.kit.distributions import PLATFORM, RAY, install_command
+from dynabench.kit.errors import Invalid
+from dynabench.kit.settings import Settings
 from dynabench.models.protocol import Card, Inputs, Output
-from dynabench.settings import Settings
 
 
 class ClusterModel(Protocol):

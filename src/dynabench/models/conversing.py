@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.storable import UNSTORABLE
 from dynabench.models.host_connection import HostConnection
-from dynabench.storable import UNSTORABLE
 
 QUIET = 30.0
 """Seconds between two pieces at most; the first may wait that long for its turn."""

@@ -6,10 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dynabench.distributions import PLATFORM, install_command
-from dynabench.errors import Unavailable
+from dynabench.kit.distributions import PLATFORM, install_command
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.settings import get_settings
 from dynabench.models import runtime
-from dynabench.settings import get_settings
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -1,14 +1,14 @@
 """The protocols of servers that models lie behind: what each is called, what it needs, and how a server is recognised.
 
-A plug-in adds protocols by the hook `dynabench_endpoint_protocols` (`dynabench.hooks`).
+A plug-in adds protocols by the hook `dynabench_endpoint_protocols` (`dynabench.kit.hooks`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench import plugins
-from dynabench.language import _
+from dynabench.kit import plugins
+from dynabench.kit.language import _
 
 Ask = Callable[..., Any]
 """Path below the address, and a document to post if there is one, to what is answered: JSON, or None."""

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dynabench.distributions import PLATFORM, TORCHSERVE, install_command
-from dynabench.errors import Invalid, Problem
+from dynabench.kit.distributions import PLATFORM, TORCHSERVE, install_command
+from dynabench.kit.errors import Invalid, Problem
 from dynabench.models import starting
 from dynabench.models.endpoint_protocols import Ask, protocols
 from dynabench.tasks.config import TaskConfig
@@ -47,8 +47,8 @@ def folder_for(address: str, task: TaskConfig, into: Path) -> Path:
 @contextmanager
 def _asking(url: str) -> Iterator[Ask]:
     """Calls by the client for addresses that users name; raises `Invalid` where this one may not be called."""
-    from dynabench import outgoing
-    from dynabench.settings import get_settings
+    from dynabench.kit import outgoing
+    from dynabench.kit.settings import get_settings
 
     allowed = outgoing.AllowedHosts.read(get_settings().private_endpoints)
     outgoing.check_address(url, allowed, "url")

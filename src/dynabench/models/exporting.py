@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import encoder, spec
 from dynabench.models.backends import graph, plain
 from dynabench.models.spec import Spec

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.backends import linear
 from dynabench.models.backends.linear import Options

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from dynabench.errors import Problem
+from dynabench.kit.errors import Problem
 
 REMEMBERED = 300
 """Calls of one model version that its health is told from."""

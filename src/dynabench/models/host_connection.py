@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import httpx2 as httpx
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models.breaker import Breaker
 from dynabench.models.host import wire
 from dynabench.models.http_calls import Connections, HostReply

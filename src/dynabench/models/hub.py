@@ -9,8 +9,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Forbidden, Invalid, NotFound, Problem, TooLarge, Unavailable
-from dynabench.settings import Settings, get_settings
+from dynabench.kit.errors import Forbidden, Invalid, NotFound, Problem, TooLarge, Unavailable
+from dynabench.kit.settings import Settings, get_settings
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 REVISION = re.compile(r"[\w.-][\w./-]{0,99}")

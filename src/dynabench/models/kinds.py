@@ -1,6 +1,6 @@
 """The kinds of model there are: which backend opens a folder, what it may hold, what it can explain.
 
-A plug-in adds kinds by the hook `dynabench_model_kinds` (`dynabench.hooks`). Importing this imports no backend.
+A plug-in adds kinds by the hook `dynabench_model_kinds` (`dynabench.kit.hooks`). Importing this imports no backend.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,9 +9,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dynabench import plugins, refusals
-from dynabench.distributions import EXTRAS, PLATFORM, TORCHSERVE, install_command
-from dynabench.errors import Invalid
+from dynabench.kit import plugins, refusals
+from dynabench.kit.distributions import EXTRAS, PLATFORM, TORCHSERVE, install_command
+from dynabench.kit.errors import Invalid
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -5,7 +5,7 @@ import binascii
 import io
 from typing import TYPE_CHECKING
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.media.media_types import media_type_of
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.tasks.config import TaskConfig
 

@@ -8,7 +8,7 @@ import os
 import warnings
 from pathlib import Path
 
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from dynabench import errors
-from dynabench.language import _, joined
+from dynabench.kit import errors
+from dynabench.kit.language import _, joined
+from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
 from dynabench.models.host.wire import UNLOADED
 from dynabench.models.host_connection import HostConnection, Key
-from dynabench.settings import Settings
 
 RETRY_SECONDS = 3
 """After which a refused opening is worth another try."""

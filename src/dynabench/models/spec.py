@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from dynabench import refusals
-from dynabench.errors import Invalid
+from dynabench.kit import refusals
+from dynabench.kit.errors import Invalid
 from dynabench.models import encoder, kinds
 from dynabench.models.protocol import Card, Returns
 from dynabench.models.runtime import folder_size

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.storable import unstorable
 from dynabench.models.protocol import LARGEST, Card, Inputs, Output
-from dynabench.storable import unstorable
 
 SLACK = 1e-3
 """By how much probabilities may miss one."""

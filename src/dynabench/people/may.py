@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import TaskRole, role_in_task
 
 

@@ -6,8 +6,8 @@ from enum import StrEnum
 from sqlalchemy import ForeignKey, Select, String, select
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.accounts.tables import Person
-from dynabench.db import Base, now
+from dynabench.kit.db import Base, now
+from dynabench.people.accounts.tables import Person
 
 
 class TaskRole(StrEnum):

@@ -10,22 +10,22 @@ from pydantic import ValidationError
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member, Viewer, scope
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
 from dynabench.models import serving
 from dynabench.models.client import Host
+from dynabench.people.accounts.auth import Member, Viewer, scope
 from dynabench.people.may import Action
 from dynabench.rounds import (
-    asked,
     contexts,
     older_configs,
-    owning,
+    owner_api,
     people_api,
     plan_api,
     planning,
     proposal_api,
+    required_models,
     resolving,
     schemas,
     service,
@@ -126,7 +126,7 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
     targets, judge = resolving.targets(config, body.targets, cards), resolving.judge(config, cards)
     arms = resolving.arms(config, [each.model_dump(exclude_none=True) for each in body.arms], cards)
     if not body.draft:
-        await serving.require(host, asked.models_named(targets, arms, judge))
+        await serving.require(host, required_models.models_named(targets, arms, judge))
 
     def write(session: Session) -> schemas.RoundOut:
         made = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign, judge)
@@ -147,7 +147,7 @@ def _newest_config(session: Session, person: Member, task: str) -> Any:
 async def open_round(request: Request, task: str, n: Number, person: Member) -> schemas.RoundOut:
     """Start to collect with a draft (owners), once all hosts serve its models."""
     db: Database = request.app.state.db
-    await serving.require(request.app.state.host, await db.aread(asked.models_to_open, person, task, n))
+    await serving.require(request.app.state.host, await db.aread(required_models.models_to_open, person, task, n))
     return await db.awrite(lambda session: views.round_out(session, service.open_round(session, person, task, n)))
 
 
@@ -177,7 +177,7 @@ async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn,
     return schemas.UploadOut(created=result.created, duplicates=result.duplicates, errors=named)
 
 
-router.include_router(owning.router)
+router.include_router(owner_api.router)
 router.include_router(older_configs.api)
 router.include_router(plan_api.router)
 router.include_router(uploads.router)

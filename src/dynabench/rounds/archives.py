@@ -17,11 +17,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from uuid import UUID
 
-from dynabench import errors
-from dynabench.db import Database
 from dynabench.intake import reader
 from dynabench.intake.text_rows import FileRow
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media import uploads
 from dynabench.media.facts import MediaFacts, MediaKind, UploadLimits, UploadRefused
@@ -30,7 +31,6 @@ from dynabench.media.store import MediaStore
 from dynabench.models import archives, zips
 from dynabench.rounds import files, service, waiting
 from dynabench.rounds.contexts import batches
-from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import MediaField
 

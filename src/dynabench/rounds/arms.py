@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from dynabench.errors import Invalid
-from dynabench.language import _
+from dynabench.kit.errors import Invalid
+from dynabench.kit.language import _
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig
 

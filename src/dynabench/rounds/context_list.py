@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service
-from dynabench.rounds.listing import cursor
+from dynabench.rounds.owner_lists import cursor
 from dynabench.rounds.samplers import weighted
 from dynabench.rounds.schemas import ContextOut, ContextPage
 from dynabench.rounds.tables import Context

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
 from dynabench.media import service as media
 from dynabench.rounds import queries
 from dynabench.rounds.queries import KEYS

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 
-from dynabench import errors
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
 from dynabench.rounds import queries
 from dynabench.rounds.tables import Task
 from dynabench.tasks import shipped

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.rounds import queries
 from dynabench.rounds.tables import RoundState, TaskVersion
 from dynabench.tasks import TaskConfig

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dynabench.db import Database
 from dynabench.intake import reader
 from dynabench.intake.mapping import ColumnMapping
 from dynabench.intake.text_rows import FileRow
+from dynabench.kit.db import Database
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row, Upload
 

@@ -2,8 +2,8 @@
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.rounds import queries
 from dynabench.tasks import TaskConfig
 

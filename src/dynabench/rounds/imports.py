@@ -6,10 +6,10 @@ from typing import Any
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
 from dynabench.intake.bad_rows import BadRow
 from dynabench.intake.text_rows import FileRow
+from dynabench.kit import errors, jobs
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import contexts, files, queries, service
 from dynabench.rounds.refused_rows import store_bad_rows
 

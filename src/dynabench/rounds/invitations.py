@@ -7,16 +7,16 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.kit.security import digest
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.roles import INVITED_ALONE, RANK, Role, TaskRole
 from dynabench.rounds import people, queries, service
 from dynabench.rounds.tables import Invitation, Round, RoundPerson
-from dynabench.security import digest
 
 MOST_USES, MOST_DAYS, MOST_OPEN = 1000, 90, 100
 GONE = _("This invitation is unknown, used up, revoked or out of date. Ask the sender for a new one.")

@@ -5,17 +5,17 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.rules import clean_email, email_problem
-from dynabench.accounts.tables import Person
-from dynabench.db import Database, now
-from dynabench.language import _
-from dynabench.notices import letters, post
+from dynabench.kit import errors, jobs
+from dynabench.kit.db import Database, now
+from dynabench.kit.language import _
+from dynabench.kit.security import keyed
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.rules import clean_email, email_problem
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
+from dynabench.people.notices import letters, post
 from dynabench.rounds import invitations, service
 from dynabench.rounds.tables import Invitation
-from dynabench.security import keyed
-from dynabench.settings import Settings
 
 KIND = "mail_invitation"
 

@@ -5,9 +5,9 @@ from typing import Any
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench import jobs
+from dynabench.kit import jobs
+from dynabench.kit.settings import get_settings
 from dynabench.rounds.mailed import attempt
-from dynabench.settings import get_settings
 
 
 def _forget(session: Session, job_id: str) -> None:

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member, limited
-from dynabench.language import _
-from dynabench.rounds import new, proposals
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Member, limited
+from dynabench.rounds import proposals, task_creation
 from dynabench.rounds.schemas import Config, Strict
 from dynabench.tasks import dialects
 from dynabench.web import render
@@ -76,7 +76,7 @@ async def read(request: Request, person: Member) -> Response:
         id, name = str(form.get("id", "")).strip()[:100], str(form.get("name", "")).strip()[:300]
         text = ""
         try:
-            text = await new.posted(form)
+            text = await task_creation.posted(form)
             if not text.strip():
                 raise errors.Invalid({"file": _("Paste a config, or choose a file.")})
             if not _ID.fullmatch(id):

@@ -6,7 +6,7 @@ from enum import StrEnum
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.db import Base, Key, now
+from dynabench.kit.db import Base, Key, now
 
 
 class ProposalState(StrEnum):

@@ -3,12 +3,12 @@
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.accounts.auth import Member, Viewer, limited
-from dynabench.rounds import invitations, new, older_configs, proposal_pages
+from dynabench.people.accounts.auth import Member, Viewer, limited
+from dynabench.rounds import invitations, older_configs, proposal_pages, task_creation
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-router.include_router(new.router)
+router.include_router(task_creation.router)
 router.include_router(older_configs.pages)
 router.include_router(proposal_pages.router)
 

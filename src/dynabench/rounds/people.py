@@ -5,12 +5,12 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.language import _
-from dynabench.notices import service as notices
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
+from dynabench.people.notices import service as notices
 from dynabench.people.roles import Ban, Role, TaskRole
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Round

@@ -6,9 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
-from dynabench import security
-from dynabench.accounts.auth import Member, limited, needs
-from dynabench.db import Database
+from dynabench.kit import security
+from dynabench.kit.db import Database
+from dynabench.people.accounts.auth import Member, limited, needs
 from dynabench.people.roles import TaskRole
 from dynabench.rounds import invitations, mailed, people, service
 from dynabench.rounds.schemas import RoleIn, RoleOut, Strict

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from dynabench import refusals
-from dynabench.errors import Invalid
-from dynabench.language import Phrase, _
+from dynabench.kit import refusals
+from dynabench.kit.errors import Invalid
+from dynabench.kit.language import Phrase, _
 
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
 Moment = Annotated[AwareDatetime, AfterValidator(lambda at: at.astimezone(UTC).replace(microsecond=0))]

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Member
 from dynabench.people.may import Action
 from dynabench.rounds import plan_schemas, planning, queries, schemas, service, views
 from dynabench.rounds.plan import Plan

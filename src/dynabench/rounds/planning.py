@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Act, Person
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.may import Action
 from dynabench.rounds import plan as plans
 from dynabench.rounds import queries, service, timing

@@ -7,16 +7,16 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Admin, Member
-from dynabench.accounts.tables import Person
-from dynabench.db import Database
+from dynabench.kit.db import Database
+from dynabench.kit.security import RowId
 from dynabench.people import may
+from dynabench.people.accounts.auth import Admin, Member
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import proposals, service
 from dynabench.rounds.owner_tables import Proposal
 from dynabench.rounds.proposals import State
 from dynabench.rounds.schemas import Config, Strict
-from dynabench.security import RowId
 
 router = APIRouter()
 Before = Annotated[int | None, Query(ge=1, le=2**63 - 1, description="The `next` of the page before.")]

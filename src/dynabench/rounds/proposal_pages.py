@@ -6,14 +6,14 @@ from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Admin, Member
-from dynabench.accounts.tables import Person
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.auth import Admin, Member
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import editing, proposals
 from dynabench.rounds.owner_tables import ProposalState
 from dynabench.rounds.proposal_api import row
-from dynabench.security import RowId
 from dynabench.web import render
 
 router = APIRouter()

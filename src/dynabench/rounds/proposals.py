@@ -6,13 +6,13 @@ from typing import Literal
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.db import now
-from dynabench.language import _
-from dynabench.notices import service as notices
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
+from dynabench.people.notices import service as notices
 from dynabench.people.roles import administrators
 from dynabench.rounds import people, service
 from dynabench.rounds.owner_tables import Proposal, ProposalState

@@ -19,8 +19,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import lazyload
 
-from dynabench.accounts.tables import Act, Person
-from dynabench.jobs import Job
+from dynabench.kit.jobs import Job
+from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.roles import Ban, Role, TaskRole
 from dynabench.rounds.owner_tables import Announcement, AnnouncementSeen, Proposal
 from dynabench.rounds.tables import (

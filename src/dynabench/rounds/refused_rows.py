@@ -8,11 +8,11 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.db import Database
 from dynabench.intake.bad_rows import BadRow
+from dynabench.kit.db import Database
+from dynabench.kit.storable import UNSTORABLE, unstorable
 from dynabench.rounds import queries
 from dynabench.rounds.tables import RefusedRow
-from dynabench.storable import UNSTORABLE, unstorable
 from dynabench.web.csv_files import csv_file
 
 AT_ONCE = 1_000

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dynabench import errors
-from dynabench.language import _, joined
+from dynabench.kit import errors
+from dynabench.kit.language import _, joined
 from dynabench.models import check_words, fit
 from dynabench.models.protocol import Card
 from dynabench.tasks import TaskConfig

@@ -6,15 +6,15 @@ from typing import Any
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
-from dynabench.db import now
+from dynabench.kit import errors, jobs
+from dynabench.kit.db import now
+from dynabench.kit.settings import get_settings
 from dynabench.models import serving
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.rounds import asked, planning, service
+from dynabench.rounds import planning, required_models, service
 from dynabench.rounds.tables import Round, RoundState
-from dynabench.settings import get_settings
 
 AGAIN_SECONDS = 60
 """After which an opening is tried again whose models were not served."""
@@ -54,7 +54,7 @@ def models_awaited(session: Session, payload: dict[str, Any]) -> list[tuple[str,
     """Return the models of a draft that is to be opened now."""
     of = session.get(Round, payload["round"])
     return (
-        asked.models_of(of)
+        required_models.models_of(of)
         if payload["event"] == "opens_at" and of is not None and of.state == RoundState.DRAFT
         else []
     )

@@ -5,10 +5,10 @@ from typing import Any
 from fastapi import Request
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Viewer
-from dynabench.accounts.tables import Person
-from dynabench.db import Database
+from dynabench.kit.db import Database
 from dynabench.people import may
+from dynabench.people.accounts.auth import Viewer
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.web.pages import wants_fragment
 

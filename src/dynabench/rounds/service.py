@@ -10,14 +10,14 @@ from anyio import to_thread
 from sqlalchemy import Pool
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Act, Person
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors, jobs
+from dynabench.kit.db import now
+from dynabench.kit.language import _
 from dynabench.models.protocol import Card
-from dynabench.notices import webhooks
 from dynabench.people import may
+from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.may import Action
+from dynabench.people.notices import webhooks
 from dynabench.people.roles import Role, TaskRole
 from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, fixed, queries, timing

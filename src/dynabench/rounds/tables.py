@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from dynabench.db import Base, Key, now
+from dynabench.kit.db import Base, Key, now
 
 
 class RoundState(StrEnum):

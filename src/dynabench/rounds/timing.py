@@ -4,8 +4,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from dynabench import jobs
-from dynabench.db import now
+from dynabench.kit import jobs
+from dynabench.kit.db import now
 from dynabench.rounds import queries
 from dynabench.rounds.plan import parse
 from dynabench.rounds.tables import Round, RoundState

@@ -9,16 +9,16 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.auth import Member
-from dynabench.db import Database
 from dynabench.intake import reader
 from dynabench.intake.mapping import ColumnMapping
-from dynabench.language import _
+from dynabench.kit import errors, jobs
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.storable import printable
+from dynabench.people.accounts.auth import Member
 from dynabench.people.may import Action
-from dynabench.rounds import archives, listing, schemas, service, waiting
-from dynabench.rounds.owning import After, Limit
-from dynabench.storable import printable
+from dynabench.rounds import archives, owner_lists, schemas, service, waiting
+from dynabench.rounds.owner_api import After, Limit
 
 router = APIRouter()
 
@@ -105,7 +105,7 @@ async def list_refused(
     db: Database = request.app.state.db
 
     def read(session: Session) -> schemas.RefusedPage:
-        return listing.refused(session, job_of(session, person, task, job).id, after, limit)
+        return owner_lists.refused(session, job_of(session, person, task, job).id, after, limit)
 
     return await db.aread(read)
 

@@ -2,10 +2,10 @@
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries, schemas, service
 from dynabench.rounds.tables import Round, RoundState, TaskVersion

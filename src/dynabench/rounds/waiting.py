@@ -16,10 +16,10 @@ from uuid import UUID
 
 from anyio import open_file
 
-from dynabench import errors
 from dynabench.intake import reader
-from dynabench.language import _
-from dynabench.settings import Settings
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 
 KEPT = 24 * 3600  # seconds
 PIECE = 1024 * 1024

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import model_validator
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields import Text
 from dynabench.tasks.section import Line, Markdown, Section, Setting, did_you_mean
 from dynabench.tasks.section import Name as Word

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynabench.language import _
+from dynabench.kit.language import _
 
 VOTES = ("correct", "incorrect", "flagged")
 OUTCOMES = ("fooled", "not_fooled")

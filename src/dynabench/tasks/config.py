@@ -8,8 +8,8 @@ from typing import Annotated, Any, cast
 from pydantic import StringConstraints, ValidationError, model_validator
 from rapidfuzz.distance import Levenshtein
 
-from dynabench.errors import Invalid
-from dynabench.language import _
+from dynabench.kit.errors import Invalid
+from dynabench.kit.language import _
 from dynabench.tasks import config_checks, group_values, reading
 from dynabench.tasks.assistant_config import Assistant
 from dynabench.tasks.conditions import ConditionFacts

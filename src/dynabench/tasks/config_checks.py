@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks import assistant_config, conditions, harms, training
 from dynabench.tasks.fields import (
     Chat,

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from dynabench.errors import Invalid
-from dynabench.language import _
+from dynabench.kit.errors import Invalid
+from dynabench.kit.language import _
 
 SIMPLE = re.compile(r"\w[\w .-]*", re.ASCII)
 Path = tuple[str | int, ...]

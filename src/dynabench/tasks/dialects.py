@@ -1,16 +1,16 @@
 """Task configs in other dialects: plug-ins read them into a config of today, with a note on each line.
 
-A plug-in adds a reader by the hook `dynabench_config_dialects` (`dynabench.hooks`).
+A plug-in adds a reader by the hook `dynabench_config_dialects` (`dynabench.kit.hooks`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from dynabench import plugins
-from dynabench.distributions import OLDER_DIALECTS, PLATFORM, install_command
-from dynabench.errors import Invalid
-from dynabench.language import _
+from dynabench.kit import plugins
+from dynabench.kit.distributions import OLDER_DIALECTS, PLATFORM, install_command
+from dynabench.kit.errors import Invalid
+from dynabench.kit.language import _
 from dynabench.tasks import reading
 
 NoteKind = Literal["same", "changed", "dropped", "wrong"]

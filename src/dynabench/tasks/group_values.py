@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks.conditions import ConditionFacts
 from dynabench.tasks.fields import Field, FieldError, Values, field_cleaning
 

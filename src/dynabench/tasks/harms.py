@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import StringConstraints
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields import Choice
 from dynabench.tasks.fields.tree_choice import Branch, TreeChoice
 from dynabench.tasks.section import Name, Section, Setting, did_you_mean

@@ -8,9 +8,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from dynabench import refusals
-from dynabench.errors import Invalid
-from dynabench.language import N_, Phrase, _
+from dynabench.kit import refusals
+from dynabench.kit.errors import Invalid
+from dynabench.kit.language import N_, Phrase, _
 from dynabench.tasks.section import printable
 
 MAX_CHARACTERS = 100_000

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, 
 from pydantic import Field as Setting
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from dynabench.language import _
+from dynabench.kit.language import _
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Line = Annotated[str, StringConstraints(max_length=300)]

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, model_validator
 from pydantic.dataclasses import dataclass
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields import AnyField
 from dynabench.tasks.section import Line, Markdown, Name, Section, Setting
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import StringConstraints, model_validator
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields import Choice, Text
 from dynabench.tasks.section import Section, Setting
 

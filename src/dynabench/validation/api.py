@@ -5,14 +5,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.collection import target_figures
 from dynabench.collection.api import Label, Method, Name, explained
 from dynabench.collection.statistics import PEOPLE, statistics
-from dynabench.db import Database
+from dynabench.kit.db import Database
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.auth import Member, Viewer, scope
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
-from dynabench.security import RowId
 from dynabench.validation import bulk_api, harm_pages, media_api, moderation_api, places, service
 from dynabench.validation.schemas import (
     BallotIn,

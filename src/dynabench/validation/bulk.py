@@ -6,13 +6,13 @@ from typing import Literal
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.collection import hiding, notes, projections
+from dynabench.collection import hidden_examples, notes, projections
 from dynabench.collection.note_tables import BulkAct, BulkMember, Note
 from dynabench.collection.tables import Example, Standing
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
@@ -75,7 +75,7 @@ def _one(session: Session, person: Person | None, kind: Kind, value: str, id: in
     """Do it to one example; whether it was not so already."""
     if kind in ("hide", "restore"):
         was = session.get_one(Standing, id).hidden
-        (hiding.hide if kind == "hide" else hiding.restore)(session, person, id, value)
+        (hidden_examples.hide if kind == "hide" else hidden_examples.restore)(session, person, id, value)
         return was != (kind == "hide")
     if kind in ("label", "unlabel"):
         return notes.label(session, person, id, value, kind == "label")

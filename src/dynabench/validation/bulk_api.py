@@ -7,14 +7,14 @@ from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field, model_validator
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.auth import Member, needs
-from dynabench.accounts.tables import Person
 from dynabench.collection import notes, search
 from dynabench.collection.schemas import ExampleQuery, Strict
-from dynabench.db import Database
-from dynabench.language import _
-from dynabench.security import RowId
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.auth import Member, needs
+from dynabench.people.accounts.tables import Person
 from dynabench.validation import bulk
 from dynabench.validation.bulk import Kind
 

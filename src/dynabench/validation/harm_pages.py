@@ -7,12 +7,12 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Viewer
-from dynabench.accounts.tables import Person
 from dynabench.collection import content_warning, overview, search
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.auth import Viewer
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import seats, views
 from dynabench.rounds.tables import RoundState

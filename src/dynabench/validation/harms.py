@@ -12,10 +12,10 @@ from typing import Any
 from sqlalchemy import Select, Subquery, case, func, select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
 from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.collection.tables import Example, Prediction, Standing
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import clustered_rate

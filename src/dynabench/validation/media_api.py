@@ -6,11 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import FileResponse, Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Viewer
-from dynabench.db import Database
+from dynabench.kit import errors
+from dynabench.kit.db import Database
 from dynabench.media.facts import ENDINGS
 from dynabench.media.store import MediaStore
+from dynabench.people.accounts.auth import Viewer
 from dynabench.validation import media
 
 router = APIRouter()

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Member, needs
 from dynabench.collection import service
 from dynabench.collection.schemas import ExampleOut, Strict
-from dynabench.db import Database
-from dynabench.security import RowId
+from dynabench.kit.db import Database
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.auth import Member, needs
 from dynabench.validation import moderation
 from dynabench.validation.moderation import Case
 

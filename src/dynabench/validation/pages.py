@@ -7,15 +7,15 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.accounts.auth import Member
-from dynabench.accounts.tables import Person
 from dynabench.collection import content_warning, media_forms
 from dynabench.collection.announcement_api import announced
-from dynabench.errors import Conflict, Forbidden, Invalid
+from dynabench.kit.errors import Conflict, Forbidden, Invalid
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
-from dynabench.security import RowId
 from dynabench.tasks import TaskConfig
 from dynabench.validation import harm_pages, places, service
 from dynabench.validation.service import Ballot, Outcome

@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Executable
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Standing
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.stats.verdict import Vote, max_outstanding_votes

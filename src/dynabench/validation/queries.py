@@ -14,8 +14,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Hiding, Prediction, VerdictEvent
+from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Ban
 from dynabench.rounds.tables import RoundState
 from dynabench.validation.tables import Dismissal, Reservation, Undo, Validation

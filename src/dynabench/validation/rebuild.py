@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection import breakdowns, changes, projections
 from dynabench.collection.released_tables import WITHHELD, ReleasedExample
 from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
-from dynabench.db import Database
+from dynabench.kit.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, model_was_wrong, verdict

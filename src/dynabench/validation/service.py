@@ -7,15 +7,14 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.benchmark import disclosure
 from dynabench.collection import attributions, projections
 from dynabench.collection.tables import Example, Judgement, Prediction, Standing, VerdictEvent
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
 from dynabench.media import service as media
-from dynabench.people import may
+from dynabench.people import disclosure, may
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds

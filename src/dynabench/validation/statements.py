@@ -24,9 +24,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Standing
-from dynabench.db import Utc
+from dynabench.kit.db import Utc
+from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Ban, Role
 from dynabench.rounds.tables import Context, Round, RoundState, Task
 from dynabench.validation.queries import BLIND, MODES, OPEN, UNDONE, VALIDATED

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dynabench.language import _, said
+from dynabench.kit.language import _, said
 from dynabench.web.filters import day as short_day
 from dynabench.web.filters import number, percent
 

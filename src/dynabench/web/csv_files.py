@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from starlette.responses import StreamingResponse
 
-from dynabench.sheets import pieces
+from dynabench.kit.csv_tables import pieces
 
 
 def csv_file(name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> StreamingResponse:

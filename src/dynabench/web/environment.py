@@ -17,7 +17,7 @@ from jinja2 import (
 from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
-from dynabench.language import LANGUAGES, Phrase, current, direction, said
+from dynabench.kit.language import LANGUAGES, Phrase, current, direction, said
 from dynabench.models.check_words import in_words
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.tasks.fields import template_folders
@@ -82,7 +82,7 @@ def template_loader() -> BaseLoader:
 
     Plug-ins bring `tasks/fields/<type>/x` for their field types.
     """
-    folders = {path.parent.name: path for path in PACKAGE.glob("*/templates")}
+    folders = {path.parent.name: path for path in PACKAGE.rglob("templates")}
     named = {name: FileSystemLoader(path) for name, path in folders.items()}
     fields = PrefixLoader({"fields": FileSystemLoader(PACKAGE / "tasks/templates/fields")})
     return ChoiceLoader([PrefixLoader(named), fields, FunctionLoader(_of_plugins)])

@@ -10,7 +10,7 @@ from babel import dates
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from dynabench.language import _, current, decimal, said
+from dynabench.kit.language import _, current, decimal, said
 
 NONE = "–"
 STEPS = ((60, 1, "s"), (3600, 60, "min"), (86400, 3600, "h"), (7 * 86400, 86400, "d"))

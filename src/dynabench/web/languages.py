@@ -4,7 +4,7 @@ import json
 from functools import cache
 from typing import Any
 
-from dynabench.language import FOLDER, catalogue, current
+from dynabench.kit.language import FOLDER, catalogue, current
 
 
 def gettext(message: str) -> str:

@@ -7,8 +7,8 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from dynabench.errors import Unavailable
-from dynabench.security import csrf_token
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.security import csrf_token
 from dynabench.web.environment import environment
 
 

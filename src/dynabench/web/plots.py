@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dynabench.language import _, said
+from dynabench.kit.language import _, said
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, chart_data, compile_chart
 
 FEW = 5  # columns whose names may make them wide

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Prediction
-from dynabench.db import now
+from dynabench.kit.db import now
 from tests.conftest import PASSWORD
 
 from .conftest import NORTH, SOUTH, begun, said

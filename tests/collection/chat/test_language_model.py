@@ -12,8 +12,8 @@ from benchmarks.talker import folder
 from dynabench.adversaries.attacks import LocalTarget
 from dynabench.adversaries.protocol import Budget, Context, MeteredTarget
 from dynabench.adversaries.registry import create_adversary
+from dynabench.kit.settings import get_settings
 from dynabench.models.catalog import BUILTIN, open_model
-from dynabench.settings import get_settings
 from tests.collection.against import hosted, opened
 from tests.conftest import register
 from tests.models.conftest import served

@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Person
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
+from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets.tables import Dataset
-from dynabench.db import Database
-from dynabench.registry.tables import Submission
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
-from dynabench.scoring.tables import Evaluation, Score
-from dynabench.settings import Settings
 from tests import boards
 from tests.collection import conftest as world
 from tests.collection.conftest import open_rounds

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binomtest
 
+from dynabench.benchmark.leaderboards.comparison import AnswerTally, chosen, compared, paired, significance, tally
 from dynabench.datasets.tables import Dataset
-from dynabench.leaderboards.comparing import AnswerTally, chosen, compared, paired, significance, tally
 from tests.boards import board_of
 
 Rights = arrays(np.float32, 30, elements=st.sampled_from([0.0, 1.0, float("nan")]))

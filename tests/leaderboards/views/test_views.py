@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from dynabench.benchmark.leaderboards import matrix, pareto, people
+from dynabench.benchmark.leaderboards.blocks import ties
+from dynabench.benchmark.leaderboards.transfer import transfer
 from dynabench.benchmark.standings import ScoreCell, mean
 from dynabench.datasets.tables import Dataset
-from dynabench.db import now
-from dynabench.leaderboards import matrix, pareto, people
-from dynabench.leaderboards.blocks import ties
-from dynabench.leaderboards.transfer import transfer
+from dynabench.kit.db import now
 from dynabench.stats.rates import wilson
 from tests.boards import scored_dataset, submitted
 

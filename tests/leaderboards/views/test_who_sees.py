@@ -4,11 +4,11 @@ import pytest
 from sqlalchemy import select
 from starlette.routing import compile_path
 
-from dynabench.benchmark.disclosure import Disclosure
+from dynabench.benchmark.evaluations.tables import Evaluation, Score
+from dynabench.benchmark.leaderboards import view_api, view_files, view_pages
+from dynabench.benchmark.registry.tables import ModelListing, Submission
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.leaderboards import view_api, view_files, view_pages
-from dynabench.registry.tables import ModelListing, Submission
-from dynabench.scoring.tables import Evaluation, Score
+from dynabench.people.disclosure import Disclosure
 
 VIEWS = (
     "matrix",

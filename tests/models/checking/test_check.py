@@ -140,7 +140,7 @@ def test_a_model_that_says_the_same_of_everything_is_worth_a_warning(tried):
 
 def test_a_slow_model_is_told_to_say_so(tried, monkeypatch):
     monkeypatch.setenv("DYNABENCH_ANSWER_SECONDS", "0.02")
-    from dynabench.settings import get_settings
+    from dynabench.kit.settings import get_settings
 
     get_settings.cache_clear()
     try:

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from dynabench.settings import Settings
+from dynabench.kit.settings import Settings
 
 
 class Ray:

@@ -13,7 +13,7 @@ from contextlib import suppress
 import httpx2
 import pytest
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import catalog
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host

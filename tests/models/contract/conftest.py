@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, samples
 from dynabench.models.protocol import Card
-from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
 
 from .table import Maker, makers

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models import starting
 
 from .table import TASKS, Make, Maker, needs, plain

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, fit, kinds, spec, validity
 from dynabench.models.checking.probe import difference
 from dynabench.models.client import Host

@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import select
 
+from dynabench.benchmark.evaluations import answer_files, evaluation_plan
+from dynabench.benchmark.evaluations.tables import Score
 from dynabench.datasets.stored import Stored
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
-from dynabench.scoring import answer_files, evaluation_plan
-from dynabench.scoring.tables import Score
-from dynabench.settings import get_settings
 from tests.models.contract import models_ensemble, models_handler, models_oip
 from tests.scoring.conftest import by_hand, place, statements
 

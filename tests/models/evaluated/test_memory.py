@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dynabench.benchmark.evaluations.model_process import EvaluationStopped, ModelLimits, ModelProcess
 from dynabench.kit.child_process import read_message, write_message
 from dynabench.kit.process_memory import is_out_of_memory
-from dynabench.scoring.model_process import EvaluationStopped, ModelLimits, ModelProcess
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
 from tests.models.transformers import made
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ def test_what_fits_is_answered_and_what_is_too_much_ends_as_out_of_memory(asked)
 
 
 def test_the_system_refuses_it_where_nobody_looks(wide, tmp_path):
-    command = [sys.executable, "-m", "dynabench.scoring.child", str(wide), str(500 * 2**20)]
+    command = [sys.executable, "-m", "dynabench.benchmark.evaluations.child", str(wide), str(500 * 2**20)]
     env = os.environ | {"DYNABENCH_HOME": str(tmp_path)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
         said = read_message(process.stdout)

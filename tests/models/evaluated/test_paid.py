@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 import yaml
 
-from dynabench.db import now
+from dynabench.benchmark.evaluations.tables import Evaluation
+from dynabench.kit.db import now
 from dynabench.models.backends.served.cache import FILE as CACHE
 from dynabench.models.backends.served.spending import FILE as SPENDING
 from dynabench.rounds import service as rounds
-from dynabench.scoring.tables import Evaluation
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import Worker, until
 from tests.models.served.chat_server import NAME

@@ -4,8 +4,8 @@ import psutil
 import pytest
 from sqlalchemy import select
 
-from dynabench.scoring import answer_files, evaluation_plan, queueing
-from dynabench.scoring.tables import Evaluation, Score, Shard
+from dynabench.benchmark.evaluations import answer_files, evaluation_plan, queueing
+from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from tests.jobs.conftest import Worker, until
 from tests.scoring.conftest import owner_of, place, statements
 

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from benchmarks.running import platform
 from dynabench.cli import app
 from dynabench.client import Client
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, runtime
-from dynabench.settings import get_settings
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
 from tests.models.transformers import made

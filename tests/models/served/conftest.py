@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
 from dynabench.models.backends.served.breaker import breaker
 from dynabench.models.backends.served.cache import cache
-from dynabench.settings import get_settings
 
 LABELS = ["negative", "neutral", "positive"]
 CLASSIFIER = {

@@ -12,7 +12,7 @@ import httpx2
 import openai
 import pytest
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models.backends.served import openai as backend
 from dynabench.models.validity import Broken
 

@@ -8,12 +8,12 @@ import tracemalloc
 
 import pytest
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
+from dynabench.kit.outgoing import Interrupted, Refused, Unreached
 from dynabench.models.backends.served import breaker as breakers
 from dynabench.models.backends.served import endpoint as endpoints
 from dynabench.models.backends.served.breaker import TRIPS
 from dynabench.models.validity import Broken
-from dynabench.outgoing import Interrupted, Refused, Unreached
 
 from .conftest import LABELS, READER, http
 

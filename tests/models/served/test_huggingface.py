@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.served.endpoint import Complaint
 from dynabench.models.validity import Broken
 

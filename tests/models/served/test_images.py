@@ -6,13 +6,13 @@ import zlib
 
 import pytest
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
+from dynabench.kit.outgoing import Interrupted, Refused
+from dynabench.kit.settings import get_settings
 from dynabench.models import checking, kinds, pictures
 from dynabench.models.backends.served.images import Withheld
 from dynabench.models.backends.served.spending import Spent, spending
 from dynabench.models.validity import Broken
-from dynabench.outgoing import Interrupted, Refused
-from dynabench.settings import get_settings
 from dynabench.tasks import shipped
 from tests.media import files
 

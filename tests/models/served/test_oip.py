@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tritonclient.http as triton
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import catalog
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.host.app import create_app

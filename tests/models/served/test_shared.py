@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
+from dynabench.kit.settings import get_settings
 from dynabench.models import validity
 from dynabench.models.backends.served import answers, prompt
 from dynabench.models.backends.served.cache import FILE, Cache
@@ -20,7 +21,6 @@ from dynabench.models.backends.served.spending import Spending
 from dynabench.models.backends.served.tokens import token
 from dynabench.models.protocol import Card, Output
 from dynabench.models.validity import Broken
-from dynabench.settings import get_settings
 
 from .conftest import LABELS, http
 

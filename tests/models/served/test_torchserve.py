@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 
 BATCH = [{"statement": text} for text in ("A good, great day.", "Bad and dull.", "It is a day.")]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("torchserve")]

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog
 from dynabench.models.backends.architectures import labels
 from dynabench.models.backends.architectures.base import portions

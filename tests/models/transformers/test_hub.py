@@ -8,10 +8,10 @@ from http.server import ThreadingHTTPServer
 import pytest
 from typer.testing import CliRunner
 
-from dynabench import errors
 from dynabench.cli import app
+from dynabench.kit import errors
+from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, hub, spec
-from dynabench.settings import get_settings
 from tests.datasets.test_hub import Hub as DatasetHub
 
 COMMIT, LATER = "0123456789abcdef0123456789abcdef01234567", "f" * 40

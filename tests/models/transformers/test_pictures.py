@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from transformers import ConvNextImageProcessorPil
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import catalog, pictures
 from dynabench.models.attribution import patches
 from dynabench.models.backends.architectures.images import seen

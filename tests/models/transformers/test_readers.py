@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog
 from tests.models.texts import HARD
 from tests.models.transformers import made

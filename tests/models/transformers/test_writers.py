@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.backends.architectures import llm, prompts
 from dynabench.models.protocol import Card

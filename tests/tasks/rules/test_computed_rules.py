@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from sqlalchemy import update
 
-from dynabench.db import Database
-from dynabench.errors import Unavailable
+from dynabench.kit.db import Database
+from dynabench.kit.errors import Unavailable
 from dynabench.rounds import service
 from dynabench.rounds.tables import TaskVersion
 from dynabench.tasks.fields import Choice, Number, Text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.ensembles import ensemble_fooled
 from dynabench.tasks.rules.judged_by_model import JudgedByModel

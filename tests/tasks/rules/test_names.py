@@ -2,8 +2,8 @@
 
 import pytest
 
-from dynabench.errors import Invalid
-from dynabench.scoring.metric_columns import bind_metric
+from dynabench.benchmark.evaluations.metric_columns import bind_metric
+from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig
 
 NAMES = """\

@@ -4,7 +4,7 @@ import jsonschema
 import pytest
 import yaml
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules import fooling_rules
 from dynabench.tasks.schema import config_schema

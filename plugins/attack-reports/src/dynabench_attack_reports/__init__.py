@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from dynabench.hooks import hookimpl
+from dynabench.kit.hooks import hookimpl
 
 
 @hookimpl

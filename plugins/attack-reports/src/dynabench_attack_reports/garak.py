@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
-from dynabench.errors import Invalid
 from dynabench.intake.reader import read_objects
+from dynabench.kit.errors import Invalid
 
 COMPLETE = 2
 """The status of an attempt that detectors have looked at; it was written before without."""

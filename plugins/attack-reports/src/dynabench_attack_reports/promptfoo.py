@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 ERROR = 2
 """The reason of a failure that is none of the model's: the call ended with an error."""

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 COLUMNS = ("original_text", "perturbed_text", "original_output", "perturbed_output", "ground_truth_output",
            "num_queries", "result_type")  # fmt: skip

@@ -1,6 +1,6 @@
 """The original annotation config: `context`, `input`, `output`, `metadata` and metrics, as lists of typed objects."""
 
-from dynabench.language import Amount, _
+from dynabench.kit.language import Amount, _
 from dynabench_older_dialects import measured
 from dynabench_older_dialects.draft import LONG, Draft, Group, Type, made_of, unknown
 from dynabench_older_dialects.notes import Part, becomes, turned

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.section import printable
 from dynabench_older_dialects.notes import Part, Path, becomes
 

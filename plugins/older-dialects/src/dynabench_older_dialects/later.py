@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dynabench.language import _, joined
+from dynabench.kit.language import _, joined
 from dynabench_older_dialects import measured, shown
 from dynabench_older_dialects.draft import LONG, Draft, Group, Type, line, made_of, options, unknown
 from dynabench_older_dialects.notes import Part, becomes, turned

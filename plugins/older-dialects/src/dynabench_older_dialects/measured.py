@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.language import _, joined
+from dynabench.kit.language import _, joined
 from dynabench.tasks.dialects import NoteKind
 from dynabench_older_dialects.draft import Draft
 from dynabench_older_dialects.notes import Part, becomes

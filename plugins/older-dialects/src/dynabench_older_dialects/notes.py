@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynabench.language import _, joined
+from dynabench.kit.language import _, joined
 from dynabench.tasks.dialects import DialectNote, NoteKind
 from dynabench.tasks.section import did_you_mean, printable
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from dynabench.errors import Invalid
-from dynabench.language import Phrase, _
+from dynabench.kit.errors import Invalid
+from dynabench.kit.language import Phrase, _
 from dynabench.tasks import reading
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.dialects import DialectNote, OlderConfig

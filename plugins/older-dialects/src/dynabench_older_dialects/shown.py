@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench_older_dialects.draft import LONG, Draft, options, unknown
 from dynabench_older_dialects.notes import Part, becomes
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from dynabench.distributions import PLATFORM, RAY, install_command
-from dynabench.errors import Invalid
-from dynabench.settings import Settings
+from dynabench.kit.distributions import PLATFORM, RAY, install_command
+from dynabench.kit.errors import Invalid
+from dynabench.kit.settings import Settings
 
 LOCAL = "local"
 

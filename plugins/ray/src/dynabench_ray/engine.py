@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from dynabench.errors import Invalid, Problem, Unavailable
+from dynabench.kit.errors import Invalid, Problem, Unavailable
 from dynabench.models.host.engine import make_first_call
 from dynabench.models.host.figures import Figures
 from dynabench.models.host.repository import Repository

@@ -7,7 +7,7 @@ from typing import Any
 
 from ray import serve
 
-from dynabench.errors import Invalid, Problem
+from dynabench.kit.errors import Invalid, Problem
 from dynabench.models import catalog, runtime
 from dynabench.models.host.batch_queue import BATCH, LINGER
 from dynabench.models.protocol import Attribution, Output
@@ -88,6 +88,6 @@ def _answered(calls: Sequence[tuple[Any, Any]]) -> list[Output | Problem]:
 
 
 def _as_problem(name: str, error: BaseException) -> Problem:
-    from dynabench.errors import Unavailable
+    from dynabench.kit.errors import Unavailable
 
     return error if isinstance(error, Problem) else Unavailable(f"{name} failed: {type(error).__name__}: {error}")

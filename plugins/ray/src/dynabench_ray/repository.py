@@ -12,7 +12,7 @@ from typing import Any
 from ray import serve
 from ray.serve.schema import ApplicationStatus, ReplicaState
 
-from dynabench.errors import NotFound, Problem, Unavailable
+from dynabench.kit.errors import NotFound, Problem, Unavailable
 from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
 from dynabench.models.host.repository import FIRST_CALL, LOADING, READY, UNAVAILABLE, Repository, Slot

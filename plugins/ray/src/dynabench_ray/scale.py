@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 ONGOING = 16
 """Calls under way in a replica on average, beyond which autoscaling adds one: half a batch waits while one is run."""

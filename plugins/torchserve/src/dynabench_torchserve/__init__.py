@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from dynabench.hooks import hookimpl
+from dynabench.kit.hooks import hookimpl
 
 if TYPE_CHECKING:
     from dynabench.models.endpoint_protocols import Ask, EndpointProtocol

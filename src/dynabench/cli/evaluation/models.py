@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import Progress
 
 from dynabench.cli.evaluation.rows import Data
-from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.module import Module
+from dynabench.kit.distributions import LIBRARY, install_command
 
 if TYPE_CHECKING:
     from dynabench.cli.evaluation.running import Chosen, Run
@@ -127,9 +127,9 @@ def found(name: str, task: str) -> tuple[Any, str]:
 
 def _opened(folder: Path) -> Any:
     """The model in this process, or on the cluster that the settings name."""
+    from dynabench.kit.settings import get_settings
     from dynabench.models import catalog
     from dynabench.models.clusters import chosen_cluster
-    from dynabench.settings import get_settings
 
     settings = get_settings()
     cluster = chosen_cluster(settings)

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Problem
-from dynabench.scoring import record_check
-from dynabench.scoring.model_process import EvaluationStopped
-from dynabench.scoring.record_check import SignedRecord
-from dynabench.settings import get_settings
+from dynabench.benchmark.evaluations import record_check
+from dynabench.benchmark.evaluations.model_process import EvaluationStopped
+from dynabench.benchmark.evaluations.record_check import SignedRecord
+from dynabench.kit.errors import Problem
+from dynabench.kit.settings import get_settings
 
 
 def found(score: str, server: str) -> SignedRecord:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dynabench.cli.operator import AsJson, database, say
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
@@ -21,8 +21,8 @@ def enter(
     as_json: AsJson = False,
 ) -> None:
     """Enter a model that this deployment has (operators); it is evaluated on all of the task's datasets."""
+    from dynabench.benchmark.registry import submissions
     from dynabench.models import catalog
-    from dynabench.registry import submissions
 
     with database() as db:
         wanted, _, version = name.partition("@")
@@ -63,8 +63,8 @@ def submit(
     """Send a model, or rows to train one on, to a platform, which checks and evaluates it; exit status 1 if refused."""
     from httpx2 import TransportError
 
+    from dynabench.benchmark.registry.submission_queries import GOING
     from dynabench.client import ApiError, Client
-    from dynabench.registry.submission_queries import GOING
 
     said: dict[str, Any] = {"visibility": visibility}
     with TemporaryDirectory() as scratch, Client(server, token) as client:
@@ -108,8 +108,8 @@ def _packed(path: Path, scratch: Path) -> tuple[str, str, str]:
 
 
 def _tell(made: dict[str, Any], as_json: bool) -> None:
+    from dynabench.benchmark.registry.tables import SubmissionState
     from dynabench.models.checking.report import StepState
-    from dynabench.registry.tables import SubmissionState
 
     if as_json:
         typer.echo(json.dumps(made))

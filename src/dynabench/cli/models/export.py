@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 if TYPE_CHECKING:
     from dynabench.models.agreement import Agreement

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from dynabench.cli.models.tasks import Task, named
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 
 def bring(

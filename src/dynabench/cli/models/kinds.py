@@ -53,7 +53,7 @@ def _row(name: str) -> dict[str, Any]:
 
 def _unconfined() -> str:
     """Why code of others cannot run here; empty where a sandbox can confine it."""
-    from dynabench.errors import Unavailable
+    from dynabench.kit.errors import Unavailable
     from dynabench.models.sandbox.available import sandbox
 
     try:

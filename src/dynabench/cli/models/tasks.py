@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.tasks.config import TaskConfig
 
 Task = Annotated[str, typer.Option("--task", help="A shipped task such as nli, or a task's YAML file.")]

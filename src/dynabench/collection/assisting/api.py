@@ -6,13 +6,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.accounts.auth import Member
-from dynabench.accounts.tables import Person
 from dynabench.collection.assisting import service
 from dynabench.collection.assisting.providers import World
 from dynabench.collection.assisting.service import Offered
 from dynabench.collection.assisting.tables import Suggestion
-from dynabench.security import RowId, throttle
+from dynabench.kit.security import RowId, throttle
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.tables import Person
 
 router = APIRouter()
 

@@ -7,8 +7,8 @@ from anyio import to_thread
 
 from dynabench.adversaries.perturbations import transformations
 from dynabench.collection.assisting.providers import Asked, Suggested, World
-from dynabench.errors import Unavailable
-from dynabench.language import _
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.language import _
 
 
 def edits(asked: Asked) -> list[Suggested]:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark import disclosure
 from dynabench.collection.assisting.providers import Asked, Suggested, World
 from dynabench.collection.tables import Example, Standing
+from dynabench.people import disclosure
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.stats.minhash import shingle_hashes, similarity
 from dynabench.tasks.fields import Text

@@ -6,12 +6,12 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member
-from dynabench.collection import bench, forms
+from dynabench.collection import create_page, forms
 from dynabench.collection.assisting import api
 from dynabench.collection.assisting.views import Help
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Member
 from dynabench.rounds import service as rounds
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
@@ -32,7 +32,7 @@ async def suggest(request: Request, task: str, person: Member) -> Response:
             problems, fresh = list(offered.problems), True
         except (errors.Conflict, errors.TooMany, errors.Unavailable) as problem:
             problems, status = [problem.detail], problem.status
-    values = await bench.shown(request, person, task, False, posted)
+    values = await create_page.shown(request, person, task, False, posted)
     help: Help | None = values.get("help")
     if help is None:
         raise errors.Conflict(_("No help with writing is offered here."))

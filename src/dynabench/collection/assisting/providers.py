@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from dynabench.db import Database
+from dynabench.kit.db import Database
 from dynabench.models.client import Host
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Text
@@ -63,6 +63,6 @@ class Provider(Protocol):
 
 def providers() -> Mapping[str, Callable[[Asked, World], Any]]:
     """Every provider by the name that configs give it."""
-    from dynabench.collection.assisting import edits, neighbours, written
+    from dynabench.collection.assisting import assistant_texts, edits, neighbours
 
-    return {"neighbours": neighbours.suggest, "edits": edits.suggest, "model": written.suggest}
+    return {"neighbours": neighbours.suggest, "edits": edits.suggest, "model": assistant_texts.suggest}

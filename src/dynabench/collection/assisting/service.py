@@ -9,13 +9,13 @@ import anyio
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.collection import partaking
+from dynabench.collection import eligibility
 from dynabench.collection.assisting.providers import Asked, Suggested, World, providers
 from dynabench.collection.assisting.tables import Suggestion
 from dynabench.collection.tables import Handout
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
@@ -56,7 +56,7 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
     people.require_seat(session, person, of.task_id)
     if of.state != RoundState.OPEN:
         raise errors.Conflict(_("Round %(number)s is closed.", number=of.number))
-    partaking.admit(session, person, of)
+    eligibility.admit(session, person, of)
     config = rounds.config_of(session, of.version_id)
     field = assisted_field(config)
     if field is None or not arms.assisted(of.arms, handout.arm):

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.db import Base, Key, now
+from dynabench.kit.db import Base, Key, now
 
 
 class Suggestion(Base):

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Header, Path, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.accounts.auth import Member
-from dynabench.accounts.tables import Person
 from dynabench.collection.chat import boards, service, stream, views
 from dynabench.collection.chat.live import Chats
 from dynabench.collection.chat.schemas import ChoiceIn, ConversationIn, ConversationOut, ExchangeOut, MessageIn
 from dynabench.collection.chat.service import Begun
-from dynabench.security import RowId, throttle
+from dynabench.kit.security import RowId, throttle
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.tables import Person
 
 router = APIRouter()
 router.include_router(boards.api)

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Viewer
 from dynabench.collection import content_warning, overview
 from dynabench.collection.chat import preferences
 from dynabench.collection.chat.preferences import Judged
 from dynabench.collection.chat.schemas import PreferenceOut, PreferencesOut
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState

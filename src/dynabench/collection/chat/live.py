@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 from dynabench.collection.chat import service
 from dynabench.collection.chat.service import Asking
 from dynabench.collection.chat.tables import ChatTurnState, ReplyState, Turn
-from dynabench.db import Database
-from dynabench.errors import Problem, Unavailable
-from dynabench.language import _
+from dynabench.kit.db import Database
+from dynabench.kit.errors import Problem, Unavailable
+from dynabench.kit.language import _
 from dynabench.models.client import Host
 
 log = logging.getLogger("dynabench.chat")

@@ -9,19 +9,19 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member
-from dynabench.accounts.tables import Person
 from dynabench.collection.chat import service, stream, views
 from dynabench.collection.chat.api import chats, started
 from dynabench.collection.chat.service import Begun
 from dynabench.collection.chat.views import ChatView
 from dynabench.collection.tables import Handout
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.security import throttle
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.security import throttle
 from dynabench.tasks import TaskConfig
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment

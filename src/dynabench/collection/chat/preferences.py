@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
 from dynabench.collection.chat.schemas import PreferenceOut, PreferencesOut
 from dynabench.collection.chat.tables import ChatTurnState, Conversation, Reply, Turn
 from dynabench.collection.tables import Standing
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.rounds.tables import Round
 from dynabench.stats.bradley_terry import PairwiseJudgement, StrengthBoard, strength_board
 from dynabench.tasks.fields.chat import BAD_CHOICE, SIDES, TIE_CHOICE

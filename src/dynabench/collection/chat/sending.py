@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection.chat import views
 from dynabench.collection.chat.tables import Conversation
 from dynabench.collection.schemas import ExampleIn
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.models.client import Answer
+from dynabench.people.accounts.tables import Person
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields.chat import SIDES, Chat
 

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Header, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Member
-from dynabench.accounts.tables import Person
 from dynabench.collection.drawing import asking, service, views
 from dynabench.collection.drawing.tables import Sheet
+from dynabench.kit.security import throttle
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.security import throttle
 
 router = APIRouter()
 

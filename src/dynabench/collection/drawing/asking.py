@@ -10,14 +10,14 @@ from dynabench.collection import targets
 from dynabench.collection.drawing import service
 from dynabench.collection.drawing.service import Side, Wanted
 from dynabench.collection.drawing.tables import Sheet
-from dynabench.db import Database
-from dynabench.errors import Unavailable
-from dynabench.language import _
+from dynabench.kit.db import Database
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media.facts import UploadRefused
 from dynabench.models.client import Answer, Host
 from dynabench.models.validity import DRAWN
-from dynabench.settings import Settings
 
 
 async def draw(db: Database, host: Host, settings: Settings, wanted: Wanted) -> Sheet:

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Member
 from dynabench.collection import forms
 from dynabench.collection.drawing import api, service, views
+from dynabench.kit import errors
+from dynabench.kit.security import throttle
+from dynabench.people.accounts.auth import Member
 from dynabench.rounds import service as rounds
-from dynabench.security import throttle
 from dynabench.tasks import TaskConfig
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment

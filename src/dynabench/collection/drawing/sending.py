@@ -6,13 +6,13 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.collection.drawing import service
 from dynabench.collection.drawing.tables import Sheet
 from dynabench.collection.schemas import ExampleIn
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.models.client import Answer
+from dynabench.people.accounts.tables import Person
 from dynabench.tasks import TaskConfig
 
 OTHER_WORDS = _("This was drawn of other words: “%s”. Write these again, or have pictures drawn of the new ones.")

@@ -7,18 +7,18 @@ from typing import Any
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.collection import partaking
+from dynabench.collection import eligibility
 from dynabench.collection.drawing.tables import Sheet
 from dynabench.collection.tables import Handout
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media.facts import MediaFacts
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Drawing
 
@@ -68,7 +68,7 @@ def want(
     handout = own_handout(session, person, current, handout_id)
     config = rounds.config_of(session, current.version_id)
     field = drawn_in(config)
-    partaking.admit(session, person, current)
+    eligibility.admit(session, person, current)
     words, inputs = _words(session, config, field, handout, input)
     targets = tuple(arms.targets_of(current, handout.arm))
     wanted = Wanted(task_id, handout.id, person.id, field, words, inputs, targets, key, _again(session, person, key))

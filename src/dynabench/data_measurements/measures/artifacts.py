@@ -10,7 +10,7 @@ from dynabench.data_measurements import naive_bayes
 from dynabench.data_measurements.naive_bayes import bag_of_words
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Ints, Sample, words
-from dynabench.language import Amount, _
+from dynabench.kit.language import Amount, _
 from dynabench.stats import clusters, shuffles
 from dynabench.stats.corrections import holm
 from dynabench.stats.rates import FEW_ROWS, Rate, clustered_rate

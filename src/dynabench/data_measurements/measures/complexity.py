@@ -6,7 +6,7 @@ import numpy as np
 
 from dynabench.data_measurements.results import Figure, MeasureResult
 from dynabench.data_measurements.sample import Sample, words
-from dynabench.language import Amount, _
+from dynabench.kit.language import Amount, _
 from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.rates import Rate
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from dynabench.data_measurements.results import LEAST, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import ConditionCounts, Sample
-from dynabench.language import _, joined
+from dynabench.kit.language import _, joined
 from dynabench.stats import clusters
 from dynabench.stats.corrections import holm
 from dynabench.stats.rates import clustered_rate

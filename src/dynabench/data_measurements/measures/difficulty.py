@@ -7,7 +7,7 @@ import numpy as np
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Floats, Row, Sample
 from dynabench.evaluate.metrics.krippendorff_alpha import KrippendorffAlpha
-from dynabench.language import Amount, _
+from dynabench.kit.language import Amount, _
 from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.rates import Rate
 

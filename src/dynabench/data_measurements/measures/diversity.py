@@ -8,7 +8,7 @@ import numpy as np
 
 from dynabench.data_measurements.results import Figure, MeasureResult
 from dynabench.data_measurements.sample import Floats, Sample
-from dynabench.language import Amount, _
+from dynabench.kit.language import Amount, _
 from dynabench.stats import clusters
 
 TITLE = _("Diversity")

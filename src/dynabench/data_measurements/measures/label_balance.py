@@ -5,7 +5,7 @@ from math import log
 
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Sample
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.stats.rates import clustered_rate
 
 TITLE = _("Label balance")

@@ -4,7 +4,7 @@ import numpy as np
 
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Sample, words
-from dynabench.language import Amount, _, joined
+from dynabench.kit.language import Amount, _, joined
 from dynabench.stats.clusters import ClusteredEstimate
 
 TITLE = _("Lengths")

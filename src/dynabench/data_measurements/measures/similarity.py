@@ -7,7 +7,7 @@ import numpy as np
 
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Floats, Row, Sample, words
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.stats import shuffles
 
 TITLE = _("Against earlier rounds")

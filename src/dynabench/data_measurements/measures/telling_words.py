@@ -8,7 +8,7 @@ import numpy as np
 from dynabench.data_measurements.naive_bayes import bag_of_words
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Floats, Ints, Sample, words
-from dynabench.language import Amount, _
+from dynabench.kit.language import Amount, _
 from dynabench.stats import shuffles
 
 TITLE = _("Words that give the answer away")

@@ -4,7 +4,7 @@ import numpy as np
 
 from dynabench.data_measurements.results import Figure, MeasureResult
 from dynabench.data_measurements.sample import Sample
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.stats.clusters import difference
 
 TITLE = _("Trick words")

@@ -6,7 +6,7 @@ import numpy as np
 
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Sample
-from dynabench.language import Amount, _
+from dynabench.kit.language import Amount, _
 
 TITLE = _("Vocabulary")
 ABOUT = _(

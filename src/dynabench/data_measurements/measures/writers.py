@@ -4,7 +4,7 @@ import numpy as np
 
 from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.data_measurements.sample import Floats, Sample
-from dynabench.language import Amount, _
+from dynabench.kit.language import Amount, _
 
 TITLE = _("Writers")
 ABOUT = _(

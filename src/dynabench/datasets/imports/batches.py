@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
 from dynabench.collection import seeds
 from dynabench.datasets.imports import finished
 from dynabench.datasets.imports.plan import Plan, make
@@ -17,10 +16,11 @@ from dynabench.intake import reader
 from dynabench.intake.bad_rows import BadRow, shorten_values
 from dynabench.intake.columns import preview_rows
 from dynabench.intake.text_rows import FileRow
+from dynabench.kit import errors
+from dynabench.kit.settings import Settings
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Upload
-from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 
 SIZE = 300  # rows in one transaction

@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors
 from dynabench.datasets.imports import places
 from dynabench.datasets.imports.state import State
 from dynabench.datasets.rows import Row, ValidationPart
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
 from dynabench.media import service as media
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig

@@ -7,10 +7,10 @@ from dynabench.datasets.imports import batches
 from dynabench.datasets.imports.origins import MISSING
 from dynabench.datasets.imports.plan import Plan
 from dynabench.datasets.imports.state import State
-from dynabench.db import Database
 from dynabench.intake.bad_rows import BadRow
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
 from dynabench.rounds import service as rounds
-from dynabench.settings import Settings
 
 
 def run(

@@ -6,18 +6,18 @@ from typing import Any
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
 from dynabench.datasets.imports import batches, hub
 from dynabench.datasets.imports.batches import Batch
 from dynabench.datasets.imports.origins import MISSING
 from dynabench.datasets.imports.plan import Plan
 from dynabench.datasets.imports.state import State
+from dynabench.kit import errors, jobs
+from dynabench.kit.settings import Settings, get_settings
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.refused_rows import store_bad_rows
 from dynabench.rounds.tables import Round
-from dynabench.settings import Settings, get_settings
 from dynabench.tasks import TaskConfig
 
 NAMED = 1_000  # refused rows that the result names; all of them are in `refused_rows`

@@ -6,9 +6,10 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from dynabench import errors
-from dynabench.db import Database
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media import queries, uploads
 from dynabench.media import service as media
 from dynabench.media.facts import MediaFacts, MediaKind, UploadLimits, UploadRefused
@@ -17,7 +18,6 @@ from dynabench.media.store import DIGEST, MediaStore
 from dynabench.media.tables import Media
 from dynabench.models import archives, zips
 from dynabench.rounds.archives import FILES, UNREADABLE
-from dynabench.settings import Settings
 
 ROWS, FOLDER = "rows.jsonl", "media/"
 LARGEST = 8 * 2**30  # bytes of the rows

@@ -12,7 +12,6 @@ from typing import Any, cast
 from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from dynabench import errors
 from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Explanation, Handout, Prediction, StoredAttribution, VerdictEvent
@@ -20,12 +19,13 @@ from dynabench.datasets.imports import origins, places
 from dynabench.datasets.imports.checks import Ready, check
 from dynabench.datasets.imports.origins import Origins
 from dynabench.datasets.imports.state import Numbered, State
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, Task
-from dynabench.settings import Settings
 from dynabench.validation.rebuild import count_written
 from dynabench.validation.tables import Undo, Validation
 

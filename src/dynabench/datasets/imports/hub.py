@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench import errors
 from dynabench.intake import folders
-from dynabench.language import _
-from dynabench.settings import Settings
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 
 MOST = 1024**3  # bytes of all files of a split
 MOST_FILES = 200

@@ -5,11 +5,11 @@ from typing import cast
 from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from dynabench import errors
 from dynabench.collection import search
 from dynabench.collection.tables import Example
 from dynabench.datasets.imports.state import State
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.rounds.tables import Round
 
 EXAMPLES = cast(Table, Example.__table__)

@@ -6,12 +6,12 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from dynabench import errors
 from dynabench.datasets import rows
 from dynabench.datasets.rows import MOMENT, Row
 from dynabench.datasets.shapes import GROUPS, JSON, without_nothing
-from dynabench.language import _
-from dynabench.sheets import unguarded
+from dynabench.kit import errors
+from dynabench.kit.csv_tables import unguarded
+from dynabench.kit.language import _
 
 JSON_CELLS = ("predictions", "validations", "assistance", "program", "attributions")
 NUMBERS = ("task_version", "round", "edit_distance", "attempt", "seconds", "latency_ms")

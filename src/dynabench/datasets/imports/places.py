@@ -6,19 +6,19 @@ from typing import Any
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
 from dynabench.datasets import rows
 from dynabench.datasets.rows import Row
-from dynabench.db import now
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.media import service as media
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries
 from dynabench.rounds.arms import Arm
 from dynabench.rounds.contexts import digest, new_keys
 from dynabench.rounds.samplers import weighted
 from dynabench.rounds.tables import Context, Round, RoundState, Target, TaskVersion
-from dynabench.settings import Settings
 
 MOST_ROUNDS, MOST_ARMS = 1_000, 100
 NOBODY = "import"  # stands for the author of examples that name none

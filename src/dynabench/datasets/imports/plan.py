@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from dynabench import errors
 from dynabench.datasets import rows
 from dynabench.datasets.imports import own, squad, translating
 from dynabench.datasets.imports.state import Numbered
@@ -15,7 +14,8 @@ from dynabench.intake import mapping
 from dynabench.intake.bad_rows import BadRow, shorten_values
 from dynabench.intake.mapping import ColumnMapping
 from dynabench.intake.text_rows import FileRow
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.rounds import contexts
 from dynabench.tasks import TaskConfig
 

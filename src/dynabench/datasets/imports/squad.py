@@ -7,8 +7,8 @@ Questions without an answer in the passage have no span to claim: such rows are 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from dynabench import errors
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field, Spans, Text
 

@@ -5,10 +5,10 @@ import hashlib
 import json
 from typing import Any
 
-from dynabench import errors
 from dynabench.datasets.imports.squad import spans_field
 from dynabench.intake.mapping import ColumnMapping, ColumnSource, PredictionColumns, VoteColumns, translate_value
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.ensembles import ensemble_fooled
 from dynabench.tasks.fields import Choice, Field, Text

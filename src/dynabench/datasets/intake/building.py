@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench import errors
 from dynabench.datasets import stored
 from dynabench.datasets.intake import checklist
 from dynabench.datasets.intake.cases import Note
@@ -20,8 +19,9 @@ from dynabench.datasets.stored import Stored, Written
 from dynabench.intake import parquet_rows, reader
 from dynabench.intake.bad_rows import BadRow, shorten_values
 from dynabench.intake.columns import FilePreview, preview_rows
-from dynabench.language import _
-from dynabench.settings import Settings
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.tasks import TaskConfig
 
 BATCH = 5_000  # rows that are looked at together

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dynabench import errors
 from dynabench.intake.mapping import value_key
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.tasks.fields import Choice, Field, Spans, Text
 
 UID = re.compile(r"[^\x00-\x20\x7f\ud800-\udfff](?:[^\x00-\x1f\x7f\ud800-\udfff]{0,198}[^\x00-\x20\x7f\ud800-\udfff])?")

@@ -8,11 +8,11 @@ counted and left out; robustness and fairness measure the former on every datase
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dynabench import errors
 from dynabench.datasets.intake import cases
 from dynabench.datasets.intake.cases import TAG, Case, Note
 from dynabench.intake.mapping import value_key
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dynabench.errors import Invalid
-from dynabench.language import _
+from dynabench.kit.errors import Invalid
+from dynabench.kit.language import _
 from dynabench.tasks import TaskConfig, group_values
 from dynabench.tasks.fields import Choice, FieldError, Text
 

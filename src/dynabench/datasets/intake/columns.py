@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dynabench import errors
 from dynabench.datasets.intake import cases
 from dynabench.datasets.intake.cases import ACCEPTED, Case
 from dynabench.datasets.intake.layout import Layout
 from dynabench.intake.mapping import value_at, value_key
-from dynabench.language import _
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
 

@@ -8,7 +8,6 @@ from dbos import DBOS
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
 from dynabench.datasets import library
 from dynabench.datasets.imports import hub
 from dynabench.datasets.intake import building
@@ -17,11 +16,12 @@ from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.stored import Written
 from dynabench.intake import sources
 from dynabench.intake.bad_rows import BadRow
-from dynabench.language import _
+from dynabench.kit import errors, jobs
+from dynabench.kit.language import _
+from dynabench.kit.settings import get_settings
 from dynabench.rounds import service as rounds
 from dynabench.rounds.refused_rows import store_bad_rows
 from dynabench.rounds.tables import RefusedRow
-from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
 
 REPORT = 20_000  # rows between two reports of progress

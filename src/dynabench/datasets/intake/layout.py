@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dynabench import errors
 from dynabench.datasets.imports.squad import is_squad, spans_field
 from dynabench.intake.columns import find_column, list_columns
 from dynabench.intake.mapping import value_at
-from dynabench.language import _
-from dynabench.storable import printable
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.storable import printable
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dynabench import errors
 from dynabench.datasets.intake import articles, cases, checklist
 from dynabench.datasets.intake.cases import Case, Note
 from dynabench.datasets.intake.cleaning import Cleaner
@@ -12,6 +11,7 @@ from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.stored import Stored
 from dynabench.intake.bad_rows import BadRow, shorten_values
 from dynabench.intake.text_rows import FileRow
+from dynabench.kit import errors
 from dynabench.tasks import TaskConfig
 
 Found = Stored | BadRow | Note

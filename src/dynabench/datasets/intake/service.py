@@ -4,8 +4,6 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
 from dynabench.datasets import library, waiting
 from dynabench.datasets.imports import hub
 from dynabench.datasets.intake import building
@@ -18,9 +16,11 @@ from dynabench.intake import reader, sources
 from dynabench.intake.bad_rows import BadRow
 from dynabench.intake.columns import preview_rows
 from dynabench.intake.mapping import value_at
-from dynabench.language import _
-from dynabench.settings import Settings
-from dynabench.storable import UNSTORABLE
+from dynabench.kit import errors, jobs
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
+from dynabench.kit.storable import UNSTORABLE
+from dynabench.people.accounts.tables import Person
 from dynabench.tasks import TaskConfig
 
 SHOWN = 8  # rows of a preview

@@ -10,7 +10,7 @@ import numpy as np
 from dynabench.evaluate.columns import Labels, Numbers
 from dynabench.evaluate.labels import encode_labels
 from dynabench.evaluate.module import Module
-from dynabench.language import Amount, _
+from dynabench.kit.language import Amount, _
 
 CLASSES = 20  # beyond which a matrix cannot be read
 SCORES = 8  # rows from which a histogram says something

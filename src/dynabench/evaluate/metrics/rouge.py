@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.missing_library import MissingLibrary
@@ -18,6 +17,7 @@ from dynabench.evaluate.plain_values import to_plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.ngrams import Codes, TokenCoder, Tokenizer, common_length, common_places, shared_ngrams
+from dynabench.kit.distributions import LIBRARY, install_command
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 WORD = re.compile("[a-z0-9]+")

@@ -6,9 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.missing_library import MissingLibrary
 from dynabench.evaluate.module import Module
+from dynabench.kit.distributions import LIBRARY, install_command
 
 OPTIONAL_WEIGHTS = (
     "pooler",

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.missing_library import MissingLibrary
+from dynabench.kit.distributions import LIBRARY, install_command
 
 Synonyms = Callable[[str], Iterable[str]]
 Places = list[tuple[int, str]]

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.attribution.presence import OutOfTime, Presence
 from dynabench.models.protocol import Attribution, Inputs, Model, explained
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import validity
 from dynabench.models.backends.base import Backend, Prepared
 from dynabench.models.protocol import LARGEST, Attribution, Card, Inputs, Output

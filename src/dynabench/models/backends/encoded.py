@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from torch import Tensor
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.base import Backend, Prepared
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.pool import Pool

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.backends.alone import Alone
 from dynabench.models.protocol import Attributable, Attribution, Card, Inputs, Output, WordWeight

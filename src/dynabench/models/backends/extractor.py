@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.attribution.fields import Asked
 from dynabench.models.attribution.gradient import log_odds

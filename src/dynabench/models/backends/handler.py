@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
+from dynabench.kit.settings import get_settings
 from dynabench.models import spec, validity
 from dynabench.models.backends.alone import Alone
 from dynabench.models.protocol import Card, Inputs, Output
@@ -17,7 +18,6 @@ from dynabench.models.sandbox.available import sandbox
 from dynabench.models.sandbox.box import started_by_root
 from dynabench.models.sandbox.keeper import HANDLER, Keeper
 from dynabench.models.sandbox.limits import Options, allowed
-from dynabench.settings import get_settings
 
 __all__ = ["HandlerModel", "Options"]
 PROBABILITIES = "probabilities"

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import spec, validity
 from dynabench.models.backends.alone import Alone
 from dynabench.models.protocol import Card, Inputs, Output

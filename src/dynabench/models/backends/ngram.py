@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.backends import features
 from dynabench.models.backends.base import Backend, Prepared, output

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import spec, validity
 from dynabench.models.backends import plain
 from dynabench.models.backends.alone import Alone, Taken

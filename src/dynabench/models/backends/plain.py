@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends import pieces, windows
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.windows import OVERLAP, QUESTION, Reading, Window

@@ -14,8 +14,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from dynabench import heap
-from dynabench.errors import Invalid
+from dynabench.kit import malloc
+from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.backends import lora, passes, weights
 from dynabench.models.backends.body import Body, Places, deltas
@@ -47,7 +47,7 @@ class Pool:
 
     def __init__(self, precision: str = "") -> None:
         """`precision` is one of `layers.PRECISIONS`, by default what this processor is fastest at."""
-        heap.keep_freed()
+        malloc.keep_freed()
         self.precision = precision or runtime.precision()
         self._bodies: dict[str, Body] = {}
         self._members: dict[str, Member] = {}

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from dynabench.distributions import PLATFORM, install_command
-from dynabench.errors import Invalid
+from dynabench.kit.distributions import PLATFORM, install_command
+from dynabench.kit.errors import Invalid
 from dynabench.models import kinds, spec, validity
 from dynabench.models.backends.alone import Alone
 from dynabench.models.backends.base import Backend, Prepared

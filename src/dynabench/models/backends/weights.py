@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models import encoder
 
 EXPECTED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}

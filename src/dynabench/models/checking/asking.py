@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
 from dynabench.kit.process_memory import family_bytes
+from dynabench.kit.settings import get_settings
 from dynabench.models import check_words as words
 from dynabench.models import samples
 from dynabench.models.checking.probe import Probe, difference
 from dynabench.models.checking.report import StepState
 from dynabench.models.checking.trial import REMEDIES, Failed, Trial, failed, told
 from dynabench.models.client import EXPLAIN_SECONDS
-from dynabench.settings import get_settings
 
 SHOWN = 3
 """Samples named in a message."""

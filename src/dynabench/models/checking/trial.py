@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Invalid, Problem
+from dynabench.kit.errors import Invalid, Problem
 from dynabench.models import check_words as words
 from dynabench.models.checking.report import Step, StepState, last_lines
 from dynabench.models.client import EXPLAIN_SECONDS

@@ -12,8 +12,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from dynabench import __version__, heartbeat
-from dynabench.errors import Invalid, Problem, Unavailable
+from dynabench import __version__
+from dynabench.kit import heartbeat
+from dynabench.kit.errors import Invalid, Problem, Unavailable
 from dynabench.models import spec
 from dynabench.models.host import streams, threads, wire
 from dynabench.models.host.calls import hung_up, json_object, refuse, unless_gone, within

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from dynabench.errors import Invalid, Problem, TooLarge
+from dynabench.kit.errors import Invalid, Problem, TooLarge
 from dynabench.models.protocol import LARGEST
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
-from dynabench.errors import Invalid, Problem
+from dynabench.kit.errors import Invalid, Problem
 from dynabench.models import kinds, samples
 from dynabench.models.backends.base import Backend
 from dynabench.models.host import cache

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 OPEN = frozenset({"/metrics", "/v2/health/live", "/v2/health/ready"})
 """What anybody may read: figures and health."""

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dynabench import heap
-from dynabench.errors import Invalid
+from dynabench.kit import malloc
+from dynabench.kit.errors import Invalid
 from dynabench.models.catalog import Entry
 
 SHARE = 0.75
@@ -109,7 +109,7 @@ class MemoryAccount:
         it takes a quarter of a second, and that is done several times for each model that is loaded.
         """
         before = kept()
-        with heap.unswept():
+        with malloc.unswept():
             yield
         self._own += max(0, kept() - before)
 

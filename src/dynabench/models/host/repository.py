@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import NotFound, Problem, Unavailable
+from dynabench.kit.errors import NotFound, Problem, Unavailable
 from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
 from dynabench.models.host.memory import Full, Key, MemoryAccount

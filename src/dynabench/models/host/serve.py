@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from dynabench import heartbeat
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit import heartbeat
+from dynabench.kit.errors import Conflict, Invalid
+from dynabench.kit.settings import get_settings, process_addresses
+from dynabench.kit.supervisor import Watched, watch
 from dynabench.models.host import guard, memory
-from dynabench.settings import get_settings, process_addresses
-from dynabench.supervisor import Watched, watch
 
 BACKLOG = 512
 

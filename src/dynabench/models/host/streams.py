@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models.host.threads import PATIENCE, Threads, as_exception
 from dynabench.models.protocol import ROLES, Conversing, Message
 

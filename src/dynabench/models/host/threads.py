@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 
 PATIENCE = 600.0
 """Seconds after which a thread is not expected back."""

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from pathlib import Path
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 from dynabench.models.sandbox import calls
 from dynabench.models.sandbox.box import Box
 from dynabench.models.sandbox.bubblewrap import Bubblewrap

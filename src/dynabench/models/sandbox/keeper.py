@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Invalid, TooLarge, Unavailable
+from dynabench.kit.errors import Invalid, TooLarge, Unavailable
 from dynabench.models.sandbox.box import Box
 from dynabench.models.sandbox.limits import REQUEST, Options
 from dynabench.models.sandbox.process import LINES, Ended, Process

@@ -2,8 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.errors import Invalid
-from dynabench.settings import Settings
+from dynabench.kit.errors import Invalid
+from dynabench.kit.settings import Settings
 
 MIB = 2**20
 REQUEST = 64 * MIB

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import catalog, fit, kinds, spec
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.models.protocol import Card

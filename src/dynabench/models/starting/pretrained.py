@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import spec
 from dynabench.models.starting import described, readme
 from dynabench.tasks.config import TaskConfig

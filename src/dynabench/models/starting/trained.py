@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.starting import described, readme
 from dynabench.models.starting.cues import cues

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.training.descent import Descent, Network, device
 from dynabench.models.training.learning import Checkpoints, Learned, Progress, Settings

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.training import mixing, softmax, strengths
 from dynabench.models.training.by_ngram import targets

@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.ngram import save
 from dynabench.models.training import mixing, ngram, softmax, strengths
 from dynabench.models.training.learning import Checkpoints, Learned, Progress, Settings

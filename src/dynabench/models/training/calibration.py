@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.training.recipes import Aim
 from dynabench.models.training.rows import Row

@@ -16,13 +16,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from dynabench.kit.settings import get_settings
 from dynabench.models import encoder
 from dynabench.models.backends import weights
 from dynabench.models.backends.body import Body, Places
 from dynabench.models.backends.head import mean
 from dynabench.models.backends.passes import APART
 from dynabench.models.backends.pieces import PAD, Pieces
-from dynabench.settings import get_settings
 
 ROWS = 32
 """Texts of a batch; one with fewer is filled up."""

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends import windows
 from dynabench.models.backends.network import SpanHead
 from dynabench.models.backends.pieces import Pieces

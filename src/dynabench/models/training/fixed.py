@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import fitted, spec
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Text

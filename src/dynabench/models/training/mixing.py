@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from random import Random
 from typing import cast
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.training.questions import Question
 from dynabench.models.training.rows import Row, Seen, key
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Invalid
 from dynabench.intake.reader import read_objects
+from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import Model
 from dynabench.models.spec import SpanScore
 from dynabench.models.training import rows

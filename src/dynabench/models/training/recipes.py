@@ -6,7 +6,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dynabench.errors import NotFound
+from dynabench.kit.errors import NotFound
 
 FOLDER = Path(__file__).parent / "recipes"
 Kind = Literal["adapter", "extractor", "ngram"]

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 
-from dynabench.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import catalog, encoder, spec
 from dynabench.models.training import mixing, questions, report, scoring
 from dynabench.models.training.learning import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from dynabench.errors import Invalid, NotFound
 from dynabench.intake.reader import read_objects
+from dynabench.kit.errors import Invalid, NotFound
 from dynabench.models.training import polar, tweets
 from dynabench.models.training.recipes import Recipe, Source
 from dynabench.models.words import spoken, words

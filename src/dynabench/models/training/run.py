@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Conflict, Problem
+from dynabench.kit.errors import Conflict, Problem
 from dynabench.models import catalog, spec
 from dynabench.models.training import calibration, ngram, questions, recipe_report, rows, scoring
 from dynabench.models.training.recipes import Floor, Recipe

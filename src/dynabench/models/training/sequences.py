@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import encoder, runtime, spec
 from dynabench.models.runtime import trains_in_bf16
 from dynabench.models.training import adapter

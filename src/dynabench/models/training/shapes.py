@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Invalid, NotFound
 from dynabench.intake.reader import read_objects
-from dynabench.language import _
+from dynabench.kit.errors import Invalid, NotFound
+from dynabench.kit.language import _
 from dynabench.models.starting import described
 from dynabench.models.training import mixing, questions, recipes, rows
 from dynabench.models.training.learning import METHODS, METHODS_OF_SPANS, Method

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dynabench import plugins
+from dynabench.kit import plugins
 from dynabench.rounds.samplers.asking import Ask, Sampler
 from dynabench.rounds.samplers.failed_validation import FailedValidation
 from dynabench.rounds.samplers.least_fooled import LeastFooled

@@ -1,6 +1,6 @@
 """The contexts that the fewest examples were written on."""
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 

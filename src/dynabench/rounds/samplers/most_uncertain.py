@@ -1,6 +1,6 @@
 """Contexts on which the targets were least sure of their answers."""
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 

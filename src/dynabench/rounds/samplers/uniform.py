@@ -1,6 +1,6 @@
 """Any context."""
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 

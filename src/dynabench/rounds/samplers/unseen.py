@@ -2,7 +2,7 @@
 
 from sqlalchemy import column, select, table
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 

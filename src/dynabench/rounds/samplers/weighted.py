@@ -11,7 +11,7 @@ import random
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 

@@ -1,7 +1,7 @@
 """Field types: those that come with the platform, and those that other packages add.
 
-A plug-in adds one by the hook `dynabench_fields` (`dynabench.hooks`): a subclass of `Field` that brings its templates
-in the folder `<templates>/<type>/`.
+A plug-in adds one by the hook `dynabench_fields` (`dynabench.kit.hooks`): a subclass of `Field` that brings its
+templates in the folder `<templates>/<type>/`.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
-from dynabench import plugins
-from dynabench.language import _
+from dynabench.kit import plugins
+from dynabench.kit.language import _
 from dynabench.tasks.fields.audio import Audio
 from dynabench.tasks.fields.base import ANY_FIELD_SCHEMA, Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.chat import Chat

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, model_validator
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks import conditions
 from dynabench.tasks.section import Line, Name, Section, Setting, refuse_keys
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import Field, FieldError, FieldReference, JsonSchema, Values
 from dynabench.tasks.section import Name, Setting, refuse_keys
 

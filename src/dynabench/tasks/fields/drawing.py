@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.image import Image
 from dynabench.tasks.section import Name, Setting
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import NOTHING, Values
 from dynabench.tasks.fields.text import Text
 from dynabench.tasks.section import Name, Setting

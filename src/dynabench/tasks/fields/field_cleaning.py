@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks import conditions
 from dynabench.tasks.conditions import ConditionFacts
 from dynabench.tasks.fields.base import NOTHING, Field, FieldError, Values

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.section import Setting
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_validator
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields import field_cleaning
 from dynabench.tasks.fields.base import ANY_FIELD_SCHEMA, NOTHING, Field, FieldError, FieldReference, JsonSchema, Values
 from dynabench.tasks.fields.image import Image

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import StringConstraints, TypeAdapter, ValidationError, field_validator
 from pydantic_core import SchemaError
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.section import Setting
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import FieldError, FieldReference, Values
 from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.section import Name, Setting

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import Field, FieldError, FieldReference, JsonSchema, Values
 from dynabench.tasks.fields.options import AnyOption, Option, refuse_duplicates
 from dynabench.tasks.fields.spans import span_of, words_of

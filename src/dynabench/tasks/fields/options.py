@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, GetJsonSchemaHandler, StringConstraints, f
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.section import Line, Section, Setting
 

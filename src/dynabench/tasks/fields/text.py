@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, FieldError, JsonSchema
 from dynabench.tasks.section import Setting
 

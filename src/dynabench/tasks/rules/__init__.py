@@ -1,7 +1,7 @@
 """Fooling rules: when a model's answer differs so much from the claimed one that the model was fooled.
 
 One file here is one rule. The same rule says whether a validator's blind answer agrees with the claim, and
-which answers count as right. A plug-in adds rules by the hook `dynabench_fooling_rules` (`dynabench.hooks`).
+which answers count as right. A plug-in adds rules by the hook `dynabench_fooling_rules` (`dynabench.kit.hooks`).
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
-from dynabench import plugins
-from dynabench.language import _
+from dynabench.kit import plugins
+from dynabench.kit.language import _
 from dynabench.tasks.rules.base import Judge, Rule, Unclaimed
 from dynabench.tasks.rules.chosen import ChosenRule
 from dynabench.tasks.rules.differs import Differs

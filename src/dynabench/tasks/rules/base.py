@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from dynabench.errors import Unavailable
-from dynabench.language import _
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.section import Name, Section, Setting, did_you_mean
 

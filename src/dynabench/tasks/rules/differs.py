@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule, same_answer
 from dynabench.tasks.section import Setting

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.answer_words import texts_of, word_f1
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.rules.base import Unclaimed, same_answer
 from dynabench.tasks.section import Line, Markdown, Setting

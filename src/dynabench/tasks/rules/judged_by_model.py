@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.answer_words import answer_words
 from dynabench.tasks.fields.base import Field, Values
 from dynabench.tasks.rules.base import Judge

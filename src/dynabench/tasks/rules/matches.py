@@ -7,8 +7,8 @@ from typing import Any, Literal
 import regex
 from pydantic import ValidationInfo, field_validator
 
-from dynabench.errors import Unavailable
-from dynabench.language import _
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.language import _
 from dynabench.tasks.answer_words import texts_of
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Unclaimed

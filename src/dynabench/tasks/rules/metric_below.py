@@ -11,7 +11,7 @@ from dynabench.evaluate.card import Output
 from dynabench.evaluate.classes.labelled_spans import SpanLists
 from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
 from dynabench.evaluate.module import Module
-from dynabench.language import Phrase, _
+from dynabench.kit.language import Phrase, _
 from dynabench.tasks.answer_words import texts_of
 from dynabench.tasks.fields import LabelledSpans
 from dynabench.tasks.fields.base import Field

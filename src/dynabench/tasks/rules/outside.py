@@ -3,7 +3,7 @@
 from math import inf, isfinite
 from typing import Any, Literal
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.fields.number import Number
 from dynabench.tasks.rules.base import Rule

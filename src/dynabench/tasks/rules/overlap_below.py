@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Any, Literal
 
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.answer_words import answer_words, texts_of
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule

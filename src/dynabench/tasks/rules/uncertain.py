@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from dynabench.errors import Unavailable
-from dynabench.language import _
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.fields.choice import Choice
 from dynabench.tasks.rules.base import Unclaimed, same_answer

@@ -8,7 +8,7 @@ import numpy as np
 
 from dynabench.evaluate.metrics.vqa_accuracy import vqa_agreement
 from dynabench.evaluate.texts.vqa import normalize_vqa_answer
-from dynabench.language import _
+from dynabench.kit.language import _
 from dynabench.tasks.answer_words import texts_of
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.rules.base import Rule

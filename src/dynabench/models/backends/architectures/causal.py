@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.errors import Invalid
 from dynabench.evaluate.evaluator.predictors.chooser import LikelihoodClassifier
 from dynabench.evaluate.evaluator.predictors.writer import PromptContinuer
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.architectures import decoding, llm, prompts, talking, weights
 from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
 from dynabench.models.backends.base import output

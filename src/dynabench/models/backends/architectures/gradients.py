@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.attribution.fields import by_word
 from dynabench.models.backends.pieces import Owner, Pieces

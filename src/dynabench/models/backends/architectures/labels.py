@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 
 
 def matched(own: Sequence[str], wanted: Sequence[str], said: Mapping[str, str]) -> list[int]:

@@ -5,7 +5,7 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.transformers import Options
 from dynabench.models.protocol import Card, Inputs, Output
 from dynabench.models.validity import LONGEST, Broken

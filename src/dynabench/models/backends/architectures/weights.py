@@ -11,8 +11,8 @@ from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dynabench.errors import Invalid, Problem
 from dynabench.evaluate.networks import checkpoints
+from dynabench.kit.errors import Invalid, Problem
 from dynabench.models import hub, runtime
 from dynabench.models.backends.transformers import Options
 

@@ -11,15 +11,15 @@ from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from dynabench import outgoing
-from dynabench.errors import Invalid, Problem
+from dynabench.kit import outgoing
+from dynabench.kit.errors import Invalid, Problem
+from dynabench.kit.settings import get_settings
 from dynabench.models import kinds, spec, validity
 from dynabench.models.backends.alone import Alone
 from dynabench.models.backends.served.cache import cache
 from dynabench.models.backends.served.endpoint import Endpoint
 from dynabench.models.backends.served.spending import Bill, spending
 from dynabench.models.protocol import Card, Inputs, Output
-from dynabench.settings import get_settings
 
 log = logging.getLogger("dynabench.served")
 

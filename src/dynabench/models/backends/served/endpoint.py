@@ -9,10 +9,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
-from dynabench.errors import Invalid, Unavailable
-from dynabench.models.backends.served.breaker import breaker
-from dynabench.models.backends.served.tokens import token
-from dynabench.outgoing import (
+from dynabench.kit.errors import Invalid, Unavailable
+from dynabench.kit.outgoing import (
     MAX_REPLY_BYTES,
     AllowedHosts,
     Interrupted,
@@ -22,7 +20,9 @@ from dynabench.outgoing import (
     Unreached,
     check_address,
 )
-from dynabench.settings import get_settings
+from dynabench.kit.settings import get_settings
+from dynabench.models.backends.served.breaker import breaker
+from dynabench.models.backends.served.tokens import token
 
 FIRST = 0.25
 """Seconds that the first retry waits at most; each further one twice as long."""

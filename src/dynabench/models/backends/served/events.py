@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dynabench.outgoing import Interrupted
+from dynabench.kit.outgoing import Interrupted
 
 LONGEST = 2**20
 """Bytes of one line."""

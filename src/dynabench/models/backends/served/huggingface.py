@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.served import answers, prompt, written
 from dynabench.models.backends.served.base import EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Complaint

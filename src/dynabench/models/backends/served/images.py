@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.kit.errors import Invalid, Unavailable
+from dynabench.kit.outgoing import Interrupted, Refused, Reply
 from dynabench.models import pictures
 from dynabench.models.backends.served import prompt
 from dynabench.models.backends.served.base import EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Complaint, segment
 from dynabench.models.protocol import Inputs, Output
 from dynabench.models.validity import Broken
-from dynabench.outgoing import Interrupted, Refused, Reply
 
 LARGEST = 4 * 2**20
 """Bytes of a picture at most."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from dynabench.errors import Invalid
+from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import Card, Inputs
 
 _PLACE = re.compile(r"\{(\w+)\}")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 
-from dynabench.errors import Unavailable
+from dynabench.kit.errors import Unavailable
 
 FILE = "spending.sqlite"
 UNIT = 10**9

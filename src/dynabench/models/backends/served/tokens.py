@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from dynabench.errors import Invalid
-from dynabench.settings import get_settings
+from dynabench.kit.errors import Invalid
+from dynabench.kit.settings import get_settings
 
 PREFIX = "DYNABENCH_TOKEN_"
 SUBMITTED = re.compile(r"SUBMITTED_[0-9A-F]{32}")

@@ -1,0 +1,147 @@
+"""Evaluations as JSON: their progress, their scores, their signed records."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.evaluations import records, row_results, schemas, service
+from dynabench.benchmark.evaluations.measures import find_measure
+from dynabench.benchmark.evaluations.service import EvaluationView
+from dynabench.benchmark.evaluations.tables import Score
+from dynabench.kit.db import Database
+from dynabench.people.accounts.auth import Member, Viewer, scope
+from dynabench.web.csv_files import csv_file
+
+router = APIRouter(prefix="/api/v1", tags=["evaluations"], dependencies=[Depends(scope("manage"))])
+
+MAX_ID = 2**63 - 1
+Id = Annotated[int, Path(ge=1, le=MAX_ID)]
+After = Annotated[int | None, Query(ge=0, le=MAX_ID)]
+Limit = Annotated[int, Query(ge=1, le=200)]
+Word = Annotated[str, Query(max_length=200)]
+State = Literal["", "queued", "checking", "running", "scoring", "done", "failed", "cancelled"]
+
+
+def _db(request: Request) -> Database:
+    db: Database = request.app.state.db
+    return db
+
+
+@router.get("/tasks/{task}/evaluations")
+async def list_evaluations(
+    request: Request,
+    task: str,
+    viewer: Viewer,
+    state: State = "",
+    submission: After = None,
+    dataset: Word = "",
+    after: After = None,
+    limit: Limit = 50,
+) -> schemas.EvaluationPage:
+    """Evaluations of a task, newest first: in one state, of one submission, on one dataset."""
+    views, following = await _db(request).aread(
+        service.list_evaluations, viewer, task, after, limit, state, submission, dataset
+    )
+    return schemas.EvaluationPage(items=[evaluation_out(view) for view in views], next=following)
+
+
+@router.get("/evaluations/{id}")
+async def show_evaluation(request: Request, id: Id, viewer: Viewer) -> schemas.EvaluationOut:
+    """Return an evaluation: its progress, or its result."""
+    return evaluation_out(await _db(request).aread(service.find_evaluation, viewer, id))
+
+
+@router.get("/evaluations/{id}/scores", response_model=schemas.ScoresOut)
+async def evaluation_scores(request: Request, id: Id, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Any:
+    """Return the scores of the whole, and of the rows with each tag; `format=csv` for a spreadsheet."""
+    _, scores = await _db(request).aread(service.visible_scores, viewer, id)
+    items = [schemas.ScoreOut(**score_fields(item)) for item in scores]
+    if format == "csv":
+        rows = [list(item.model_dump().values()) for item in items]
+        return csv_file(f"evaluation-{id}.csv", list(schemas.ScoreOut.model_fields), rows)
+    return schemas.ScoresOut(items=items)
+
+
+@router.get("/evaluations/{id}/record")
+async def evaluation_record(request: Request, id: Id, viewer: Viewer) -> schemas.RecordOut:
+    """Return the signed record, from which the evaluation can be repeated. `dynabench evaluate verify` checks it."""
+    record = await _db(request).aread(service.visible_record, viewer, id)
+    return schemas.RecordOut(document=record.document, signature=record.signature, key=record.document["key"])
+
+
+@router.get("/evaluations/{id}/examples")
+async def evaluation_examples(
+    request: Request,
+    id: Id,
+    viewer: Viewer,
+    after: After = None,
+    limit: Limit = 50,
+    wrong: bool = False,
+    tag: Word = "",
+) -> schemas.ResultPage:
+    """Return the model's answers row by row: of public datasets for all, of scoring datasets only right or wrong,
+    for the submitter."""
+    first = -1 if after is None else after
+    settings = request.app.state.settings
+    page = await _db(request).aread(row_results.result_page, settings, viewer, id, first, limit, wrong, tag)
+    items = [schemas.ScoredRowOut(**asdict(item)) for item in page.items]
+    return schemas.ResultPage(items=items, next=page.next)
+
+
+@router.post("/evaluations/{id}/cancel")
+async def cancel_evaluation(request: Request, id: Id, person: Member) -> schemas.EvaluationOut:
+    """End an evaluation within seconds (its submitter, admins); what was answered stays for another run."""
+    return await _change(request, service.cancel_evaluation, person, id)
+
+
+@router.post("/evaluations/{id}/retry")
+async def retry_evaluation(request: Request, id: Id, person: Member) -> schemas.EvaluationOut:
+    """Run one again that failed or was cancelled (its submitter, admins); it goes on where it stopped."""
+    return await _change(request, service.retry_evaluation, person, id)
+
+
+@router.get("/key")
+async def signing_key(request: Request) -> schemas.KeyOut:
+    """The public key that records are signed with, and those that earlier ones were signed with."""
+    key, *older = records.public_keys(request.app.state.settings)
+    return schemas.KeyOut(key=key, older=older)
+
+
+async def _change(request: Request, act: Any, person: Any, id: int) -> schemas.EvaluationOut:
+    def write(session: Session) -> schemas.EvaluationOut:
+        act(session, person, id)
+        session.flush()
+        return evaluation_out(service.find_evaluation(session, person, id))
+
+    return await _db(request).awrite(write)
+
+
+def evaluation_out(seen: EvaluationView) -> schemas.EvaluationOut:
+    """Return an evaluation as its viewer may see it."""
+    row = seen.evaluation
+    row_fields = ("id", "state", "attempt", "rows", "rows_done", "code", "created_at", "started_at", "ended_at")
+    view_fields = ("place", "expected", "advice", "reason", "log", "may_cancel", "may_retry")
+    return schemas.EvaluationOut(
+        **{name: getattr(row, name) for name in row_fields},
+        **{name: getattr(seen, name) for name in view_fields},
+        task=seen.dataset.task_id,
+        dataset=seen.dataset.name,
+        version=seen.version.number,
+        model=seen.name or None,
+        submission=seen.submission.id if seen.name else None,
+    )
+
+
+def score_fields(score: Score) -> dict[str, Any]:
+    """Return a score with the title, direction, unit and scale of its measure."""
+    measure_info = find_measure(score.metric)
+    fields = ("metric", "version", "slice", "value", "low", "high", "n")
+    measure_fields = {
+        "title": measure_info.title,
+        "better": measure_info.better,
+        "unit": measure_info.unit,
+        "scale": measure_info.scale,
+    }
+    return {name: getattr(score, name) for name in fields} | measure_fields

@@ -1,0 +1,181 @@
+"""One run of an evaluation's job: what it may go on with, its model, and its shards, each stored once."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.evaluations import answer_files, evaluation_plan, queries
+from dynabench.benchmark.evaluations.evaluation_plan import PlannedShard
+from dynabench.benchmark.evaluations.model_process import EvaluationStopped, ModelLimits, ModelProcess
+from dynabench.benchmark.evaluations.tables import Evaluation, Shard
+from dynabench.benchmark.registry import predictions
+from dynabench.benchmark.registry.tables import Submission
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import DatasetVersion
+from dynabench.kit import jobs
+from dynabench.kit.compute_lock import TURNS
+from dynabench.kit.db import now
+from dynabench.kit.errors import NotFound
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
+from dynabench.models import catalog
+from dynabench.models.protocol import Output
+
+BATCH = 256
+"""Rows that a model is given at a time: enough to sort by length, few enough to be watched."""
+FIRST_BATCH = 16
+"""Rows of the first question, after which the speed is known."""
+BATCH_SECONDS = 10.0
+"""Seconds that a question should take."""
+CHECK_SECONDS = 1.0
+"""Seconds between two looks at whether somebody cancelled."""
+RETRIED_CODES = ("crashed", "unreachable")
+"""Codes after which a shard is tried once more."""
+
+
+@dataclass(frozen=True)
+class AnswerSource:
+    """The source of answers: a model's folder, or a file of predictions."""
+
+    submission: int
+    model: str = ""
+    version: str = ""
+    predictions: bool = False
+
+
+class EvaluationRun:
+    """The run of one evaluation in a job. Steps that are skipped after a crash never open the model."""
+
+    def __init__(self, job_id: str, evaluation: int, source: AnswerSource, settings: Settings) -> None:
+        self.job_id, self.evaluation, self.source, self.settings = job_id, evaluation, source, settings
+        self._asked = 0.0
+        self._model: ModelProcess | None = None
+        self._size = FIRST_BATCH
+        self._file: tuple[int, Iterator[Output]] | None = None
+
+    def wanted(self) -> None:
+        """Raise `EvaluationStopped` where the evaluation was cancelled or another job took over."""
+        if time.monotonic() - self._asked < CHECK_SECONDS:
+            return
+        self._asked = time.monotonic()
+        jobs.database().read(owned_evaluation, self.evaluation, self.job_id)
+
+    def model(self) -> ModelProcess:
+        """The model, whose process starts with its first question."""
+        if self._model is None:
+            entry = catalog.entry(self.source.model, self.source.version)
+            seconds = max(entry.card.seconds or 0 if entry.card else 0, self.settings.evaluation_answer_seconds)
+            deadline = time.monotonic() + 3600 * self.settings.evaluation_hours
+            limits = ModelLimits(self.settings.evaluation_memory_mb, seconds, deadline)
+            self._model = ModelProcess(entry.folder, limits, self.wanted)
+        return self._model
+
+    def log(self) -> str:
+        """Return the last lines of the model's log."""
+        return self._model.log() if self._model else ""
+
+    def close(self) -> None:
+        """End the model's process."""
+        if self._model is not None:
+            self._model.close()
+
+    def shard(self, piece: PlannedShard) -> None:
+        """Answer and store a shard, unless that is done; raises `Stopped`."""
+        if jobs.database().read(is_stored, self.evaluation, piece):
+            return
+        rows = list(stored.read(self.settings, piece.digest, piece.first, piece.rows))
+        if len(rows) != piece.rows:
+            raise EvaluationStopped("dataset_changed")
+        with TURNS.shared(self.wanted):
+            begun = time.perf_counter()
+            outputs = self._predicted(piece) if self.source.predictions else self._answers(rows)
+            seconds = time.perf_counter() - begun
+        waiting = answer_files.write_answers(self.settings, [row.uid for row in rows], outputs)
+        try:
+            jobs.database().write(_store, self, piece, waiting, seconds)
+        finally:
+            waiting.path.unlink(missing_ok=True)
+
+    def _predicted(self, piece: PlannedShard) -> list[Output]:
+        """The rows of a file of predictions, which is read on from shard to shard."""
+        at, source = self._file or (-1, iter(()))
+        if at != piece.first:
+            submission, version = jobs.database().read(_load_entries, self.evaluation)
+            try:
+                source = islice(predictions.answers(self.settings, submission, version), piece.first, None)
+            except NotFound:
+                raise EvaluationStopped("missing_predictions") from None
+        outputs = list(islice(source, piece.rows))
+        if len(outputs) != piece.rows:
+            raise EvaluationStopped(
+                "missing_predictions", _("The file ends %(rows)s rows too early.", rows=piece.rows - len(outputs))
+            )
+        self._file = (piece.first + piece.rows, source)
+        return outputs
+
+    def _answers(self, rows: Sequence[Stored]) -> list[Output]:
+        try:
+            return self._ask(rows)
+        except EvaluationStopped as stopped:
+            if stopped.code not in RETRIED_CODES:
+                raise
+        return self._ask(rows)
+
+    def _ask(self, rows: Sequence[Stored]) -> list[Output]:
+        """Questions of so many rows that each takes about `QUESTION` seconds."""
+        outputs: list[Output] = []
+        self.model().open()
+        while len(outputs) < len(rows):
+            part = [row.inputs for row in rows[len(outputs) : len(outputs) + self._size]]
+            begun = time.perf_counter()
+            outputs += self.model().ask(part, len(part)).outputs
+            rate = len(part) / max(time.perf_counter() - begun, 1e-6)
+            self._size = int(min(max(rate * BATCH_SECONDS, 1), BATCH))
+        return outputs
+
+
+def _load_entries(session: Session, evaluation: int) -> tuple[Submission, DatasetVersion]:
+    _, submission_row, version, _ = evaluation_plan.load_evaluation(session, evaluation)
+    return submission_row, version
+
+
+def owned_evaluation(session: Session, evaluation: int, job_id: str, lock: bool = False) -> Evaluation:
+    """Return the evaluation if this job works on it; otherwise raise `EvaluationStopped`."""
+    evaluation_row = session.get_one(Evaluation, evaluation, with_for_update=lock or None)
+    if evaluation_row.job_id != job_id:
+        raise EvaluationStopped("superseded")
+    if evaluation_row.state not in queries.OPEN_STATES:
+        raise EvaluationStopped("cancelled")
+    return evaluation_row
+
+
+def is_stored(session: Session, evaluation: int, piece: PlannedShard) -> bool:
+    """Return True if a shard is stored."""
+    return session.get(Shard, (evaluation, piece.part, piece.number)) is not None
+
+
+def _store(
+    session: Session, run: EvaluationRun, piece: PlannedShard, waiting: answer_files.UnnamedFile, seconds: float
+) -> None:
+    """Name the file and count its rows, in the transaction that says that the shard is done."""
+    evaluation = owned_evaluation(session, run.evaluation, run.job_id, lock=True)
+    if is_stored(session, run.evaluation, piece):
+        return
+    waiting.keep(answer_files.answers_path(run.settings, run.evaluation, piece.part, piece.number))
+    session.add(
+        Shard(
+            evaluation_id=run.evaluation, part=piece.part, number=piece.number, first=piece.first, rows=piece.rows,
+            digest=waiting.digest, seconds=seconds, done_at=now(),
+        )
+    )  # fmt: skip
+    evaluation.rows_done += piece.rows
+
+
+def stopped_result(stopped: EvaluationStopped) -> dict[str, Any]:
+    """Return the result of a step that cannot go on."""
+    return {"stopped": stopped.code, "reason": stopped.reason}

@@ -1,0 +1,208 @@
+"""Signed records of an evaluation: model, dataset and result, so that others can check it without the platform.
+
+The signature is Ed25519 (RFC 8032) over the document in canonical JSON: keys sorted, no blanks, UTF-8.
+"""
+
+import base64
+import os
+import platform
+import secrets
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import orjson
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench import __version__
+from dynabench.benchmark.evaluations import costs, evaluation_plan, queries
+from dynabench.benchmark.evaluations.tables import Record, Score, Shard
+from dynabench.benchmark.registry.tables import Submission
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.evaluate.evaluator.hardware import hardware
+from dynabench.kit.db import now
+from dynabench.kit.errors import Conflict
+from dynabench.kit.secret_file import sync_folder, write_new
+from dynabench.kit.settings import Settings
+from dynabench.people.disclosure import Disclosure
+
+FORMAT = "dynabench-record-1"
+LIBRARIES = ("numpy", "torch", "transformers", "peft", "onnxruntime", "safetensors", "tokenizers")
+KEY_FILE, OLDER_KEYS_FILE = "signing-key", "signing-keys-older"
+
+
+def store_record(session: Session, settings: Settings, evaluation: int) -> None:
+    """Sign a record of the evaluation's present shards and scores; it replaces an earlier record."""
+    session.flush()
+    check_key(session, settings)
+    document = _document(session, evaluation) | {"key": public_keys(settings)[0]}
+    record = session.get(Record, evaluation) or Record(evaluation_id=evaluation)
+    record.document, record.signature, record.made_at = document, sign_document(settings, document), now()
+    session.add(record)
+
+
+def check_key(session: Session, settings: Settings) -> None:
+    """Raise `Conflict` where the newest record was signed with a key that this home folder does not know.
+
+    A new key made beside old records would let every one of them appear forged.
+    """
+    newest = session.scalar(select(Record.document).order_by(Record.made_at.desc()).limit(1))
+    if newest is None:
+        return
+    key_exists, named = (settings.folder / KEY_FILE).exists(), newest.get("key", "")
+    if not key_exists or (named and named not in public_keys(settings)):
+        state = (
+            f"{settings.folder / KEY_FILE} is another key"
+            if key_exists
+            else f"There is no {settings.folder / KEY_FILE}"
+        )
+        raise Conflict(
+            f"{state}, and the database holds records of evaluations that were signed with "
+            f"{named or 'an earlier one'}. Put the files {KEY_FILE} and {OLDER_KEYS_FILE} of a backup in "
+            "their places (`dynabench restore` does). If the key is lost for good, run `dynabench evaluate new-key`: "
+            "old records then hold as those of an earlier key."
+        )
+
+
+def renew_key(session: Session, settings: Settings) -> str:
+    """Create a new signing key and return its public key; all keys that records name stay in `public_keys`."""
+    known_keys = set(public_keys(settings)) if (settings.folder / KEY_FILE).exists() else set(_older(settings))
+    named = sorted({str(document.get("key", "")) for document in session.scalars(select(Record.document))} - known_keys)
+    for key in filter(None, named):
+        _remember(settings, key)
+    return rotate_key(settings) if (settings.folder / KEY_FILE).exists() else public_keys(settings)[0]
+
+
+def sign_document(settings: Settings, document: dict[str, Any]) -> str:
+    """The document's signature in base64."""
+    return base64.b64encode(_private(settings).sign(canonical_json(document))).decode()
+
+
+def public_keys(settings: Settings) -> list[str]:
+    """Return the keys for checking signatures, 32 bytes in base64 each: the present one, then earlier ones, newest
+    first."""
+    return [_public(_private(settings)), *_older(settings)[::-1]]
+
+
+def rotate_key(settings: Settings) -> str:
+    """Replace the private key and return the new public key; the old public key stays in `public_keys`, so that old
+    records still verify."""
+    old, new_key = _public(_private(settings)), Ed25519PrivateKey.generate()
+    _remember(settings, old)
+    waiting = settings.folder / f".{KEY_FILE}-{secrets.token_hex(8)}"
+    write_new(waiting, new_key.private_bytes_raw())
+    waiting.replace(settings.folder / KEY_FILE)
+    sync_folder(settings.folder)
+    return _public(new_key)
+
+
+def is_signature_valid(document: dict[str, Any], signature: str, key: str) -> bool:
+    """Return True if the signature is that of the document under this public key; False also for a malformed key."""
+    try:
+        public = Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True))
+        public.verify(base64.b64decode(signature, validate=True), canonical_json(document))
+    except (InvalidSignature, ValueError, TypeError):
+        return False
+    return True
+
+
+def canonical_json(document: dict[str, Any]) -> bytes:
+    """The bytes that are signed."""
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+
+
+def _private(settings: Settings) -> Ed25519PrivateKey:
+    """The deployment's key, made at first use; of two processes that make it at once, one's stays."""
+    path = settings.folder / KEY_FILE
+    if not path.exists():
+        write_new(path, Ed25519PrivateKey.generate().private_bytes_raw())
+    state = path.stat()
+    return _read(path, state.st_mtime_ns, state.st_ino)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, changed: int, file: int) -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(path.read_bytes())
+
+
+def _older(settings: Settings) -> list[str]:
+    older = settings.folder / OLDER_KEYS_FILE
+    return older.read_text().split() if older.exists() else []
+
+
+def _remember(settings: Settings, public: str) -> None:
+    with (settings.folder / OLDER_KEYS_FILE).open("a") as file:
+        file.write(f"{public}\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _public(key: Ed25519PrivateKey) -> str:
+    return base64.b64encode(key.public_key().public_bytes_raw()).decode()
+
+
+def _document(session: Session, evaluation: int) -> dict[str, Any]:
+    evaluation_row, submission, dataset_version, dataset = evaluation_plan.load_evaluation(session, evaluation)
+    disclosure = Disclosure.at_most(dataset.visibility)
+    digest = disclosure.digest(dataset_version)
+    shards = session.scalars(queries.finished_shards(evaluation)).all()
+    scores = session.scalars(queries.all_scores(evaluation)).all()
+    return {
+        "format": FORMAT,
+        "evaluation": evaluation,
+        "task": dataset.task_id,
+        "model": _model(submission),
+        "dataset": _dataset(dataset, dataset_version, digest),
+        "attempt": evaluation_row.attempt,
+        "answered_at": max(item.done_at for item in shards).isoformat(),
+        "asked": any(evaluation_row.started_at is None or item.done_at >= evaluation_row.started_at for item in shards),
+        "rows": evaluation_row.rows_done,
+        "seeds": {"replicates": digest, "sample": digest},
+        "batch_size": costs.BATCH,
+        "repeats": costs.REPEATS,
+        "machine": hardware(),
+        "python": platform.python_version(),
+        "libraries": {name: library_version for name in LIBRARIES if (library_version := _version(name))},
+        "code": __version__,
+        "shards": [_shard(item, disclosure) for item in shards],
+        "scores": [_score(item) for item in scores if not item.slice],
+        "made_at": now().isoformat(),
+    }
+
+
+def _model(submission: Submission) -> dict[str, Any]:
+    """With the digest of the encoder that the model shares with others, where it reads by one."""
+    encoder = submission.card.get("encoder", "")
+    fields = {"name": submission.model, "version": submission.version, "kind": submission.kind}
+    return fields | ({"encoder": encoder} if encoder else {})
+
+
+def _dataset(dataset: Dataset, version: DatasetVersion, digest: str) -> dict[str, Any]:
+    return {
+        "name": dataset.name,
+        "version": version.number,
+        "digest": digest,
+        "rows": version.rows,
+        "visibility": dataset.visibility,
+    }
+
+
+def _shard(shard: Shard, disclosure: Disclosure) -> dict[str, Any]:
+    """Return a shard without the digest of what was answered to hidden rows: few answers can be guessed."""
+    names = ("part", "number", "first", "rows", *(("digest",) if disclosure.marks else ()))
+    return {name: getattr(shard, name) for name in names}
+
+
+def _score(score: Score) -> dict[str, Any]:
+    return {name: getattr(score, name) for name in ("metric", "version", "value", "low", "high", "n")}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

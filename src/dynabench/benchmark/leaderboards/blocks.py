@@ -1,0 +1,142 @@
+"""What a model's page says of its scores, and a dataset's page of its models."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.evaluations.measures import Measure
+from dynabench.benchmark.leaderboards import queries
+from dynabench.benchmark.leaderboards.comparison import NOTHING, paired
+from dynabench.benchmark.reading import read_board, read_every_score, read_slices
+from dynabench.benchmark.registry import service as registry
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import counts_as_try
+from dynabench.stats.corrections import holm
+
+TOP = 10
+HARDEST = 8
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """All that one entrant scored. `scores` by dataset and metric, `slices` of the primary metric by dataset and tag.
+
+    `tries` counts the submissions of its submitter in the task's ledger as that does, None of anonymous ones.
+    """
+
+    board: TaskBoard
+    entrant: Entrant
+    data: tuple[ScoredDataset, ...]
+    scores: Mapping[tuple[int, str], ScoreCell]
+    slices: tuple[tuple[ScoredDataset, tuple[tuple[str, ScoreCell], ...]], ...]
+    tries: int | None
+
+
+@dataclass(frozen=True)
+class Leader:
+    """An entrant on one dataset; `tied` where the data do not tell it from the best."""
+
+    entrant: Entrant
+    cell: ScoreCell
+    tied: bool
+
+
+@dataclass(frozen=True)
+class BestOnDataset:
+    """Who does best on a dataset, and the slices that are hardest for the best `TOP`, by their mean."""
+
+    data: ScoredDataset
+    metric: Measure
+    leaders: tuple[Leader, ...]
+    others: int
+    slices: tuple[tuple[str, ScoreCell], ...]
+
+
+def of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
+    """Return the scores of this model's submissions, as `viewer` may know, those on retired datasets too.
+
+    Anonymous ones are not linked to its name, and a model that is listed for few people is there for these alone.
+    """
+    entries = []
+    for task in session.scalars(queries.tasks_of(name)):
+        if registry.is_visible(session, viewer, name, task):
+            board = read_board(session, viewer, task, withdrawn=True, retired=True)
+            entries += [_entry(session, board, entrant) for entrant in board.entrants if entrant.model == name]
+    return entries
+
+
+def _entry(session: Session, board: TaskBoard, entrant: Entrant) -> ModelEntry:
+    scores = read_every_score(session, board, entrant)
+    ids = {dataset for dataset, _metric in scores}
+    scored = tuple(dataset for dataset in board.datasets if dataset.id in ids)
+    slices = []
+    for dataset in scored:
+        cells = read_slices(session, board, [entrant], dataset, board.primary)
+        if cells:
+            worst = sorted(cells.items(), key=lambda pair: board.primary.direction * pair[1].value)
+            slices.append((dataset, tuple((tag, cell) for (_id, tag), cell in worst[:HARDEST])))
+    tries = None
+    if entrant.person_id is not None and counts_as_try(entrant):
+        tries = session.scalar(queries.entries_of(entrant.person_id, board.config.id))
+    return ModelEntry(board, entrant, scored, scores, tuple(slices), tries)
+
+
+def best(session: Session, board: TaskBoard, name: str, limit: int = TOP) -> BestOnDataset:
+    """Return the best entrants on a dataset. Raises `NotFound` where there is no such dataset."""
+    data, metric = board.dataset(name), board.primary
+    scored = [(entrant, cell) for entrant in board.entrants if (cell := board.cell(entrant, data, metric)) is not None]
+    ranked = sorted(scored, key=lambda pair: (-metric.direction * pair[1].value, pair[0].id))
+    top = ranked[:limit]
+    tied = ties([cell for _entrant, cell in top])
+    leaders = tuple(Leader(*pair, tie) for pair, tie in zip(top, tied, strict=True))
+    cells = read_slices(session, board, [entrant for entrant, _cell in top], data, metric)
+    return BestOnDataset(data, metric, leaders, len(ranked) - len(top), hardest(cells, metric))
+
+
+def ties(cells: Sequence[ScoreCell], level: float = 0.05) -> list[bool]:
+    """Whether each is not told from the first, by paired replicates with Holm's correction; without them, if equal."""
+    if not cells:
+        return []
+    first, asked = cells[0], []
+    for each in cells:
+        if first.replicates is None or each.replicates is None:
+            asked.append(1.0 if abs(first.value - each.value) < NOTHING else 0.0)
+        else:
+            asked.append(paired(first.replicates, each.replicates, first.value - each.value)[2])
+    return [True, *(bool(p > level) for p in (holm(asked[1:]) if asked[1:] else []))]
+
+
+def hardest(cells: Mapping[tuple[int, str], ScoreCell], metric: Measure) -> tuple[tuple[str, ScoreCell], ...]:
+    """Tags with their mean score over models, hardest first.
+
+    The interval is from the mean of the lower limits to that of the upper ones, which is right where all models fail on
+    the same rows, and wider than need be where they do not.
+    """
+    by: dict[str, list[ScoreCell]] = {}
+    for (_dataset, tag), cell in cells.items():
+        by.setdefault(tag, []).append(cell)
+    found = [(tag, _mean(some)) for tag, some in by.items()]
+    return tuple(sorted(found, key=lambda each: (metric.direction * each[1].value, each[0]))[:HARDEST])
+
+
+def _mean(some: Sequence[ScoreCell]) -> ScoreCell:
+    low, high = (_limit([getattr(each, end) for each in some]) for end in ("low", "high"))
+    return ScoreCell(fmean(each.value for each in some), low, high, some[0].n)
+
+
+def _limit(limits: Sequence[float | None]) -> float | None:
+    known = [each for each in limits if each is not None]
+    return fmean(known) if len(known) == len(limits) else None
+
+
+def shown_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
+    """As `of_model`; raises `NotFound` where there is nothing to show."""
+    found = of_model(session, viewer, name)
+    if not found:
+        raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
+    return found

@@ -1,0 +1,138 @@
+"""A task's leaderboard, its files and picture, its ledger, and the forms in which others read it."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.benchmark.leaderboards import exchange, files, ledger, pictures, reading
+from dynabench.benchmark.leaderboards.reading import RequestedBoard
+from dynabench.benchmark.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut
+from dynabench.kit import errors
+from dynabench.kit.csv_tables import as_csv
+from dynabench.kit.language import _
+from dynabench.kit.security import RowId
+from dynabench.people.accounts import auth
+from dynabench.people.accounts.auth import Viewer
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import service as rounds
+
+router = APIRouter(dependencies=[Depends(auth.scope("annotate"))])
+Fork = Annotated[str, Query(max_length=40, description="A fork whose weights are the defaults.")]
+PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
+MARKDOWN = "text/markdown; charset=utf-8"
+
+
+def sent(what: str, *types: str) -> dict[str, Any]:
+    """How the API's document tells of a route that answers with files of these media types."""
+    content: dict[str, Any] = {name.partition(";")[0]: {} for name in types}
+    return {"response_class": Response, "responses": {200: {"description": what, "content": content}}}
+
+
+async def board_of(request: Request, viewer: Person | None, task: str, fork: str = "") -> RequestedBoard:
+    """The board that the request's parameters ask for."""
+    asked: RequestedBoard = await request.app.state.db.aread(reading.asked, viewer, task, request.query_params, fork)
+    return asked
+
+
+@router.get("/tasks/{task}/leaderboard")
+async def read_leaderboard(request: Request, task: str, viewer: Viewer, fork: Fork = "") -> dict[str, Any]:
+    """The board, best first, as weighed by `m.<metric>` and `d.<dataset>` (steps 0 to 5) and `form`.
+
+    `size`, `licence`, `language` and `since` choose rows, `sort` orders them; ranks are among all rows.
+    """
+    asked = await board_of(request, viewer, task, fork)
+    return files.document(asked.ranking, asked.rows)
+
+
+@router.get("/tasks/{task}/leaderboard/ranks")
+async def ranks(request: Request, task: str, viewer: Viewer, fork: Fork = "") -> RanksOut:
+    """Rank intervals, tie groups and scores alone, by row: what a page asks for under changed weights."""
+    rows = (await board_of(request, viewer, task, fork)).ranking.rows
+    found = {str(row.entrant.id): row for row in rows if row.rank}
+    return RanksOut(
+        ranks={id: (row.rank.low, row.rank.high, row.rank.group) for id, row in found.items() if row.rank},
+        scores={id: (row.score.value, row.score.low, row.score.high) for id, row in found.items()},
+    )
+
+
+def download(content: bytes, media: str, name: str) -> Response:
+    """Bytes to be saved under a name."""
+    return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+@router.get("/tasks/{task}/leaderboard/file", **sent(_("The board."), *files.FORMATS.values()))
+async def leaderboard_file(
+    request: Request, task: str, viewer: Viewer, format: Format = "csv", fork: Fork = ""
+) -> Response:
+    """The board as a file: CSV, JSON or Parquet."""
+    asked = await board_of(request, viewer, task, fork)
+    return download(files.file(asked.ranking, asked.rows, format), files.FORMATS[format], f"{task}-board.{format}")
+
+
+@router.get("/tasks/{task}/leaderboard/image", **sent(_("The picture."), *PICTURES.values()))
+async def leaderboard_image(
+    request: Request, task: str, viewer: Viewer, format: Literal["svg", "png"] = "svg", fork: Fork = ""
+) -> Response:
+    """The board as a picture: scores of the first 30 with their intervals."""
+    db = request.app.state.db
+
+    def draw(session: Session) -> bytes:
+        asked = reading.asked(session, viewer, task, request.query_params, fork)
+        name = rounds.task_config(session, task).name
+        return pictures.drawn(pictures.chart(asked.ranking, asked.rows, name), format)
+
+    return Response(await db.aread(draw), media_type=PICTURES[format])
+
+
+@router.get("/tasks/{task}/leaderboard/paperswithcode")
+async def papers_with_code(request: Request, task: str, viewer: Viewer) -> list[dict[str, Any]]:
+    """The board in the form of Papers-with-Code's evaluation tables."""
+
+    def read(session: Session) -> list[dict[str, Any]]:
+        asked = reading.asked(session, viewer, task, request.query_params)
+        config = rounds.task_config(session, task)
+        return exchange.papers_with_code(asked.ranking, config.name, config.description)
+
+    found: list[dict[str, Any]] = await request.app.state.db.aread(read)
+    return found
+
+
+@router.get("/tasks/{task}/leaderboard/rows/{id}")
+async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: Viewer) -> dict[str, Any]:
+    """One row with its scores on each dataset, and by slice on those that are not hidden."""
+
+    def read(session: Session) -> dict[str, Any]:
+        of, row = reading.row(session, viewer, task, request.query_params, id)
+        return files.row_document(of, row) | {"slices": [asdict(each) for each in reading.slices(session, of, row)]}
+
+    found: dict[str, Any] = await request.app.state.db.aread(read)
+    return found
+
+
+@router.get("/tasks/{task}/leaderboard/rows/{id}/card", **sent(_("The front matter."), MARKDOWN))
+async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
+    """What a row scored, as front matter for a Hugging Face model card."""
+
+    def read(session: Session) -> str:
+        of, row = reading.row(session, viewer, task, {}, id)
+        if not row.entrant.model:
+            raise errors.NotFound(_("This row has no name under which a card could tell its results."))
+        address = str(request.url_for("leaderboard", task=task))
+        return exchange.model_index(of.board, row.place, rounds.task_config(session, task).name, address)
+
+    return download((await request.app.state.db.aread(read)).encode(), MARKDOWN, f"{id}.md")
+
+
+@router.get("/tasks/{task}/ledger", **sent(_("The ledger."), "application/json", files.FORMATS["csv"]))
+async def ledger_of(request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Response:
+    """Every submission to the task, newest first, withdrawn ones too: how many tries stand behind a number."""
+    lines = await request.app.state.db.aread(ledger.ledger, viewer, task)
+    items = [LedgerLine.model_validate(asdict(line)) for line in lines]
+    if format == "json":
+        return Response(LedgerOut(items=items).model_dump_json(), media_type="application/json")
+    header = list(LedgerLine.model_fields)
+    rows = [[str(value) if value is not None else "" for value in each.model_dump().values()] for each in items]
+    return download(as_csv(header, rows), files.FORMATS["csv"], f"{task}-ledger.csv")

@@ -1,0 +1,147 @@
+"""A task's leaderboard as a page, one row of it, the form that others embed, and the ledger."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.benchmark import weights
+from dynabench.benchmark.leaderboards import filters, ledger, listing, pictures, reading, reports
+from dynabench.benchmark.leaderboards.reading import RequestedBoard
+from dynabench.benchmark.ranking import OFFSETS
+from dynabench.collection import overview
+from dynabench.kit.security import POLICY, RowId
+from dynabench.people.accounts.auth import Viewer
+from dynabench.rounds import service as rounds
+from dynabench.rounds import views
+from dynabench.rounds.tables import RoundState
+from dynabench.stats.rates import FEW_ROWS
+from dynabench.web import render
+
+router = APIRouter()
+AT_ONCE = 100  # rows of a page; more are there and shown on demand
+EMBED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
+
+
+def head(session: Session, task: str) -> dict[str, Any]:
+    """What the head of a task's pages needs."""
+    started = overview.started(session, task)
+    current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
+    shown = views.round_out(session, current) if current else None
+    return {"task": task, "config": rounds.task_config(session, task), "round": shown}
+
+
+def shown_board(asked: RequestedBoard, name: str) -> dict[str, Any]:
+    """What the templates of a board need."""
+    columns = asked.shown.columns
+    places = {each.name: place for place, each in enumerate(asked.ranking.board.metrics)}
+    known = [row.entrant for row in asked.ranking.rows]
+    return {
+        "board": asked.ranking.board,
+        "weights": asked.ranking.weights,
+        "usual": asked.usual,
+        "shown": asked.shown,
+        "rows": asked.rows,
+        "finding": pictures.finding(asked.ranking, name),
+        "link": asked.link,
+        "unmeasured": asked.ranking.unmeasured,
+        "without": asked.without,
+        "whole": asked.whole,
+        "places": places,
+        "visible": set(columns) if columns is not None else set(places),
+        "sizes": filters.SIZES,
+        "licences": sorted({each.licence for each in known if each.licence}),
+        "languages": sorted({language for each in known for language in each.languages}),
+        "ends": ends(asked),
+        "steps": weights.STEPS,
+        "at_once": AT_ONCE,
+        "few": FEW_ROWS,
+        "data": data(asked),
+    }
+
+
+def ends(asked: RequestedBoard) -> tuple[float, float]:
+    """The least and the most of what the rows' scores and their limits are: where whiskers end."""
+    scores = [row.score for row in asked.ranking.rows]
+    known = [x for each in scores for x in (each.value, each.low, each.high) if x is not None]
+    least, most = (min(known), max(known)) if known else (0.0, 0.0)
+    return (least, most) if least < most else (least - 1, most + 1)
+
+
+def data(asked: RequestedBoard) -> dict[str, Any]:
+    """What the page's script computes with: values (M, D, K), as in `ranking`, of all rows in the ranking's order."""
+    of = asked.ranking.board
+    usual = {"metrics": dict(asked.usual.metrics), "datasets": dict(asked.usual.datasets), "form": asked.usual.form}
+    return {
+        "primary": of.primary.name,
+        "metrics": [
+            {"name": each.name, "direction": each.direction, "offset": OFFSETS.get(each.name, 0.0),
+             "ends": each.ends,
+             "digits": 2 if each.unit == "GiB" else 1}
+            for each in of.metrics
+        ],
+        "datasets": [each.name for each in of.datasets],
+        "usual": usual,
+        "rows": [
+            [row.entrant.id, [[float(f"{x:.9g}") if x == x else None for x in line] for line in of.values[row.place]]]
+            for row in asked.ranking.rows
+        ],
+    }  # fmt: skip
+
+
+@router.get("/tasks/{task}/leaderboard", name="leaderboard")
+async def leaderboard(request: Request, task: str, viewer: Viewer) -> Response:
+    """The board, as the address weighs it."""
+
+    def read(session: Session) -> dict[str, Any]:
+        asked = reading.asked(session, viewer, task, request.query_params)
+        values = head(session, task)
+        return values | shown_board(asked, values["config"].name) | {
+            "fork": None,
+            "reported": len(reports.lines(session, asked.ranking.board)),
+            "tries": ledger.people(session, viewer, task),
+            "saved": listing.forks(session, task).items[:5],
+        }  # fmt: skip
+
+    return render(request, "leaderboards/board.html", **await request.app.state.db.aread(read))
+
+
+@router.get("/tasks/{task}/leaderboard/embed", name="leaderboard_embed")
+async def embed(request: Request, task: str) -> Response:
+    """The public board as a bare table that other sites may frame; it reads no cookie."""
+
+    def read(session: Session) -> dict[str, Any]:
+        asked = reading.asked(session, None, task, request.query_params)
+        name = rounds.task_config(session, task).name
+        return {"task": task} | shown_board(asked, name)
+
+    response = render(request, "leaderboards/embed.html", **await request.app.state.db.aread(read))
+    request.state.new_visitor = None  # no cookie for a page in somebody else's frame
+    response.headers["Content-Security-Policy"] = EMBED_POLICY
+    response.headers["X-Frame-Options"] = ""
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
+
+
+@router.get("/tasks/{task}/leaderboard/rows/{id}", name="leaderboard_row")
+async def row(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
+    """One row's scores on each dataset and slice: a page, or the part of one."""
+
+    def read(session: Session) -> dict[str, Any]:
+        of, found = reading.row(session, viewer, task, request.query_params, id)
+        return head(session, task) | {"of": of, "row": found, "slices": reading.slices(session, of, found)}
+
+    values = await request.app.state.db.aread(read)
+    return render(request, "leaderboards/row.html", fragment="leaderboards/_row.html", **values)
+
+
+@router.get("/tasks/{task}/ledger", name="ledger")
+async def ledger_page(request: Request, task: str, viewer: Viewer) -> Response:
+    """Every submission of the task."""
+
+    def read(session: Session) -> dict[str, Any]:
+        lines = ledger.ledger(session, viewer, task)
+        return head(session, task) | {"lines": lines, "people": ledger.people(session, viewer, task)}
+
+    return render(request, "leaderboards/ledger.html", **await request.app.state.db.aread(read))

@@ -1,0 +1,203 @@
+"""Two entrants of a board side by side: by how much they differ, whether that could be chance, and on which rows.
+
+Differences and intervals come from the stored replicates, which are paired. Whether a difference of the primary metric
+could be chance is asked of the rows, where these may be counted: McNemar's test where rows are right or wrong, else
+approximate randomization. Elsewhere it is the normal test with the replicates' standard error (Efron and Tibshirani, An
+Introduction to the Bootstrap, 1993, section 13). Of each metric, the p values of all datasets are corrected by Holm's
+method.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import erfc, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.benchmark.evaluations.measures import Measure, Replicates
+from dynabench.benchmark.leaderboards.results import Right
+from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
+from dynabench.kit.language import _
+from dynabench.stats.corrections import holm
+
+LEVEL = 0.05
+FEW = 25
+"""Rows that tell two models apart, below which McNemar's test is exact."""
+NOTHING = 1e-9
+SHOWN = ("differ", "a", "b", "wrong", "right")
+RowsOf = Callable[[ScoredDataset], tuple[Right, Right] | None]
+"""What the primary metric says of both entrants row by row, None where that may not be counted."""
+
+
+@dataclass(frozen=True)
+class ScoreDifference:
+    """The first entrant's score minus the second's. `p` is None where nothing is known of the spread."""
+
+    data: ScoredDataset
+    metric: Measure
+    a: ScoreCell
+    b: ScoreCell
+    value: float
+    low: float | None
+    high: float | None
+    p: float | None
+    test: str
+    corrected: float | None = None
+
+    @property
+    def better(self) -> str:
+        """`a`, `b`, or empty where the data do not tell them apart."""
+        if self.corrected is None or self.corrected > LEVEL or self.value == 0:
+            return ""
+        return "a" if self.value * self.metric.direction > 0 else "b"
+
+
+@dataclass(frozen=True)
+class AnswerTally:
+    """How many rows both answered right, only one of them, or neither."""
+
+    right: int
+    a: int
+    b: int
+    wrong: int
+
+    @property
+    def rows(self) -> int:
+        """All that both answered."""
+        return self.right + self.a + self.b + self.wrong
+
+
+def compared(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) -> list[ScoreDifference]:
+    """Return the differences for each metric and each dataset on which both have a score, metric by metric."""
+    differences = []
+    for metric in board.metrics:
+        of_metric = []
+        for data in board.datasets:
+            a, b = board.cell(first, data, metric), board.cell(second, data, metric)
+            if a is not None and b is not None:
+                results = rows(data) if metric == board.primary else None
+                of_metric.append(_difference(data, metric, a, b, results))
+        differences += _corrected(of_metric)
+    return differences
+
+
+def _difference(
+    data: ScoredDataset, metric: Measure, a: ScoreCell, b: ScoreCell, rows: tuple[Right, Right] | None
+) -> ScoreDifference:
+    value = a.value - b.value
+    made = ScoreDifference(data, metric, a, b, value, None, None, None, "")
+    if a.replicates is not None and b.replicates is not None and not metric.cost:  # three repeats say little of chance
+        low, high, p = paired(a.replicates, b.replicates, value)
+        made = replace(made, low=low, high=high, p=p, test="paired_bootstrap")
+    if rows is not None and (asked := significance(*rows)) is not None:
+        made = replace(made, test=asked[0], p=asked[1])
+    return made
+
+
+def _corrected(found: Sequence[ScoreDifference]) -> list[ScoreDifference]:
+    asked = [each.p for each in found if each.p is not None]
+    values = iter(holm(asked).tolist() if asked else ())
+    return [each if each.p is None else replace(each, corrected=next(values)) for each in found]
+
+
+def paired(a: Replicates, b: Replicates, value: float) -> tuple[float, float, float]:
+    """Limits of the 95 % interval of a difference, and its p value, from paired replicates, shape (B,) each.
+
+    The interval always holds the difference itself. Two copies of one model have p = 1.
+    """
+    drawn = a - b
+    low, high = (float(each) for each in np.quantile(drawn, [0.025, 0.975]))
+    spread = float(drawn.std(ddof=1))
+    apart = abs(value) > NOTHING
+    p = erfc(abs(value) / spread / sqrt(2)) if spread > NOTHING else float(not apart)
+    return min(low, value), max(high, value), p
+
+
+def significance(a: Right, b: Right) -> tuple[str, float] | None:
+    """Which test was made of two models' results row by row, and its p value; None without rows that both answered."""
+    from dynabench import evaluate
+
+    both = ~(np.isnan(a) | np.isnan(b))
+    first, second = a[both], b[both]
+    if not first.size:
+        return None
+    if np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all():
+        exact = int((first != second).sum()) < FEW
+        ones = np.ones(first.size, int)
+        given = {"predictions1": first.astype(int), "predictions2": second.astype(int), "references": ones}
+        return "mcnemar", float(evaluate.load("mcnemar", module_type="comparison").compute(**given, exact=exact)["p"])
+    if first.size < 2:
+        return None
+    # The mean distance of scores from 0 is their mean, and p does not ask which way is better.
+    given = {"predictions1": first.astype(float), "predictions2": second.astype(float)}
+    test = evaluate.load("approximate_randomization", module_type="comparison")
+    found = test.compute(**given, references=np.zeros(first.size), metric="mae", method="percentile", resamples=1999)
+    return test.name, float(found["p"])
+
+
+def tally(a: Right, b: Right) -> AnswerTally:
+    """On how many rows both, one, or none were right."""
+    return AnswerTally(*(int(chosen(a, b, name).sum()) for name in ("right", "a", "b", "wrong")))
+
+
+def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
+    """Which rows are `shown`: `differ`, only `a` right, only `b` right, both `right`, both `wrong`; shape (rows,)."""
+    both = ~(np.isnan(a) | np.isnan(b))
+    first, second = both & (a == 1), both & (b == 1)
+    found: NDArray[np.bool_] = {
+        "differ": first ^ second,
+        "a": first & ~second,
+        "b": second & ~first,
+        "right": first & second,
+        "wrong": both & ~first & ~second,
+    }[shown]
+    return found
+
+
+def grouped(found: Sequence[ScoreDifference]) -> list[tuple[Measure, list[ScoreDifference], float]]:
+    """The differences by metric, in their order, each group with the largest of its differences and limits."""
+    groups: dict[str, list[ScoreDifference]] = {}
+    for each in found:
+        groups.setdefault(each.metric.name, []).append(each)
+    return [(of[0].metric, of, max(map(_reach, of)) or 1.0) for of in groups.values()]
+
+
+def _reach(of: ScoreDifference) -> float:
+    return max(abs(value) for value in (of.value, of.low or 0.0, of.high or 0.0))
+
+
+def conclusion(first: Entrant, second: Entrant, found: Sequence[ScoreDifference]) -> str:
+    """What the differences of one metric say, in a sentence."""
+    asked = [each for each in found if each.p is not None]
+    if not asked:
+        return _("There is no dataset on which both have scores to compare.")
+    metric, n = asked[0].metric.title.lower(), len(asked)
+    a = [each.data.title for each in asked if each.better == "a"]
+    b = [each.data.title for each in asked if each.better == "b"]
+    where = f"the {n} datasets" if n > 1 else asked[0].data.title
+    if not a and not b:
+        return _(
+            "The data do not tell them apart: their %(metric)s on %(where)s could differ this much by chance.",
+            metric=metric,
+            where=where,
+        )
+    if a and b:
+        return _(
+            "Neither is better throughout: %(label)s on %(a)s, %(label2)s on %(b)s (%(metric)s).",
+            label=first.label,
+            a=_list(a),
+            label2=second.label,
+            b=_list(b),
+            metric=metric,
+        )
+    best, worst, won = (first, second, a) if a else (second, first, b)
+    told = f"{best.label} is better than {worst.label} in {metric} on"
+    if len(won) == n:
+        return _("%(told)s %(value)s.", told=told, value=f"all {n} datasets" if n > 1 else where)
+    return _("%(told)s %(won)s; elsewhere the data do not tell them apart.", told=told, won=_list(won))
+
+
+def _list(names: Sequence[str], most: int = 3) -> str:
+    if len(names) > most:
+        return f"{len(names)} datasets"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,185 @@
+"""The charts of the views around a board, each with its finding as title and its numbers as a table."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from dynabench.benchmark.leaderboards.matrix import Matrix, MatrixLine
+from dynabench.benchmark.leaderboards.number_texts import axis, cell, score, span
+from dynabench.benchmark.leaderboards.pareto import ParetoPoint, Plot
+from dynabench.benchmark.leaderboards.people import PeopleAndModels
+from dynabench.benchmark.leaderboards.transfer import Transfer
+from dynabench.benchmark.standings import Entrant, ScoreCell
+from dynabench.kit.language import _, ngettext, said
+from dynabench.web import plots
+from dynabench.web.charts import Chart
+from dynabench.web.filters import number, percent
+
+Columns = list[str | tuple[str, str]]
+MOST = 30
+"""Models in one picture; the table has all."""
+IN_LOOP = "\N{BULLSEYE}"
+
+
+def matrix(of: Matrix) -> Chart | None:
+    """The heat map of a matrix; None where it has no cell."""
+    cells = []
+    for line in of.lines[:MOST]:
+        for data, one in zip(of.data, line.cells, strict=True):
+            if one is not None:
+                name, title = line.entrant.label, _column(data.title, data.round)
+                loop = f" {IN_LOOP}" if data.round in line.loop and data.round is not None else ""
+                where = said(_(" · in the loop")) if loop else ""
+                tip = f"{name}, {title}: {cell(one, of.metric)}, n {number(one.n)}{where}"
+                shown = {"label": score(one.value, of.metric) + loop, "note": span(one.low, one.high, of.metric)}
+                cells.append({"row": name, "column": title, "value": one.value, "tip": tip, **shown})
+    if not cells:
+        return None
+    columns: Columns = [
+        _("Model"),
+        *((_column(each.title, each.round), "num") for each in of.data),
+        (_("Overall"), "num"),
+        (_("Per round"), "num"),
+    ]
+    note = _(
+        "%(metric)s with 95%% intervals. %(in_loop)s marks rounds that were collected against the model.",
+        metric=axis(of.metric),
+        in_loop=IN_LOOP,
+    )
+    rows = [_row(line, of) for line in of.lines]
+    order = [_column(each.title, each.round) for each in of.data]
+    return Chart(_finding(of), plots.heat_map(cells, of.metric.better, order), columns, rows, note)
+
+
+def _column(title: str, round: int | None) -> str:
+    return title if round is None else said(_("Round %(n)s", n=round))
+
+
+def _row(line: MatrixLine, of: Matrix) -> list[str]:
+    trend = line.trend
+    slope = score(trend.value, of.metric, True) if trend else ""
+    between = f" ({span(trend.low, trend.high, of.metric, True)})" if trend and trend.low is not None else ""
+    cells = []
+    for data, one in zip(of.data, line.cells, strict=True):
+        rate = line.loop.get(data.round) if data.round is not None else None
+        loop = said(_(" · in the loop, vMER %(value)s", value=percent(rate.value, 1))) if rate is not None else ""
+        cells.append(cell(one, of.metric) + loop)
+    return [line.entrant.label, *cells, cell(line.overall, of.metric), slope + between]
+
+
+def _finding(of: Matrix) -> str:
+    whole = [line for line in of.lines if line.overall is not None]
+    if not whole or len(of.data) < 2:
+        return _("%(metric)s of %(n)s models", metric=of.metric.title, n=len(of.lines))
+    ways = [_way(line.trend, of.metric.direction) for line in of.lines if line.trend]
+    risen, fallen = ways.count(1), ways.count(-1)
+    first = of.first
+    if len(first) == 1:
+        best = _("%(name)s leads over %(n)s columns", name=first[0].entrant.label, n=len(of.data))
+    else:
+        best = _("%(few)s of %(all)s models share the lead", few=len(first), all=len(whole))
+    if risen or fallen:
+        told = {"best": best, "risen": risen, "fallen": fallen, "n": len(ways)}
+        return _("%(best)s; over rounds %(risen)s of %(n)s models do better and %(fallen)s worse", **told)
+    return best
+
+
+def _way(trend: ScoreCell, direction: int) -> int:
+    """1 where a model clearly does better over rounds, -1 where it does worse, 0 where neither is clear."""
+    if trend.low is None or trend.high is None or trend.low <= 0 <= trend.high:
+        return 0
+    return direction if trend.low > 0 else -direction
+
+
+def pareto(of: Plot) -> Chart | None:
+    """The plot of two measures; None without points."""
+    if not of.points:
+        return None
+    front = [each.entrant.label for each in of.points if not each.dominated]
+    named = ", ".join(front[:4]) + ("…" if len(front) > 4 else "")
+    told = {"n": len(front), "all": len(of.points), "names": named}
+    title = _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **told)
+    columns: Columns = [_("Model"), (axis(of.x), "num"), (axis(of.y), "num"), _("Beaten on both")]
+    rows = [
+        [each.entrant.label, cell(each.x, of.x), cell(each.y, of.y), _("yes") if each.dominated else _("no")]
+        for each in of.points
+    ]
+    spec = plots.scatter([_point(each, of) for each in of.points], axis(of.x), axis(of.y))
+    return Chart(
+        title, spec, columns, rows, _("Grey models are beaten by another on both axes. Bars are 95% intervals.")
+    )
+
+
+def _point(each: ParetoPoint, of: Plot) -> dict[str, object]:
+    tip = f"{each.entrant.label}: {cell(each.x, of.x)}, {cell(each.y, of.y)}"
+    made: dict[str, object] = {"name": each.entrant.label, "dominated": each.dominated, "tip": tip}
+    for name, one, metric in (("x", each.x, of.x), ("y", each.y, of.y)):
+        for end, value in (("", one.value), ("_low", one.low), ("_high", one.high)):
+            made[name + end] = None if value is None else value * metric.scale
+    return made
+
+
+def saturation(of: Sequence[PeopleAndModels]) -> Chart | None:
+    """How far models have come from the first one to people; None where no round knows both."""
+    points, rows = [], []
+    for each in of:
+        for step in each.steps:
+            day, told = f"{step.at:%Y-%m-%d}", f"{step.saturation:+.2f}".replace("-", "\N{MINUS SIGN}")
+            name = _column("", each.round)
+            tip = f"{name}, {step.entrant.label}: {told} ({percent(step.score, 1)})"
+            points.append({"series": name, "at": step.at.isoformat(), "value": step.saturation, "tip": tip})
+            rows.append([f"{each.round}", day, step.entrant.label, percent(step.score, 1), told])
+    if not points:
+        return None
+    done = [each for each in of if each.steps]
+    near = sum(each.steps[-1].saturation >= 0 for each in done)
+    title = ngettext(
+        "Models have reached people on %(near)s of %(num)s round",
+        "Models have reached people on %(near)s of %(num)s rounds",
+        len(done),
+        near=near,
+    )
+    columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Of the way: −1 to 0"), "num")]
+    note = _("The best score so far on each round: the first model is at −1, people are at 0.")
+    return Chart(title, plots.saturation_lines(points), columns, rows, note)
+
+
+def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
+    """Of the rows that fool one model (rows), the share that fool another too (columns), alike models side by side."""
+    names = [models[at].label for at in of.order]
+    cells = []
+    for i, j in product(of.order, of.order):
+        value = float(of.shares[i, j])
+        if i != j and not np.isnan(value):
+            one, other, share = models[i].label, models[j].label, percent(value)
+            told = {"one": one, "other": other, "share": percent(value, 1)}
+            tip = said(_("Of what fools %(one)s, %(share)s fools %(other)s too", **told))
+            cells.append({"row": one, "column": other, "value": value, "label": share, "note": "", "tip": tip})
+    columns: Columns = [_("What fools…"), *((_("also fools %(name)s", name=name), "num") for name in names)]
+    rows = [_transfer_row(models, of, i) for i in of.order]
+    title = _("No model errs") if not cells else _together(models, of)
+    note = _(
+        "Share of the rows that fool the model on the left which fool the one above too. "
+        "Models that fall together stand together."
+    )
+    return Chart(title, plots.heat_map(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
+
+
+def _transfer_row(models: Sequence[Entrant], of: Transfer, i: int) -> list[str]:
+    head = _("%(name)s (wrong on %(share)s)", name=models[i].label, share=percent(float(of.rates[i]), 1))
+    return [head, *("" if i == j else percent(float(of.shares[i, j])) for j in of.order)]
+
+
+def _together(models: Sequence[Entrant], of: Transfer) -> str:
+    """The two models that share most, by the smaller of both shares."""
+    both = np.minimum(of.shares, of.shares.T)
+    both[np.isnan(both)] = -1
+    np.fill_diagonal(both, -1)
+    i, j = np.unravel_index(int(both.argmax()), both.shape)
+    one, other = sorted((models[int(i)].label, models[int(j)].label))
+    share = float(both[i, j])
+    if share == 1:
+        return _("Shared errors: everything that fools %(one)s or %(other)s fools both", one=one, other=other)
+    told = {"one": one, "other": other, "share": percent(share)}
+    return _("Shared errors: at least %(share)s of what fools %(one)s or %(other)s fools both", **told)

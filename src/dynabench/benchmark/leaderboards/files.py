@@ -1,0 +1,120 @@
+"""A board as weighed, to take away: CSV, JSON and Parquet, and a picture."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, displayed
+from dynabench.benchmark.standings import Entrant
+from dynabench.kit.csv_tables import as_csv
+
+FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
+
+
+def document(of: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
+    """Everything that the board says, as JSON: weights, metrics with units and directions, datasets, rows."""
+    board = of.board
+    return {
+        "task": board.config.id,
+        "weights": of.weights.document(),
+        "metrics": [
+            {"name": each.name, "title": each.title, "unit": each.unit, "better": each.better}
+            for each in board.metrics
+        ],
+        "datasets": [
+            {"name": each.name, "title": each.title, "version": each.number, "digest": each.digest, "rows": each.rows,
+             "visibility": each.visibility}
+            for each in board.datasets
+        ],
+        "rows": [row_document(of, row) for row in rows],
+    }  # fmt: skip
+
+
+def row_document(of: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
+    """One row with its scores on each dataset; `rank` is None where `unranked` says why."""
+    entrant, board = row.entrant, of.board
+    scale = np.array([metric.scale for metric in board.metrics])
+    at = board.rows[row.place], board.columns
+    arrays = [array[at] * scale for array in (board.standings.values, board.standings.low, board.standings.high)]
+    per_dataset = {
+        dataset.name: {
+            metric.name: _cell(displayed(*numbers)) for metric, *numbers in zip(board.metrics, *limits, strict=True)
+        }
+        for dataset, *limits in zip(board.datasets, *arrays, strict=True)
+    }
+    return {
+        "id": entrant.id,
+        "name": entrant.name,
+        "model": entrant.model,
+        "version": entrant.version,
+        "kind": entrant.kind,
+        "submitter": entrant.submitter,
+        "anonymous": entrant.anonymous,
+        "submitted_at": entrant.entered_at.date().isoformat(),
+        "licence": entrant.licence,
+        "languages": list(entrant.languages),
+        "bytes": entrant.bytes,
+        **({"rows": entrant.rows, "balance": dict(entrant.balance)} if entrant.rows else {}),
+        "verified": row.verified,
+        "held": row.held,
+        "rank": {"low": row.rank.low, "high": row.rank.high, "group": row.rank.group} if row.rank else None,
+        "unranked": row.why,
+        "score": _cell(row.score),
+        "metrics": {metric.name: _cell(cell) for metric, cell in zip(board.metrics, row.cells, strict=True)},
+        "datasets": per_dataset,
+    }
+
+
+def _cell(of: DisplayedScore) -> dict[str, float | None]:
+    return {"value": of.value, "low": of.low, "high": of.high}
+
+
+def table(of: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
+    """Header and lines: one line a row, three columns a metric; where there are training sets, what each is made of."""
+    numbers = [f"{each.name}{part}" for each in of.board.metrics for part in ("", "_low", "_high")]
+    header = ["rank_low", "rank_high", "tie_group", "name", "model", "version", "submitter", "submitted_at", "licence",
+              "languages", "bytes", "verified", "score", "score_low", "score_high", *numbers, "unranked"]  # fmt: skip
+    learnt = ["rows", "balance"] if any(row.entrant.rows for row in rows) else []
+    lines = []
+    for row in rows:
+        entrant, rank = row.entrant, row.rank
+        ranks = [rank.low, rank.high, rank.group] if rank else [None, None, None]
+        cells = [part for cell in (row.score, *row.cells) for part in (cell.value, cell.low, cell.high)]
+        lines.append([
+            *ranks, entrant.name, entrant.model, entrant.version, entrant.submitter,
+            entrant.entered_at.date().isoformat(), entrant.licence, " ".join(entrant.languages), entrant.bytes,
+            row.verified, *cells, row.why,
+            *([entrant.rows, _balance(entrant)] if learnt else []),
+        ])  # fmt: skip
+    return header + learnt, lines
+
+
+def _balance(of: Entrant) -> str:
+    return ", ".join(f"{label}: {count}" for label, count in of.balance)
+
+
+def file(of: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
+    """The board as `csv`, `json` or `parquet`."""
+    if kind == "json":
+        return orjson.dumps(document(of, rows))
+    header, lines = table(of, rows)
+    if kind == "csv":
+        return as_csv(header, lines)
+    columns = {name: pa.array([line[at] for line in lines], _type(name)) for at, name in enumerate(header)}
+    written = io.BytesIO()
+    pq.write_table(pa.table(columns), written, compression="zstd")
+    return written.getvalue()
+
+
+def _type(column: str) -> pa.DataType:
+    if column in ("rank_low", "rank_high", "tie_group", "bytes", "rows"):
+        return pa.int64()
+    if column == "verified":
+        return pa.bool_()
+    texts = ("name", "model", "version", "submitter", "submitted_at", "licence", "languages", "unranked", "balance")
+    return pa.string() if column in texts else pa.float64()

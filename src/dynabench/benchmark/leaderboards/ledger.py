@@ -1,0 +1,83 @@
+"""How many tries stand behind a number: every submission of a task, withdrawn ones too. Knows no web framework."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark import queries as standings_queries
+from dynabench.benchmark.leaderboards import queries
+from dynabench.benchmark.registry.tables import Submission, SubmissionState
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure, counts_as_try, label_without_name
+from dynabench.rounds import service as rounds
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One submission: `nth` of its submitter's to this task, anonymous ones left out, scored on `datasets`.
+
+    Who may not know its name or submitter reads neither; then `nth` is None, since counts would tell them apart.
+    Anonymous submissions enter nobody's count: a count that rises without a name would say whose one is.
+    """
+
+    id: int
+    made_at: datetime
+    name: str
+    submitter: str
+    nth: int | None
+    kind: str
+    state: str
+    visibility: str
+    withdrawn_at: datetime | None
+    datasets: int
+    mine: bool
+
+
+def ledger(session: Session, viewer: Person | None, task: str) -> list[LedgerEntry]:
+    """All submissions of a task, newest first; raises `NotFound` where there is no such task."""
+    rounds.task(session, task)
+    scored = dict(session.execute(queries.tries(task)).all())
+    counts, lines = Counter[int](), list[LedgerEntry]()
+    for of, person in session.execute(standings_queries.submissions(task)):
+        nth = None
+        if of.person_id is not None and counts_as_try(of):
+            counts[of.person_id] += 1
+            nth = counts[of.person_id]
+        lines.append(_line(of, person, nth, viewer, scored.get(of.id, 0)))
+    return lines[::-1]
+
+
+def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int) -> LedgerEntry:
+    named = Disclosure.of(viewer, None, of).name
+    return LedgerEntry(
+        id=of.id,
+        made_at=of.created_at,
+        name=of.name if named else label_without_name(of.id, of.visibility),
+        submitter=person.public_name if person and named else "",
+        nth=nth if named else None,
+        kind=of.kind if named else "",
+        state=of.state,
+        visibility=of.visibility,
+        withdrawn_at=of.withdrawn_at,
+        datasets=datasets,
+        mine=viewer is not None and viewer.id == of.person_id,
+    )
+
+
+def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str, int, int]]:
+    """Submitters whose name may be told with how often they submitted and how often they withdrew, most first.
+
+    Counted are private submissions too, since the number of tries is what a reader has to know, but no anonymous ones.
+    """
+    named, tries, gone = dict[int, str](), Counter[int](), Counter[int]()
+    for of, person in session.execute(standings_queries.submissions(task)):
+        if person is None or not counts_as_try(of):
+            continue
+        tries[person.id] += 1
+        gone[person.id] += of.state == SubmissionState.WITHDRAWN
+        if Disclosure.of(viewer, None, of).name:
+            named[person.id] = person.public_name
+    rows = [(name, tries[id], gone[id]) for id, name in named.items()]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))

@@ -1,0 +1,209 @@
+"""Views that look at results row by row: whose rows may be counted, and whose may be shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.evaluations.tables import Shard
+from dynabench.benchmark.leaderboards import comparison, queries, results
+from dynabench.benchmark.leaderboards.comparison import AnswerTally, RowsOf, ScoreDifference
+from dynabench.benchmark.leaderboards.results import Right
+from dynabench.benchmark.leaderboards.transfer import Transfer, transfer
+from dynabench.benchmark.standings import Entrant, ScoredDataset, TaskBoard
+from dynabench.datasets.stored import Stored
+from dynabench.kit.settings import Settings
+from dynabench.tasks import TaskConfig
+
+PAGE = 20
+MODELS = 40
+"""Models in one picture of what they share."""
+ROWS = 200_000
+"""Rows that are looked at for it, the first of the dataset."""
+LONGEST = 1_500
+"""Characters of a text that a row shows."""
+
+
+@dataclass(frozen=True)
+class EntrantAnswer:
+    """What one entrant answered to a row, in the words of the task's fields."""
+
+    words: tuple[tuple[str, str], ...]
+    right: bool
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """A row that two entrants answered: its place in the dataset, what was asked, what is right, what was said."""
+
+    place: int
+    uid: str
+    inputs: tuple[tuple[str, str], ...]
+    reference: tuple[tuple[str, str], ...]
+    tags: tuple[str, ...]
+    a: EntrantAnswer
+    b: EntrantAnswer
+
+
+@dataclass(frozen=True)
+class ComparedPage:
+    """Rows of one page; `next` is the place after which the next page begins, None at the end."""
+
+    data: ScoredDataset
+    tally: AnswerTally
+    rows: tuple[ComparedRow, ...]
+    next: int | None
+
+
+Shards = dict[int, list[Shard]]
+"""By submission."""
+
+
+def shards(session: Session, ids: Sequence[int], data: ScoredDataset) -> Shards:
+    """The answered shards of finished evaluations on a dataset; none of one whose results may not be seen."""
+    if not data.disclosure.counts:
+        return {}
+    of = {each.id: each.submission_id for each in session.scalars(queries.finished(ids, data.version_id))}
+    found: Shards = {}
+    for shard in session.scalars(queries.shards(list(of))):
+        found.setdefault(of[shard.evaluation_id], []).append(shard)
+    return found
+
+
+def reader(session: Session, settings: Settings, first: Entrant, second: Entrant) -> RowsOf:
+    """What `comparing.compared` asks for both entrants' results row by row."""
+
+    def of(data: ScoredDataset) -> tuple[Right, Right] | None:
+        of = shards(session, [first.id, second.id], data)
+        if first.id not in of or second.id not in of:
+            return None
+        one, other = (of[each.id][0].evaluation_id for each in (first, second))
+        pair = results.scores(settings, one, data.rows), results.scores(settings, other, data.rows)
+        return pair if not all(np.isnan(each).all() for each in pair) else None
+
+    return of
+
+
+def _pair(
+    settings: Settings, of: Shards, data: ScoredDataset, first: Entrant, second: Entrant
+) -> tuple[Right, Right] | None:
+    if first.id not in of or second.id not in of:
+        return None
+    return _right(settings, of[first.id], data), _right(settings, of[second.id], data)
+
+
+def _right(settings: Settings, of: Sequence[Shard], data: ScoredDataset) -> Right:
+    return results.right(settings, of[0].evaluation_id, data.rows)
+
+
+def compare(
+    session: Session, settings: Settings, board: TaskBoard, first: Entrant, second: Entrant
+) -> list[ScoreDifference]:
+    """The differences of two entrants on everything that both have scores of."""
+    return comparison.compared(board, first, second, reader(session, settings, first, second))
+
+
+def chosen(board: TaskBoard, dataset: str, found: Sequence[ScoreDifference]) -> ScoredDataset | None:
+    """The dataset whose rows are looked at: the one asked for, else the first public one with a difference."""
+    if dataset:
+        return visible(board, dataset)
+    return next((each.data for each in found if each.data.disclosure.rows), None)
+
+
+def visible(board: TaskBoard, dataset: str) -> ScoredDataset:
+    """The dataset of this name; raises `Forbidden` where its rows may not be seen."""
+    data = board.dataset(dataset)
+    data.disclosure.require_rows()
+    return data
+
+
+def countable(board: TaskBoard, dataset: str) -> ScoredDataset:
+    """The dataset of this name; raises `Forbidden` where what was right row by row may not even be counted."""
+    data = board.dataset(dataset)
+    data.disclosure.require_counts()
+    return data
+
+
+def examples(
+    session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset, first: Entrant, second: Entrant,
+    shown: str = "differ", tag: str = "", after: int = -1, limit: int = PAGE,
+) -> ComparedPage:  # fmt: skip
+    """The rows of a public dataset that are `shown` (`comparing.SHOWN`) and have the tag, after place `after`.
+
+    Raises `Forbidden` where the dataset's rows may not be seen.
+    """
+    visible(board, data.name)
+    of = shards(session, [first.id, second.id], data)
+    pair = _pair(settings, of, data, first, second)
+    if pair is None:
+        return ComparedPage(data, AnswerTally(0, 0, 0, 0), (), None)
+    wanted = comparison.chosen(*pair, shown)
+    if tag:
+        wanted = wanted & results.tagged(settings, data.digest, tag, data.rows)
+    wanted[: max(0, after + 1)] = False
+    places = [int(place) for place in np.flatnonzero(wanted)[: limit + 1]]
+    more, places = len(places) > limit, places[:limit]
+    rows = results.rows(settings, data.digest, places)
+    said = [results.answers(settings, of[each.id], places) for each in (first, second)]
+    made = [
+        _shown(board.config, place, rows[place], (said[0].get(place, {}), said[1].get(place, {})), pair)
+        for place in places
+        if place in rows
+    ]
+    return ComparedPage(data, comparison.tally(*pair), tuple(made), places[-1] if more else None)
+
+
+def _shown(
+    config: TaskConfig, place: int, row: Stored, said: tuple[Mapping[str, Any], ...], pair: tuple[Right, Right]
+) -> ComparedRow:
+    names = {each.name: each.label for each in (*config.context, *config.input)}
+    inputs = tuple((names.get(name, name), _text(value)) for name, value in row.inputs.items())
+    reference = words(config, row.answers[0]) if row.answers else ()
+    a, b = (EntrantAnswer(words(config, of), bool(right[place] == 1)) for of, right in zip(said, pair, strict=True))
+    return ComparedRow(place, row.uid, inputs, reference, row.tags, a, b)
+
+
+def words(config: TaskConfig, answer: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """An answer as pairs of a field's label and what people read; what a field cannot read is shown as it is."""
+    found = []
+    for each in config.answer:
+        if each.name in answer:
+            value = answer[each.name]
+            try:
+                said = each.in_words(value)
+            except (TypeError, ValueError, KeyError, AttributeError):
+                said = value
+            found.append((each.label, _text(said)))
+    return tuple(found)
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    if text.startswith("data:image/"):
+        return "(picture)"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def shared(
+    session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset
+) -> tuple[tuple[Entrant, ...], Transfer] | None:
+    """How errors on a dataset are shared by the entrants that answered all its rows, at most `MODELS`, best first.
+
+    None where fewer than two did, or its results may not be seen.
+    """
+    of = shards(session, [entrant.id for entrant in board.entrants], data)
+    scored = [
+        (cell.value, entrant)
+        for entrant in board.entrants
+        if entrant.id in of and (cell := board.cell(entrant, data, board.primary)) is not None
+    ]
+    ranked = [entrant for _value, entrant in sorted(scored, key=lambda pair: -board.primary.direction * pair[0])]
+    chosen, fooled = list[Entrant](), list[Any]()
+    for each in ranked[:MODELS]:
+        right = _right(settings, of[each.id], data)[:ROWS]
+        if right.size and not np.isnan(right).any():
+            chosen.append(each)
+            fooled.append(right == 0)
+    return (tuple(chosen), transfer(np.stack(fooled))) if len(chosen) > 1 else None

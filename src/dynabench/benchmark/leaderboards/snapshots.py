@@ -1,0 +1,202 @@
+"""Boards that somebody kept: frozen ones (snapshots), and ones with weights of their own (forks).
+
+Knows no web framework. A snapshot holds what everybody may see, whoever takes it: no private submission, no
+submitter's name.
+"""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from sqlalchemy.orm import Session
+
+from dynabench import __version__
+from dynabench.benchmark import weights
+from dynabench.benchmark.leaderboards import files, queries
+from dynabench.benchmark.leaderboards.tables import Fork, Snapshot
+from dynabench.benchmark.ranking import BoardRanking, rank_entrants
+from dynabench.benchmark.reading import read_board
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.people import may
+from dynabench.people.accounts.tables import Person
+from dynabench.people.may import Action
+from dynabench.people.notices import webhooks
+from dynabench.rounds.service import act
+
+A_DAY = 20  # snapshots of one person
+FORKS = 50  # of one person
+TITLE, NOTE = 200, 1000
+LARGEST = 1e15  # numbers from here on are told as none: databases write them in other ways
+DIGITS = 6
+
+
+def take(session: Session, person: Person, task: str, params: Mapping[str, str], title: str) -> Snapshot:
+    """Freeze the public board of a task under these weights (`weights.read_weights`).
+
+    Raises `Invalid` for weights or a title that will not do, `TooMany` after `A_DAY` in a day.
+    """
+    public = read_board(session, None, task)
+    chosen = weights.read_weights(public, params)
+    since = now() - timedelta(days=1)
+    if (session.scalar(queries.snapshots_since(person.id, since)) or 0) >= A_DAY:
+        raise errors.TooMany(
+            _("%(a_day)s snapshots a day are the limit. Take this one tomorrow.", a_day=A_DAY), retry_after=3600
+        )
+    document = frozen(rank_entrants(public, chosen))
+    moment = now()
+    document["taken_at"] = moment.isoformat(timespec="seconds")
+    slug = f"{task[:20].strip('-_')}-{moment:%Y%m%d}-{secrets.token_hex(4)}"
+    made = Snapshot(slug=slug, task_id=task, title=_title(title), document=document, digest=digest(document))
+    made.person_id, made.made_at = person.id, moment
+    session.add(made)
+    session.flush()
+    act(session, person, "snapshot.taken", task=task, snapshot=slug)
+    told = {"task": task, "snapshot": slug, "title": made.title, "digest": made.digest, "page": f"/snapshots/{slug}"}
+    webhooks.emit(session, task, "snapshot.taken", told)
+    return made
+
+
+def frozen(of: BoardRanking) -> dict[str, Any]:
+    """What is kept of a board: rows, weights, digests of data, versions of models and code, signatures of records."""
+    board = of.board
+    found = files.document(of, of.rows) | {"code": __version__}
+    for row, document in zip(of.rows, found["rows"], strict=True):
+        for name in ("submitter", "bytes"):
+            del document[name]
+        signatures = board.standings.signatures[board.rows[row.place], board.columns]
+        document["signatures"] = {
+            each.name: text for each, text in zip(board.datasets, signatures, strict=True) if text
+        }  # fmt: skip
+    return _storable(found)  # type: ignore[no-any-return]
+
+
+def _storable(value: Any) -> Any:
+    """The same with floats that every database gives back as they are."""
+    if isinstance(value, float):
+        return None if abs(value) >= LARGEST else round(value, DIGITS) + 0.0
+    if isinstance(value, dict):
+        return {name: _storable(each) for name, each in value.items()}
+    return [_storable(each) for each in value] if isinstance(value, list) else value
+
+
+def canonical(document: Mapping[str, Any]) -> bytes:
+    """A document as the bytes that its digest is of: JSON with sorted names and nothing between."""
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """SHA-256 of a document."""
+    return hashlib.sha256(canonical(document)).hexdigest()
+
+
+def snapshot(session: Session, slug: str) -> Snapshot:
+    """The snapshot at this address; raises `NotFound`."""
+    found = session.get(Snapshot, slug)
+    if found is None:
+        raise errors.NotFound(_("There is no such snapshot."))
+    return found
+
+
+def cite(of: Snapshot, address: str) -> str:
+    """BibTeX for a snapshot at `address`."""
+    title = of.title or f"Leaderboard of {of.task_id}"
+    plain = re.sub(r"[\\{}\"%$#&~^_]", lambda found: f"\\{found[0]}" if found[0] in "{}%$#&_" else " ", title)
+    return "\n".join((
+        f"@misc{{dynabench-{of.slug},",
+        f"  title = {{{plain}}},",
+        f"  howpublished = {{Dynabench leaderboard snapshot, \\url{{{address}}}}},",
+        f"  year = {{{of.made_at:%Y}}},",
+        f"  month = {{{of.made_at:%b}}},",
+        f"  note = {{SHA-256 {of.digest}}}",
+        "}",
+    ))  # fmt: skip
+
+
+def _title(text: str, needed: bool = False) -> str:
+    text = " ".join(text.split())
+    if len(text) > TITLE or (needed and not text):
+        raise errors.Invalid(
+            {
+                "title": _("Give a title of 1 to %(title)s characters.", title=TITLE)
+                if needed
+                else _("At most %(title)s.", title=TITLE)
+            }
+        )
+    return text
+
+
+def _note(text: str) -> str:
+    if len(text) > NOTE:
+        raise errors.Invalid({"note": _("At most %(note)s characters.", note=NOTE)})
+    return text.strip()
+
+
+def fork(session: Session, person: Person, task: str, params: Mapping[str, str], title: str, note: str = "") -> Fork:
+    """Keep weights under a name. Raises `Invalid` by field, `Conflict` where somebody keeps `FORKS` already."""
+    public = read_board(session, None, task)
+    chosen, name = weights.read_weights(public, params), _title(title, needed=True)
+    if (session.scalar(queries.forks_of(person.id)) or 0) >= FORKS:
+        raise errors.Conflict(
+            _("You keep %(forks)s boards of your own, which is the limit. Delete one first.", forks=FORKS)
+        )
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:28].strip("-") or "board"
+    made = Fork(slug=f"{words}-{secrets.token_hex(3)}", task_id=task, title=name, note=_note(note))
+    made.weights, made.person_id = chosen.document(), person.id
+    session.add(made)
+    session.flush()
+    act(session, person, "fork.made", task=task, fork=made.slug)
+    return made
+
+
+def fork_at(session: Session, slug: str) -> Fork:
+    """The fork at this address; raises `NotFound`."""
+    found = session.get(Fork, slug)
+    if found is None:
+        raise errors.NotFound(_("There is no such board."))
+    return found
+
+
+def _own(session: Session, person: Person, slug: str) -> Fork:
+    found = fork_at(session, slug)
+    may.refuse_unless(may.may(person, Action.CHANGE_BOARD, author=found.person_id))
+    return found
+
+
+def change(
+    session: Session,
+    person: Person,
+    slug: str,
+    params: Mapping[str, str] | None = None,
+    title: str | None = None,
+    note: str | None = None,
+) -> Fork:
+    """Change what a fork is called or how it weighs; None leaves as it was."""
+    found = _own(session, person, slug)
+    if params is not None:
+        found.weights = weights.read_weights(read_board(session, None, found.task_id), params).document()
+    if title is not None:
+        found.title = _title(title, needed=True)
+    if note is not None:
+        found.note = _note(note)
+    act(session, person, "fork.changed", task=found.task_id, fork=slug)
+    return found
+
+
+def delete(session: Session, person: Person, slug: str) -> Fork:
+    """Delete a fork."""
+    found = _own(session, person, slug)
+    session.delete(found)
+    act(session, person, "fork.deleted", task=found.task_id, fork=slug)
+    return found
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Whoever leaves stands beside no board that they kept; the addresses stay good, and only admins change forks."""
+    for statement in queries.forget(person_id):
+        session.execute(statement)

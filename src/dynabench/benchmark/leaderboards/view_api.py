@@ -1,0 +1,272 @@
+"""The views around a board as JSON."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.leaderboards import blocks, by_slice, comparison, people, row_views, view_schemas
+from dynabench.benchmark.leaderboards.matrix import make_matrix
+from dynabench.benchmark.leaderboards.row_views import EntrantAnswer
+from dynabench.benchmark.leaderboards.transfer import Transfer
+from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Place, RowKind, Tag, Word, plotted
+from dynabench.benchmark.reading import read_board
+from dynabench.benchmark.standings import Entrant, ScoreCell
+from dynabench.people.accounts.auth import Viewer
+from dynabench.stats.rates import Rate
+
+router = APIRouter()
+
+Entry = Annotated[int, Query(ge=1, le=2**31 - 1, description="The number of a submission.")]
+Limit = Annotated[int, Query(ge=1, le=100)]
+T = TypeVar("T")
+
+
+async def read(request: Request, function: Callable[[Session], T]) -> T:
+    """What `function` finds in the database."""
+    found: T = await request.app.state.db.aread(function)
+    return found
+
+
+def entrant(of: Entrant | None) -> dict[str, Any] | None:
+    """An entrant as programs see it."""
+    if of is None:
+        return None
+    return {"id": of.id, "label": of.label, "model": of.model or None, "withdrawn": of.withdrawn}
+
+
+def cell(of: ScoreCell | None) -> dict[str, Any] | None:
+    """A score as programs see it: without the replicates."""
+    if of is None:
+        return None
+    return {"value": of.value, "low": of.low, "high": of.high, "n": of.n}
+
+
+def rate(of: Rate | None) -> dict[str, Any] | None:
+    """A rate as programs see it."""
+    return asdict(of) if of else None
+
+
+@router.get("/tasks/{task}/compare")
+async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: Entry) -> view_schemas.ComparisonOut:
+    """Two submissions side by side: paired differences of all metrics on all datasets, corrected by Holm's method."""
+
+    def made(session: Session) -> view_schemas.ComparisonOut:
+        board = read_board(session, viewer, task, withdrawn=True)
+        first, second = board.entrant(a), board.entrant(b)
+        found = row_views.compare(session, request.app.state.settings, board, first, second)
+        primary = [each for each in found if each.metric == board.primary]
+        items = [
+            {
+                "metric": each.metric.name,
+                "dataset": each.data.name,
+                "a": cell(each.a),
+                "b": cell(each.b),
+                "difference": each.value,
+                "low": each.low,
+                "high": each.high,
+                "test": each.test or None,
+                "p": each.p,
+                "corrected_p": each.corrected,
+                "better": each.better or None,
+            }
+            for each in found
+        ]
+        told = {"a": entrant(first), "b": entrant(second), "conclusion": comparison.conclusion(first, second, primary)}
+        return view_schemas.ComparisonOut.model_validate({**told, "differences": items})
+
+    return await read(request, made)
+
+
+@router.get("/tasks/{task}/compare/examples")
+async def compare_examples(
+    request: Request, task: str, viewer: Viewer, a: Entry, b: Entry, dataset: Word,
+    shown: RowKind = "differ", tag: Tag = "", after: Place = -1, limit: Limit = 20,
+) -> view_schemas.ExamplesOut:  # fmt: skip
+    """Rows of a public dataset as two submissions answered them: where they `differ`, only `a` or `b` is right, both
+    are `right` or `wrong`."""
+
+    def made(session: Session) -> view_schemas.ExamplesOut:
+        board = read_board(session, viewer, task, withdrawn=True)
+        settings, data = request.app.state.settings, row_views.visible(board, dataset)
+        page = row_views.examples(
+            session, settings, board, data, board.entrant(a), board.entrant(b), shown, tag, after, limit
+        )
+        items = [
+            {
+                "uid": each.uid,
+                "inputs": dict(each.inputs),
+                "reference": dict(each.reference),
+                "tags": list(each.tags),
+                "a": _said(each.a),
+                "b": _said(each.b),
+            }
+            for each in page.rows
+        ]
+        more = None if page.next is None else str(page.next)
+        told = {"dataset": dataset, "tally": asdict(page.tally), "items": items, "next": more}
+        return view_schemas.ExamplesOut.model_validate(told)
+
+    return await read(request, made)
+
+
+def _said(of: EntrantAnswer) -> dict[str, Any]:
+    return {"answer": dict(of.words), "right": of.right}
+
+
+@router.get("/tasks/{task}/matrix")
+async def read_matrix(
+    request: Request, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0
+) -> view_schemas.MatrixOut:
+    """Models by rounds and datasets, of one metric; `discount` is what each older round counts less in `overall`."""
+
+    def made(session: Session) -> view_schemas.MatrixOut:
+        board = read_board(session, viewer, task)
+        found = make_matrix(session, board, board.metric(metric), discount)
+        items = [
+            {
+                "entrant": entrant(line.entrant), "overall": cell(line.overall), "trend": cell(line.trend),
+                "cells": [
+                    {"dataset": data.name, "score": cell(each), "vmer": rate(line.loop.get(data.round or 0))}
+                    for data, each in zip(found.data, line.cells, strict=True)
+                ],
+            }
+            for line in found.lines
+        ]  # fmt: skip
+        columns = [{"name": each.name, "title": each.title, "round": each.round} for each in found.data]
+        told = {"metric": found.metric.name, "discount": discount, "datasets": columns, "items": items}
+        return view_schemas.MatrixOut.model_validate(told)
+
+    return await read(request, made)
+
+
+@router.get("/tasks/{task}/pareto")
+async def read_pareto(
+    request: Request, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = ""
+) -> view_schemas.ParetoOut:
+    """Two measures against each other, those that none beats on both first."""
+
+    def made(session: Session) -> view_schemas.ParetoOut:
+        found = plotted(read_board(session, viewer, task), x, y, dataset)
+        items = [
+            {"entrant": entrant(each.entrant), "x": cell(each.x), "y": cell(each.y), "dominated": each.dominated}
+            for each in found.points
+        ]
+        told = {"x": found.x.name, "y": found.y.name, "dataset": found.data.name if found.data else None}
+        return view_schemas.ParetoOut.model_validate({**told, "items": items, "left_out": found.left_out})
+
+    return await read(request, made)
+
+
+@router.get("/tasks/{task}/slices")
+async def read_slices(
+    request: Request, task: str, viewer: Viewer, dataset: Word, metric: Word = ""
+) -> view_schemas.SlicesOut:
+    """What each model scored on each slice of a dataset, such as pairs of languages; the largest slices."""
+
+    def made(session: Session) -> view_schemas.SlicesOut:
+        board = read_board(session, viewer, task)
+        found = by_slice.compare_slices(session, board, board.dataset(dataset), metric)
+        items = [
+            {
+                "entrant": entrant(line.entrant),
+                "whole": cell(line.whole),
+                "slices": {tag: cell(one) for tag, one in zip(found.tags, line.cells, strict=True) if one},
+            }
+            for line in found.lines
+        ]
+        told = {"metric": found.metric.name, "dataset": found.data.name, "others": found.others}
+        return view_schemas.SlicesOut.model_validate({**told, "slices": list(found.tags), "items": items})
+
+    return await read(request, made)
+
+
+@router.get("/tasks/{task}/humans")
+async def read_humans(request: Request, task: str, viewer: Viewer) -> view_schemas.StandingsOut:
+    """Human accuracy from blind answers, the gap to models, and saturation, by round."""
+
+    def made(session: Session) -> view_schemas.StandingsOut:
+        items = []
+        for each in people.standings(session, read_board(session, viewer, task)):
+            steps = [
+                {
+                    "entrant": entrant(one.entrant),
+                    "at": one.at.isoformat(),
+                    "score": one.score,
+                    "saturation": one.saturation,
+                }
+                for one in each.steps
+            ]
+            told = {"round": each.round, "dataset": each.data.name if each.data else None, "human": rate(each.human)}
+            told |= {"gap": rate(each.gap), "best": entrant(each.best), "score": cell(each.score)}
+            items.append(told | {"behind": rate(each.behind), "steps": steps})
+        return view_schemas.StandingsOut.model_validate({"items": items})
+
+    return await read(request, made)
+
+
+@router.get("/tasks/{task}/transfer")
+async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Word) -> view_schemas.TransferOut:
+    """How many models each fooling row fools, and which models fall together, on a dataset that is not hidden."""
+
+    def made(session: Session) -> view_schemas.TransferOut:
+        board = read_board(session, viewer, task)
+        found = row_views.shared(session, request.app.state.settings, board, row_views.countable(board, dataset))
+        told = transferred(*found) if found else {"models": [], "order": [], "error_rates": [], "shares": []}
+        nothing: dict[str, Any] = {"counts": [], "mean": None, "rows": 0, "dataset": dataset}
+        return view_schemas.TransferOut.model_validate(nothing | told)
+
+    return await read(request, made)
+
+
+def transferred(models: tuple[Entrant, ...], of: Transfer) -> dict[str, Any]:
+    """What models share as programs see it."""
+    shares = [[None if value != value else float(value) for value in row] for row in of.shares]
+    return {
+        "models": [entrant(each) for each in models],
+        "order": list(of.order),
+        "error_rates": of.rates.tolist(),
+        "shares": shares,
+        "counts": of.counts.tolist(),
+        "mean": of.mean,
+        "rows": of.rows,
+    }
+
+
+@router.get("/tasks/{task}/datasets/{name}/best")
+async def read_best(request: Request, task: str, name: Name, viewer: Viewer, limit: Limit = 10) -> view_schemas.BestOut:
+    """Who does best on a dataset, whom the data do not tell from the best, and the slices that are hardest."""
+
+    def made(session: Session) -> view_schemas.BestOut:
+        best = blocks.best(session, read_board(session, viewer, task, retired=True), name, limit)
+        items = [
+            {"entrant": entrant(each.entrant), "score": cell(each.cell), "tied": each.tied} for each in best.leaders
+        ]
+        slices = [
+            {"tag": tag, "value": of.value, "low": of.low, "high": of.high, "rows": of.n} for tag, of in best.slices
+        ]
+        told = {"dataset": name, "metric": best.metric.name, "items": items, "others": best.others, "slices": slices}
+        return view_schemas.BestOut.model_validate(told)
+
+    return await read(request, made)
+
+
+@router.get("/models/{name}/scores")
+async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> view_schemas.ModelScoresOut:
+    """All that the entries of a model scored; anonymous ones are not linked to its name."""
+
+    def made(session: Session) -> view_schemas.ModelScoresOut:
+        items = []
+        for each in blocks.shown_model(session, viewer, name):
+            names = {one.id: one.name for one in each.data}
+            scores: dict[str, Any] = {one.name: {} for one in each.data}
+            for (data, metric), one in each.scores.items():
+                scores[names[data]][metric] = cell(one)
+            slices = {data.name: {tag: cell(one) for tag, one in some} for data, some in each.slices}
+            told = {"task": each.board.config.id, "entrant": entrant(each.entrant), "tries": each.tries}
+            items.append({**told, "scores": scores, "slices": slices})
+        return view_schemas.ModelScoresOut.model_validate({"items": items})
+
+    return await read(request, made)

@@ -1,0 +1,180 @@
+"""The views around a board as pages: two models, the matrix, a Pareto plot, people, errors that models share."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.benchmark.leaderboards import (
+    blocks,
+    by_slice,
+    comparison,
+    drawings,
+    number_texts,
+    pareto,
+    people,
+    row_views,
+)
+from dynabench.benchmark.leaderboards.matrix import make_matrix
+from dynabench.benchmark.reading import read_board
+from dynabench.benchmark.standings import TaskBoard
+from dynabench.collection import content_warning, overview
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Viewer
+from dynabench.rounds import seats, views
+from dynabench.rounds.tables import RoundState
+from dynabench.web import render
+from dynabench.web.pages import wants_fragment
+
+router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
+
+Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
+Word = Annotated[str, Query(max_length=100)]
+Name = Annotated[str, Path(min_length=1, max_length=100)]
+Tag = Annotated[str, Query(max_length=200)]
+RowKind = Literal["differ", "a", "b", "wrong", "right"]
+Discount = Annotated[float, Query(ge=0, le=0.9, allow_inf_nan=False)]
+Place = Annotated[int, Query(ge=-1, le=2**31 - 1)]
+
+
+def framed(session: Session, board: TaskBoard) -> dict[str, Any]:
+    """What the head of a task's pages needs."""
+    started = overview.started(session, board.config.id)
+    current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
+    shown = views.round_out(session, current) if current else None
+    return {"config": board.config, "board": board, "round": shown, "written": number_texts}
+
+
+async def page(
+    request: Request, task: str, template: str, read: Callable[[Session], dict[str, Any]], fragment: str | None = None
+) -> Response:
+    """The page made of what `read` finds; where the task needs a warning, that comes first."""
+    if warning := await content_warning.warn(request, task):
+        return warning
+    values = await request.app.state.db.aread(read)
+    return render(request, template, fragment=fragment, task=task, **values)
+
+
+@router.get("/tasks/{task}/compare", name="compare_scores")
+async def compare(
+    request: Request, task: str, viewer: Viewer, a: Number = 0, b: Number = 0, dataset: Word = "",
+    shown: RowKind = "differ", tag: Tag = "", after: Place = -1,
+) -> Response:  # fmt: skip
+    """Two models: by how much they differ on each dataset, and on which rows of one of them."""
+    settings = request.app.state.settings
+
+    def read(session: Session) -> dict[str, Any]:
+        board = read_board(session, viewer, task, withdrawn=True)
+        values: dict[str, Any] = {"a": a, "b": b, "shown": shown, "tag": tag, "after": after, "wrong": ""}
+        values |= framed(session, board) | {"found": None, "examples": None, "data": None}
+        if a and b and a != b:
+            first, second = board.entrant(a), board.entrant(b)
+            found = row_views.compare(session, settings, board, first, second)
+            of = row_views.chosen(board, dataset, found)
+            page = row_views.examples(session, settings, board, of, first, second, shown, tag, after) if of else None
+            primary = [each for each in found if each.metric == board.primary]
+            values |= {"found": comparison.grouped(found), "conclusion": comparison.conclusion(first, second, primary)}
+            return values | {"first": first, "second": second, "examples": page, "data": of}
+        return values | {"wrong": _("Choose two different models.") if a and a == b else ""}
+
+    return await page(request, task, "leaderboards/compare.html", read, "leaderboards/_compare.html")
+
+
+@router.get("/tasks/{task}/matrix", name="matrix")
+async def matrix(request: Request, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0) -> Response:
+    """Models by rounds and datasets, as a heat map."""
+
+    def read(session: Session) -> dict[str, Any]:
+        board = read_board(session, viewer, task)
+        found = make_matrix(session, board, board.metric(metric), discount)
+        return framed(session, board) | {"matrix": found, "chart": drawings.matrix(found)}
+
+    return await page(request, task, "leaderboards/matrix.html", read, "leaderboards/_matrix.html")
+
+
+@router.get("/tasks/{task}/slices", name="slices")
+async def slices(request: Request, task: str, viewer: Viewer, dataset: Word = "", metric: Word = "") -> Response:
+    """Models by the slices of one dataset, at first the last one that has some."""
+
+    def read(session: Session) -> dict[str, Any]:
+        board = read_board(session, viewer, task)
+        choices = [dataset for dataset in board.datasets if dataset.slices]
+        of = board.dataset(dataset) if dataset else choices[-1] if choices else None
+        found = by_slice.compare_slices(session, board, of, metric) if of else None
+        return framed(session, board) | {"choices": choices, "found": found}
+
+    return await page(request, task, "leaderboards/slices.html", read, "leaderboards/_slices.html")
+
+
+@router.get("/tasks/{task}/pareto", name="pareto")
+async def pareto_plot(
+    request: Request, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = ""
+) -> Response:
+    """Two measures against each other."""
+
+    def read(session: Session) -> dict[str, Any]:
+        board = read_board(session, viewer, task)
+        found = plotted(board, x, y, dataset)
+        return framed(session, board) | {"plot": found, "chart": drawings.pareto(found)}
+
+    return await page(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
+
+
+def plotted(board: TaskBoard, x: str, y: str, dataset: str) -> pareto.Plot:
+    """The plot that an address asks for: the first cost (else the second metric) by the primary metric at first."""
+    rest = [each for each in board.metrics[1:] if each.cost] or list(board.metrics[1:]) or [board.primary]
+    across = board.metric(x) if x else rest[0]
+    return pareto.make_plot(board, across, board.metric(y), board.dataset(dataset) if dataset else None)
+
+
+@router.get("/tasks/{task}/humans", name="humans")
+async def humans(request: Request, task: str, viewer: Viewer) -> Response:
+    """How people do beside models, round by round."""
+
+    def read(session: Session) -> dict[str, Any]:
+        board = read_board(session, viewer, task)
+        found = people.standings(session, board)
+        return framed(session, board) | {"standings": found, "chart": drawings.saturation(found)}
+
+    return await page(request, task, "leaderboards/humans.html", read)
+
+
+@router.get("/tasks/{task}/transfer", name="transfer")
+async def transfer(request: Request, task: str, viewer: Viewer, dataset: Word = "") -> Response:
+    """Which models fall together on a dataset."""
+    settings = request.app.state.settings
+
+    def read(session: Session) -> dict[str, Any]:
+        board = read_board(session, viewer, task)
+        counted = [each for each in board.datasets if each.disclosure.counts]
+        data = row_views.countable(board, dataset) if dataset else counted[-1] if counted else None
+        found = row_views.shared(session, settings, board, data) if data else None
+        values = framed(session, board) | {"counted": counted, "data": data, "found": found}
+        return values | {"chart": drawings.transferred(*found) if found else None}
+
+    return await page(request, task, "leaderboards/transfer.html", read, "leaderboards/_transfer.html")
+
+
+@router.get("/models/{name}/scores", name="model_scores")
+async def model_scores(request: Request, name: Name, viewer: Viewer) -> Response:
+    """All that a model scored, as a part of its page or a page of its own."""
+    found = await request.app.state.db.aread(blocks.of_model, viewer, name)
+    if not found and not wants_fragment(request):
+        raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
+    values = {"model_name": name, "entries": found, "written": number_texts}
+    return render(request, "leaderboards/model.html", fragment="leaderboards/_model.html", **values)
+
+
+@router.get("/tasks/{task}/datasets/{name}/best", name="dataset_best")
+async def dataset_best(request: Request, task: str, name: Name, viewer: Viewer) -> Response:
+    """Who does best on a dataset, as a part of its page or a page of its own."""
+
+    def read(session: Session) -> dict[str, Any]:
+        board = read_board(session, viewer, task, retired=True)
+        return framed(session, board) | {"best": blocks.best(session, board, name)}
+
+    values = await request.app.state.db.aread(read)
+    return render(request, "leaderboards/best.html", fragment="leaderboards/_best.html", task=task, **values)

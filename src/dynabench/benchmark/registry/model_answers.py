@@ -1,0 +1,213 @@
+"""Talking to models outside of any round: inputs checked by the task's own fields, answers checked, nothing stored."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.registry.pictures import Picture
+from dynabench.benchmark.registry.service import Model
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.models.client import Answer, Host
+from dynabench.models.protocol import Attribution, Card, explained
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import service as rounds
+from dynabench.tasks import group_values
+from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.fields import Chat, Field, Text
+
+GROUP = "inputs"
+LONGEST_LINK = 1800  # characters of an address that every browser and mail program passes on
+PLAIN = 5000  # characters of an input that no field of a task describes
+
+
+@dataclass(frozen=True)
+class ModelInputs:
+    """Inputs as they were written (`values`) and as models get them (`sent`)."""
+
+    values: dict[str, Any]
+    sent: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ModelReply:
+    """The reply of one model, or the `problem` that prevented it; `value` is the answer alone, `by` the task's
+    answer field."""
+
+    card: Card
+    answer: Answer | None
+    problem: str = ""
+    by: Field | None = None
+
+    @property
+    def value(self) -> Any:
+        """The answer: a label, spans, or text."""
+        return self.answer.answer[self.card.answer] if self.answer else None
+
+    @property
+    def words(self) -> str:
+        """The answer in words."""
+        if isinstance(self.value, str):
+            return self.by.in_words(self.value) if self.by is not None else self.value
+        return " … ".join(str(span["text"]) for span in self.value or [])
+
+
+@dataclass(frozen=True)
+class ReplyDifference:
+    """The difference between two answers to one input.
+
+    `label` is the one whose probabilities, `first` and `second`, are furthest apart; `overlap` the share of words
+    that two answers in words have in common (F1).
+    """
+
+    same: bool
+    label: str = ""
+    first: float = 0.0
+    second: float = 0.0
+    overlap: float | None = None
+
+
+def input_fields(session: Session, card: Card) -> list[Field]:
+    """The fields with which inputs of a model are written: those of its task, plain text for others."""
+    try:
+        config = rounds.task_config(session, card.task)
+        both = (*config.context, *config.input)
+        field_by_name = {field.name: field for field in both if not isinstance(field, Chat)}
+    except errors.NotFound:
+        field_by_name = {}
+    return [
+        Picture.model_construct(name=name, label=_titled(name))
+        if name in card.images
+        else field_by_name.get(name) or _plain(name)
+        for name in card.inputs
+    ]
+
+
+def _plain(name: str) -> Field:
+    return Text.model_construct(name=name, label=_titled(name), multiline=True, max_length=PLAIN, min_length=1)
+
+
+def _titled(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def answer_field(session: Session, card: Card) -> Field | None:
+    """The task's field that an answer of the model fills, which says it in words."""
+    try:
+        config = rounds.task_config(session, card.task)
+    except errors.NotFound:
+        return None
+    return next((field for field in config.answer if field.name == card.answer), None)
+
+
+def read_inputs(model_fields: Sequence[Field], values: object) -> ModelInputs:
+    """The inputs, checked; raises `Invalid` with keys such as `inputs.hypothesis`."""
+    cleaned = group_values.clean_group(GROUP, model_fields, values)
+    return ModelInputs(cleaned, {field.name: field.serialise(cleaned.get(field.name)) for field in model_fields})
+
+
+def may_ask(viewer: Person | None, card: Card) -> None:
+    """Refuse visitors where inputs leave the platform: such calls may cost money, and somebody else reads them."""
+    if viewer is None and not card.inside:
+        raise errors.Unauthenticated(
+            _("Log in to ask %(name)s: it is served elsewhere, and inputs leave this platform.", name=card.name)
+        )
+
+
+async def ask_model(host: Host, card: Card, inputs: ModelInputs, by: Field | None = None) -> ModelReply:
+    """Return a model's reply, with the problem where there is no answer."""
+    try:
+        answer = await host.answer(card.name, card.version, inputs.sent)
+        if not _fits(card, answer.answer.get(card.answer)):
+            raise errors.Unavailable(
+                _(
+                    "%(name)s answered something that is no %(expected)s.",
+                    name=card.name,
+                    expected=_EXPECTED[card.returns],
+                )
+            )
+    except errors.Unavailable as problem:
+        return ModelReply(card, None, problem.detail, by)
+    return ModelReply(card, answer, "", by)
+
+
+async def ask_models(host: Host, cards: Iterable[Card], inputs: ModelInputs, by: Field | None) -> list[ModelReply]:
+    """Return the replies of several models to the same inputs, asked at the same time."""
+    return list(await asyncio.gather(*(ask_model(host, card, inputs, by) for card in cards)))
+
+
+_EXPECTED = {"label": "label of its own", "spans": "list of spans", "tags": "list of spans", "text": "text"}
+
+
+def _fits(card: Card, value: Any) -> bool:
+    if card.returns == "label":
+        return isinstance(value, str) and (not card.labels or value in card.labels)
+    if card.returns == "text":
+        return isinstance(value, str)
+    whole = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    return whole and all(
+        isinstance(item.get("text"), str) and isinstance(item.get("start"), int) and isinstance(item.get("end"), int)
+        for item in value
+    )
+
+
+async def explain_answer(host: Host, card: Card, inputs: ModelInputs, method: str = "", label: str = "") -> Attribution:
+    """Return the weight of words, or of parts of a picture, for `label`, by default the answer; raises `Invalid`,
+    `Unavailable`."""
+    wrong = {}
+    if method and method not in card.methods:
+        wrong["method"] = _(
+            "%(name)s can be explained by %(value)s.", name=card.name, value=", ".join(card.methods) or "nothing"
+        )
+    if label and label not in explained(card):
+        wrong["label"] = _("Choose one of %(value)s.", value=", ".join(explained(card)))
+    if wrong or not card.methods:
+        raise errors.Invalid(wrong or {"method": _("%(name)s cannot be explained.", name=card.name)})
+    return await host.attribute(card.name, card.version, inputs.sent, label or None, method or None)
+
+
+def require_alike(first: Model, second: Model) -> None:
+    """Raise `Invalid` unless both take the same inputs for the same task."""
+    first_card, other = first.ready(), second.ready()
+    if (first_card.task, set(first_card.inputs), first_card.images) != (other.task, set(other.inputs), other.images):
+        message = _(
+            "%(name)s is a model of %(task)s, and %(name2)s one of %(task2)s: choose two of one task.",
+            name=other.name,
+            task=other.task,
+            name2=first_card.name,
+            task2=first_card.task,
+        )
+        raise errors.Invalid({"b": message})
+
+
+def reply_difference(first: ModelReply, second: ModelReply) -> ReplyDifference | None:
+    """Return the difference between two replies; None unless both have an answer."""
+    if first.answer is None or second.answer is None:
+        return None
+    if first.card.returns != "label":
+        overlap = word_f1(first.words, second.words)
+        return ReplyDifference(first.value == second.value, overlap=overlap)
+    first_probabilities, other = first.answer.probabilities or {}, second.answer.probabilities or {}
+    both = [label for label in first_probabilities if label in other]
+    if not both:
+        return ReplyDifference(first.value == second.value)
+    widest = max(both, key=lambda label: abs(first_probabilities[label] - other[label]))
+    return ReplyDifference(first.value == second.value, widest, first_probabilities[widest], other[widest])
+
+
+def link_with_inputs(path: str, inputs: ModelInputs, **rest: str) -> str:
+    """An address that asks the same again, with `rest` as further parameters; "" where it would be too long."""
+    texts = {f"{GROUP}.{name}": value for name, value in inputs.values.items()}
+    if not all(isinstance(value, str) for value in texts.values()):
+        return ""
+    address = f"{path}?{urlencode({name: value for name, value in (rest | texts).items() if value})}"
+    return address if len(address) <= LONGEST_LINK else ""
+
+
+def has_inputs(params: Mapping[str, str]) -> bool:
+    """Return True if the query of an address has inputs."""
+    return any(name.startswith(f"{GROUP}.") for name in params)

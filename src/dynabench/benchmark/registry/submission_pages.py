@@ -1,0 +1,194 @@
+"""Submissions as pages: the form, the list, what may become of one. The page of a single one is scoring's."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData, UploadFile
+from starlette.responses import RedirectResponse, Response
+
+from dynabench.benchmark.registry import (
+    submission_cards,
+    submission_files,
+    submission_queries,
+    submission_sources,
+    submissions,
+)
+from dynabench.benchmark.registry.api import Name, find_model
+from dynabench.benchmark.registry.submission_api import LAST, Id
+from dynabench.benchmark.registry.submission_sources import PIPELINES, PRICES
+from dynabench.benchmark.registry.submissions import SubmissionDraft
+from dynabench.collection import overview
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.models.endpoint_protocols import protocols
+from dynabench.people.accounts.auth import Member, limited
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import seats, views
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import RoundState
+from dynabench.rounds.waiting import PIECE, pieces
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+PAGE_ROWS = 50
+LIMITS = {"readme": submissions.README, "prompt": 8000}
+SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline", *PRICES)
+FORM_FIELDS = ("name", "visibility", "readme", *submission_cards.CARD_FIELDS, *SOURCE)
+
+
+async def _page(request: Request, task: str, person: Person, kind: str, status: int = 200, **values: Any) -> Response:
+    def read(session: Session) -> dict[str, Any]:
+        config = submissions.may_submit(session, person, task)
+        started = overview.started(session, task)
+        current = next(
+            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
+        )
+        datasets = [
+            (dataset, version) for dataset, version in session.execute(submission_queries.evaluated_datasets(task))
+        ]
+        round_view = views.round_out(session, current) if current else None
+        names = [f"files.{dataset.name}" for dataset, _ in datasets]
+        kinds = submissions.offered_kinds(config)
+        chosen = kind if kind in kinds else kinds[0] if len(kinds) == 1 else ""
+        return {
+            "config": config, "round": round_view, "datasets": datasets, "names": names, "kinds": kinds, "kind": chosen,
+            "pool": submission_sources.visible_pool(session, config),
+        }  # fmt: skip
+
+    context = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
+    titles = [(protocol.kind, protocol.title) for protocol in protocols().values()]
+    context |= {"pipelines": PIPELINES, "protocols": titles, **await request.app.state.db.aread(read)}
+    return render(request, "registry/submit.html", status=status, task=task, **(context | values))
+
+
+@router.get("/tasks/{task}/submit", name="submit", dependencies=[Depends(seats.know)])
+async def form(
+    request: Request, task: str, person: Member, kind: Annotated[str, Query(max_length=20)] = ""
+) -> Response:
+    """First the kind, then what that kind needs."""
+    return await _page(request, task, person, kind)
+
+
+async def _store_files(request: Request, person: Person, form: FormData, wrong: dict[str, str]) -> dict[str, str]:
+    """Ids of the files that were sent, now or with a form that came back, by the name of their field."""
+    names = {name: str(value)[:40] for name, value in form.items() if name.startswith("kept.")}
+    file_ids = {name.removeprefix("kept."): id for name, id in names.items() if id}
+    for name, file in form.items():
+        if isinstance(file, UploadFile) and file.filename:
+            try:
+                id = await submission_files.store_upload(
+                    request.app.state.settings, person.id, file.filename[-200:], pieces(file)
+                )
+                file_ids[name] = id
+            except errors.Invalid as problem:
+                wrong[name] = problem.fields["file"]
+    return file_ids
+
+
+@router.post(
+    "/tasks/{task}/submit",
+    name="send_submission",
+    dependencies=[Depends(seats.know), Depends(limited("submit", 120, 3600))],
+)
+async def send(request: Request, task: str, person: Member) -> Response:
+    """Enter what the form says; where something is wrong, the form again, with what was written and sent."""
+    db: Database = request.app.state.db
+    settings = request.app.state.settings
+    await db.aread(submissions.may_submit, person, task)
+    async with request.form(max_files=210, max_fields=300, max_part_size=PIECE) as form:
+        kind = str(form.get("kind", ""))[:20]
+        values: dict[str, Any] = {name: str(form.get(name, ""))[: LIMITS.get(name, 600) + 1] for name in FORM_FIELDS}
+        wrong: dict[str, str] = {}
+        file_ids = await _store_files(request, person, form, wrong)
+        secret = str(form.get("token", ""))[:600]
+    files = {name.removeprefix("files."): id for name, id in file_ids.items() if name.startswith("files.")}
+    sent = values | {"token": secret, "file": file_ids.get("file", ""), "files": files}
+
+    def write(session: Session) -> int:
+        card = submission_cards.card_from_form(values)
+        draft = SubmissionDraft(kind, values["name"].strip(), values["visibility"] or "public", values["readme"], card)
+        return submissions.submit_model(session, settings, person, task, draft, sent).id
+
+    form_context = {"given": values, "kept": file_ids}
+    if wrong:
+        return await _page(request, task, person, kind, 422, wrong=wrong, **form_context)
+    try:
+        id = await db.awrite(write)
+    except errors.Invalid as problem:
+        return await _page(request, task, person, kind, 422, wrong=problem.fields, **form_context)
+    except errors.TooMany as problem:
+        answer = await _page(request, task, person, kind, 429, wrong={"quota": problem.detail}, **form_context)
+        answer.headers["Retry-After"] = str(problem.extra["retry_after"])
+        return answer
+    return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)
+
+
+@router.get("/tasks/{task}/submissions", name="submissions", dependencies=[Depends(seats.know)])
+async def listing(
+    request: Request, task: str, person: Member, after: Annotated[int, Query(ge=0, le=LAST)] = 0
+) -> Response:
+    """Yours; owners see the others' that are not private, admins all."""
+
+    def read(session: Session) -> dict[str, Any]:
+        started = overview.started(session, task)
+        current = next(
+            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
+        )
+        submission_views = submissions.list_submissions(session, person, task, after or LAST, PAGE_ROWS + 1)
+        return {
+            "config": rounds.task_config(session, task),
+            "round": views.round_out(session, current) if current else None,
+            "found": submission_views[:PAGE_ROWS],
+            "more": submission_views[PAGE_ROWS - 1].submission.id if len(submission_views) > PAGE_ROWS else 0,
+        }
+
+    values = await request.app.state.db.aread(read)
+    going = any(view.submission.state in submission_queries.GOING for view in values["found"])
+    here = request.url.path + (f"?after={after}" if after else "")
+    return render(
+        request,
+        "registry/submissions.html",
+        fragment="registry/_submissions.html",
+        task=task,
+        going=going,
+        here=here,
+        after=after,
+        **values,
+    )
+
+
+@router.post("/submissions/{id}/{act}", name="change_submission")
+async def change(request: Request, id: Id, act: str, person: Member) -> Response:
+    """Cancel, retry, withdraw, or say who may see it."""
+    db: Database = request.app.state.db
+    if act == "cancel":
+        await db.awrite(submissions.cancel_check, person, id)
+    elif act == "retry":
+        await db.awrite(submissions.retry_check, request.app.state.settings, person, id)
+    elif act == "withdraw":
+        await db.awrite(submissions.withdraw_submission, request.app.state.settings, person, id)
+    elif act == "visibility":
+        form = await request.form()
+        await db.awrite(submissions.change_visibility, person, id, str(form.get("visibility", ""))[:20])
+    else:
+        raise errors.NotFound(_("There is no such thing to do."))
+    return RedirectResponse(str(request.app.url_path_for("submission", id=id)) + f"?done={act}", status_code=303)
+
+
+@router.post("/models/{name}/enter", name="enter_model")
+async def enter(
+    request: Request, name: Name, person: Member, task: Annotated[str, Form(max_length=64)] = ""
+) -> Response:
+    """Enter a model that the deployment serves for a task, by default its card's (the task's owners)."""
+    model = await find_model(request, person, name)
+    if model.card is None:
+        raise errors.Conflict(_("%(name)s is broken, so it cannot be entered.", name=name))
+    card = model.card
+
+    def write(session: Session) -> int:
+        return submissions.submit_installed(session, person, task or card.task, card).id
+
+    id = await request.app.state.db.awrite(write)
+    return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)

@@ -1,0 +1,115 @@
+"""Releasing a round: a preview of what would be released, a confirmation, and how it goes."""
+
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData, QueryParams
+from starlette.responses import RedirectResponse, Response
+
+from dynabench.benchmark.releases import api, service
+from dynabench.benchmark.releases.schemas import ReleasePreviewOut, RulesIn
+from dynabench.benchmark.releases.tables import Release, ReleaseState
+from dynabench.kit import errors, jobs
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import service as rounds
+from dynabench.rounds import views as round_views
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.schemas import Number
+
+router = APIRouter()
+NUMBERS = ("train", "dev", "test", "hidden", "near_duplicate", "seed")
+Look = Annotated[str, Query(max_length=10)]
+
+
+def read(form: FormData | QueryParams) -> RulesIn:
+    """The rules that a form was filled in with. Raises `Invalid`."""
+    given: dict[str, Any] = {name: str(form[name]).strip()[:20] for name in NUMBERS if str(form.get(name, "")).strip()}
+    if "unverified" in form:
+        given["unverified"] = str(form["unverified"])[:10]
+    if "disjoint" in form:
+        given["disjoint"] = [str(each)[:10] for each in form.getlist("disjoint") if each][:2]
+    try:
+        return RulesIn.model_validate(given)
+    except ValidationError as problem:
+        wrong = {str(each["loc"][0]): each["msg"].removeprefix("Value error, ") for each in problem.errors()}
+        raise errors.Invalid(wrong) from None
+
+
+async def _page(
+    request: Request, owner: Person, task: str, n: int, form: FormData | QueryParams, status: int = 200, **more: Any
+) -> Response:
+    """The page: the rules as the form has them, else as the config does; with what `more` knows."""
+    state = request.app.state
+
+    def look(session: Session) -> dict[str, Any]:
+        found = service.release_of_round(session, task, n)
+        shown = rounds.round_of(session, task, n)
+        job = session.get(jobs.Job, found.job_id) if found and found.job_id else None
+        rules = service.release_rules(session, task, n, {}).model_dump()
+        return {"release": found, "shown": round_views.round_out(session, shown), "job": job, "rules": rules}
+
+    values = await state.db.aread(look)
+    given: dict[str, Any] = {name: form[name] for name in (*NUMBERS, "unverified") if name in form}
+    if "disjoint" in form:
+        given["disjoint"] = [each for each in form.getlist("disjoint") if each]
+    known = {"preview": None, "errors": {}, "problem": "", "progress": await _progress(request, values)}
+    known |= values | {"given": values["rules"] | given, "query": _query(form)}
+    part = "releases/manage/_release.html"
+    return await frame.page(
+        request, task, "releases/manage/release.html", "rounds", status=status, fragment=part, **(known | more)
+    )
+
+
+def _query(form: FormData | QueryParams) -> list[tuple[str, str]]:
+    """What the form says, to be asked for again."""
+    names = {*NUMBERS, "unverified", "disjoint"}
+    return [(name, str(value)[:20]) for name, value in form.multi_items() if name in names]
+
+
+async def _progress(request: Request, values: dict[str, Any]) -> dict[str, Any] | None:
+    release: Release | None = values["release"]
+    if values["job"] is None or release is None or release.state not in (ReleaseState.QUEUED, ReleaseState.WRITING):
+        return None
+    return await to_thread.run_sync(jobs.progress, request.app.state.settings, values["job"])
+
+
+@router.get("/tasks/{task}/manage/rounds/{n}/release", name="manage_release")
+async def show(request: Request, task: str, n: Number, owner: Owning, look: Look = "") -> Response:
+    """The rules, with `look` what a release by them would hold; or how a release goes, or what it became."""
+    form = request.query_params
+    if not look:
+        return await _page(request, owner, task, n, form)
+    try:
+        found: ReleasePreviewOut = await api.preview_out(request, owner, task, n, api.rule_changes(read(form)))
+    except errors.Invalid as problem:
+        return await _page(request, owner, task, n, form, 422, errors=problem.fields)
+    except errors.Conflict as problem:
+        return await _page(request, owner, task, n, form, 409, problem=problem.detail)
+    return await _page(request, owner, task, n, form, preview=found)
+
+
+@router.post(
+    "/tasks/{task}/manage/rounds/{n}/release", name="release_round_form", dependencies=[Depends(api.release_limit)]
+)
+async def release(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """Release the round for good, in the background."""
+    form = await request.form()
+    try:
+        if str(form.get("sure", "")) != str(n):
+            raise errors.Invalid({"sure": _("Type the number of the round to say that you mean it.")})
+        await api.start_release(request, owner, task, n, api.rule_changes(read(form)), bool(form.get("anyway")))
+    except errors.Invalid as problem:
+        found = (
+            await api.preview_out(request, owner, task, n, api.rule_changes(read(form)))
+            if "sure" in problem.fields
+            else None
+        )
+        return await _page(request, owner, task, n, form, 422, errors=problem.fields, preview=found)
+    except errors.Conflict as problem:
+        return await _page(request, owner, task, n, form, 409, problem=problem.detail)
+    return RedirectResponse(str(request.app.url_path_for("manage_release", task=task, n=n)), status_code=303)

@@ -1,0 +1,97 @@
+"""The steps of a release, each of which can be repeated: freeze, write, finish."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.releases import manifest, planning, release_files, service
+from dynabench.benchmark.releases.checks import ReleaseReport
+from dynabench.benchmark.releases.manifest import ReleaseManifest
+from dynabench.benchmark.releases.planning import ReleaseSubject
+from dynabench.benchmark.releases.tables import Release
+from dynabench.datasets import from_rounds, stored
+from dynabench.datasets.stored import Stored, Written
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.rounds.tables import Round
+from dynabench.tasks.sections import ReleaseSettings as Rules
+
+MAX_ATTEMPTS = 5
+
+
+def load_release(session: Session, release_id: int) -> tuple[str, int, Release]:
+    """Return the task, the round's number and the release."""
+    release = session.get_one(Release, release_id)
+    return release.task_id, session.get_one(Round, release.round_id).number, release
+
+
+def freeze_round(db: Database, settings: Settings, release_id: int) -> None:
+    """Divide the round and freeze it. Raises `Conflict` for findings that forbid a release."""
+    for _ in range(MAX_ATTEMPTS):
+        task, number, release = db.read(load_release, release_id)
+        if release.state in service.DECIDED:
+            return
+        plan = planning.plan_release(db, settings, task, number, Rules.model_validate(release.rules))
+        if db.write(service.freeze_round, release_id, plan) == "frozen":
+            return
+    raise errors.Conflict("People went on voting while the round was divided. Try again when they have finished.")
+
+
+def write_files(db: Database, settings: Settings, release_id: int) -> ReleaseManifest:
+    """Write the files to a temporary folder, then move it to its place; return the manifest."""
+    task, number, release = db.read(load_release, release_id)
+    target = service.release_folder(settings, release_id)
+    if (target / manifest.MANIFEST_NAME).is_file():
+        return manifest.read_manifest(target)
+    part = target.with_name(f".{release_id}")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True, mode=0o700)
+    release_manifest = write_folder(db, settings, task, number, release, part)
+    part.rename(target)
+    return release_manifest
+
+
+def write_folder(
+    db: Database, settings: Settings, task: str, number: int, release: Release, folder: Path
+) -> ReleaseManifest:
+    """Write a frozen round's files to an empty folder.
+
+    The bytes are the same at any time, as long as no example is hidden and no round that its examples came from
+    is released.
+    """
+    subject = db.read(planning.load_subject, settings, task, number)
+    parts, rules = db.read(service.part_by_uid, release.round_id), Rules.model_validate(release.rules)
+    return release_files.write_files(
+        db, settings, subject, parts, rules, ReleaseReport.model_validate(release.report), folder
+    )
+
+
+def store_datasets(db: Database, settings: Settings, release_id: int) -> tuple[Written, Written]:
+    """Store the rows that models are scored on: those of the public and of the hidden test part."""
+    task, number, release = db.read(load_release, release_id)
+    subject = db.read(planning.load_subject, settings, task, number)
+    parts = db.read(service.part_by_uid, release.round_id)
+    return tuple(  # type: ignore[return-value]
+        stored.write(settings, _stored(db, settings, subject, parts, part)) for part in ("test", "hidden")
+    )
+
+
+def _stored(
+    db: Database, settings: Settings, subject: ReleaseSubject, parts: dict[str, str], part: str
+) -> Iterator[Stored]:
+    for row in release_files.part_rows(db, settings, subject, parts, part):
+        yield from_rounds.row_of(row, subject.config)
+
+
+def make_release(db: Database, settings: Settings, release_id: int) -> Release:
+    """Run all steps in this process, for the command line."""
+    try:
+        freeze_round(db, settings, release_id)
+        release_manifest = write_files(db, settings, release_id)
+        return db.write(service.finish_release, release_id, release_manifest, *store_datasets(db, settings, release_id))
+    except errors.Problem as problem:
+        db.write(service.fail_release, release_id, problem.detail)
+        raise

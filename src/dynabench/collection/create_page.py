@@ -1,0 +1,213 @@
+"""What the create page shows: the context that somebody has, their tries on it, what became of the last one."""
+
+import random
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Request
+from sqlalchemy.orm import Session
+
+from dynabench.collection import boards, differences, drafts, eligibility, loop, queries
+from dynabench.collection.assisting import views as assisting
+from dynabench.collection.chat import views as chats
+from dynabench.collection.drawing import views as drawings
+from dynabench.collection.forms import Posted
+from dynabench.collection.loop import Told
+from dynabench.collection.schemas import HandoutOut, OutcomeOut
+from dynabench.collection.tables import Example
+from dynabench.kit.db import Database
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import arms, people, views
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds.plan import parse
+from dynabench.rounds.tables import Round
+from dynabench.tasks import TaskConfig, conditions
+from dynabench.tasks.conditions import ConditionFacts
+
+TRIES = 20  # earlier tries on a context that are listed
+SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
+
+
+async def shown(
+    request: Request, person: Person | None, task: str, sandbox: bool, posted: Posted | None = None, fresh: bool = False
+) -> dict[str, Any]:
+    """All that the page shows; draws a context where there is none, or where a `fresh` one is wanted.
+
+    The parameters of its address may tell how a member came.
+    """
+    db: Database = request.app.state.db
+    handout = None
+    if posted is None and not fresh and not sandbox and await db.aread(_spent, person, task):
+        return await db.aread(values, person, task, sandbox, posted, None)
+    if await db.aread(_collects, person, task):
+        handout = await _handout(request, None if sandbox else person, task, posted, fresh)
+    return await db.aread(values, person, task, sandbox, posted, handout)
+
+
+def values(
+    session: Session, person: Person | None, task: str, sandbox: bool, posted: Posted | None, handout: HandoutOut | None
+) -> dict[str, Any]:
+    """The page's values with this handout; with None no round is open."""
+    current = session.scalar(round_queries.open_round(task))
+    config = rounds.task_config(session, task)
+    found: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox, "quota": None}
+    if current is not None and person is not None:
+        found["quota"] = eligibility.quota(session, person.id, current.id, parse(current.plan))
+    if current is None or handout is None:
+        return found | ({"round": views.round_out(session, current)} if found["quota"] and current else {})
+    live = person is not None and not sandbox
+    asked = arms.targets_of(current, handout.arm)
+    chat = None
+    if config.chat is not None and live and handout.handout:
+        chat = chats.view(session, handout.handout, len(asked))
+    sheets = []
+    if config.drawing is not None and person is not None and live and handout.handout:
+        sheets = drawings.view(session, person.id, handout.handout)
+    begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
+    if sheets and posted is None:
+        begun["input"] = {**handout.initial, **sheets[0].words}
+    return found | {
+        "config": rounds.config_of(session, current.version_id),
+        "round": views.round_out(session, current),
+        "handout": handout,
+        "chat": chat,
+        "help": assisting.view(session, handout, config, posted) if live else None,
+        "live": live,
+        "sheets": sheets,
+        "draw_key": uuid.uuid4().hex,
+        "asks": bool(asked),
+        "against": [model for model, _ in asked],
+        "goals": eligibility.goals(session, current),
+        "mine": boards.mine(session, person, current) if person else None,
+        "tries": _tries(session, person, current, handout.id) if live and person else [],
+        "values": begun,
+        "key": uuid.uuid4().hex,
+        "errors": {},
+        "problem": "",
+        "outcome": None,
+        "tried": None,
+    }
+
+
+def told(config: TaskConfig, handout: HandoutOut, context_id: int, said: Told) -> dict[str, Any]:
+    """What the answer to a try shows besides: the draft, what was changed in it, how near the models' answers are."""
+    draft = said.draft
+    return {
+        "outcome": said.outcome,
+        "tried": tried(context_id, handout.values, draft.input, draft.answer),
+        "changes": differences.changes(config.input, handout.initial, draft.input),
+        "overlaps": _overlaps(config, said.outcome, draft.answer),
+        **asking(config, handout.values, draft.input, draft.answer, fooled=said.outcome.fooled),
+        "explanation": SILENT,
+        "retracted": False,
+    }
+
+
+def told_again(config: TaskConfig, handout: HandoutOut, example: Example, outcome: OutcomeOut) -> dict[str, Any]:
+    """As `told`, of an example that is stored."""
+    return {
+        "outcome": outcome,
+        "tried": tried(example.context_id, handout.values, example.input, example.answer),
+        "changes": differences.changes(config.input, handout.initial, example.input),
+        "overlaps": {},
+        **asking(config, handout.values, example.input, example.answer, fooled=outcome.fooled),
+        "explanation": SILENT,
+        "retracted": False,
+    }
+
+
+def tried(
+    context_id: int, context: Mapping[str, Any], input: Mapping[str, Any], answer: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A draft as templates read it; `context` is what was shown of it."""
+    return {"context_id": context_id, "context": dict(context), "input": dict(input), "answer": dict(answer)}
+
+
+def asking(
+    config: TaskConfig,
+    context: Mapping[str, Any],
+    input: Mapping[str, Any],
+    answer: Mapping[str, Any],
+    *,
+    fooled: bool | None,
+) -> dict[str, Any]:
+    """`asked_for`: the fields of the explanation that apply, or may once another one of them is filled in."""
+    facts = ConditionFacts(fooled, None, {**context, **input, **answer})
+    later = [field.name for field in config.ask]
+    return {"asked_for": [field for field in config.ask if conditions.any_condition_may_hold(field.when, facts, later)]}
+
+
+def _spent(session: Session, person: Person | None, task: str) -> bool:
+    """Whether somebody has written as much as they may in the open round."""
+    found = eligibility.quota_of(session, person, task)
+    return found is not None and not found.left
+
+
+def _collects(session: Session, person: Person | None, task: str) -> bool:
+    people.require_seat(session, person, task)  # in the sandbox too
+    return session.scalar(round_queries.open_round(task)) is not None
+
+
+async def _handout(
+    request: Request, person: Person | None, task: str, posted: Posted | None, fresh: bool
+) -> HandoutOut:
+    db, host, but = request.app.state.db, request.app.state.host, posted.context_id if posted else 0
+    if person is None:
+        if posted is None or fresh:
+            return await loop.hand_out(db, host, None, task, but=but)
+        same: HandoutOut = await db.aread(_same, task, posted)
+        return same
+    known, link = None, dict(request.query_params)
+    if not fresh:
+        this = posted.handout_id if posted else 0
+        known = await loop.current(db, host, person, task, context_id=but, handout_id=this, link=link)
+    return known or await loop.hand_out(db, host, person, task, link=link)
+
+
+def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
+    """The sandbox stores no handouts: what was posted tells which one it was."""
+    config = rounds.task_config(session, task)
+    context = drafts.context_of(session, task, posted.context_id)
+    assigned = config.draw_goal(random.Random()) or {}
+    options = {field.name: getattr(field, "values", []) for field in config.answer}
+    goal = {  # a forged one is no goal, and is refused as an answer
+        name: posted.answer[name] if posted.answer.get(name) in options[name] else drawn
+        for name, drawn in assigned.items()
+    } or None
+    shown = config.shown_context(context.values)
+    return HandoutOut(id=context.id, values=shown, goal=goal, start="blank", initial=posted.begun)
+
+
+def _tries(session: Session, person: Person, of: Round, context_id: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": example.id,
+            "attempt": example.attempt,
+            "input": example.input,
+            "answer": example.answer,
+            "fooled": standing.fooled,
+            "asked": bool(arms.targets_of(of, example.arm)),
+            "made_from": _origin(example),
+            "retracted": standing.retracted,
+            "hidden": standing.hidden,
+            "verdict": standing.verdict,
+        }
+        for example, standing in session.execute(queries.tried(person.id, of.id, context_id, TRIES))
+    ]
+
+
+def _origin(example: Example) -> int | None:
+    """The own example that this one perturbs; a seed may come from anybody's."""
+    return example.made_from if example.start == "perturb" else None
+
+
+def _overlaps(config: TaskConfig, outcome: OutcomeOut, claimed: Mapping[str, Any]) -> dict[str, float]:
+    """How near each model's answer is to the claimed one, where the rule weighs that."""
+    first = config.fooled.counting(config.answer)[0]
+    near = {
+        each.model: config.fooled.nearness(each.answer.get(first.name), claimed.get(first.name), first)
+        for each in outcome.predictions
+    }
+    return {model: share for model, share in near.items() if share is not None}

@@ -1,0 +1,169 @@
+"""Who may write in a round, and how much more of it: its plan's audience and limits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench.collection import board_queries, queries
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.language import _
+from dynabench.people import may
+from dynabench.people.accounts.tables import Person
+from dynabench.people.may import Action
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds.plan import Limits, Plan, parse
+from dynabench.rounds.tables import Round, RoundPerson
+
+
+def admit(session: Session, person: Person | None, of: Round, *, sandbox: bool = False) -> None:
+    """Refuse whoever may not write in a round, or (but in the sandbox) has written as much as they may."""
+    if not of.plan:
+        return
+    role = may.role_of(session, person, of.task_id)
+    admit_to(session, person, of.task_id, of.id, of.plan, role)
+    if person is not None and not sandbox:
+        refuse_spent(session, person.id, of.id, of.plan)
+
+
+def admit_to(
+    session: Session, person: Person | None, task_id: str, round_id: int, plan: Mapping[str, Any], role: str | None
+) -> None:
+    """Refuse whoever is not of the audience of a round; `role` is theirs in the task. At most two index probes."""
+    if "audience" not in plan:
+        return
+    audience = parse(plan).audience
+    if person is None:
+        raise errors.Unauthenticated(_("This round is not for everybody. Log in if you may take part."))
+    if may.may(person, Action.JOIN_ANY_ROUND, role=role):
+        return
+    if audience.kind == "experts":
+        may.refuse_unless(may.may(person, Action.JOIN_EXPERT_ROUND, role=role))
+    if audience.kind == "invited" and session.get(RoundPerson, (round_id, person.id)) is None:
+        raise errors.Forbidden(_("This round is for invited people. Ask one of the task's owners for an invitation."))
+    if audience.kind == "qualified":
+        has, wanted = verified(session, person.id, task_id), audience.verified or 0
+        if has < wanted:
+            raise errors.Forbidden(
+                _(
+                    "This round is for people with %(wanted)s verified examples of this task or more. "
+                    "You have %(has)s.",
+                    wanted=wanted,
+                    has=has,
+                )
+            )
+
+
+def admit_program(plan: Mapping[str, Any], program: object | None) -> None:
+    """Refuse what a program wrote where the round is for people alone."""
+    if program is not None and not parse(plan).programs:
+        raise errors.Forbidden(_("This round is for people alone: its owners let no programs propose examples."))
+
+
+def verified(session: Session, person_id: int, task_id: str) -> int:
+    """How many of the examples that somebody wrote themselves for a task fooled and were found correct."""
+    return int(session.scalar(queries.verified(person_id, task_id)) or 0)
+
+
+@dataclass(frozen=True)
+class Quota:
+    """What somebody has written of what they may write in a round: `today` is the UTC day, which ends at `resets`."""
+
+    limits: Limits
+    written: int
+    today: int
+    resets: datetime
+
+    @property
+    def left(self) -> int:
+        """How many examples they may still write now."""
+        limits = ((self.limits.per_person, self.written), (self.limits.per_day, self.today))
+        return min(max(limit - done, 0) for limit, done in limits if limit is not None)
+
+    @property
+    def for_good(self) -> bool:
+        """Whether it is the round's limit that binds, which another day does not lift."""
+        whole = self.limits.per_person
+        return whole is not None and max(whole - self.written, 0) <= self.left
+
+    @property
+    def said(self) -> str:
+        """Why nothing more can be written, and when it can again."""
+        if self.for_good:
+            return _(
+                "You have written as much as one person may in this round: %(per_person)s.",
+                per_person=f"{self.limits.per_person:,}",
+            )
+        return _(
+            "You have written as much as one person may in a day: %(per_day)s. The next day begins at %(resets)s UTC.",
+            per_day=f"{self.limits.per_day:,}",
+            resets=f"{self.resets:%H:%M}",
+        )
+
+
+def quota(session: Session, person_id: int, round_id: int, plan: Plan) -> Quota | None:
+    """What somebody may still write; None where the plan sets no limit. Two ranges of a few rows of the tallies."""
+    if plan.limits == Limits():
+        return None
+    day = now().astimezone(UTC).date()
+
+    def written(on: str | None) -> int:
+        row = session.execute(board_queries.own_tally(person_id, round_id, on)).one()
+        return int(row.examples + row.retracted + row.hidden)
+
+    resets = datetime.combine(day + timedelta(days=1), time(), UTC)
+    return Quota(plan.limits, written(None), written(day.isoformat()), resets)
+
+
+def refuse_spent(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any]) -> None:
+    """Raise where somebody has written as much as they may: `TooMany` until tomorrow, `Conflict` for good."""
+    found = quota(session, person_id, round_id, parse(plan)) if "limits" in plan else None
+    if found is None or found.left:
+        return
+    if found.for_good:
+        raise errors.Conflict(found.said)
+    raise errors.TooMany(found.said, retry_after=max(int((found.resets - now()).total_seconds()), 1))
+
+
+def take(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any]) -> None:
+    """As `refuse_spent`, for an example that this transaction writes: others by the same person wait for its end."""
+    if "limits" in plan:
+        # SQLite has no row locks and leaves FOR UPDATE out: there the whole writing transaction is alone.
+        session.execute(select(Person.id).where(Person.id == person_id).with_for_update(key_share=True))
+        refuse_spent(session, person_id, round_id, plan)
+
+
+def over(plan: Mapping[str, Any]) -> bool:
+    """Whether the moment has passed at which a round is to close, though its job may not have come to it yet."""
+    closes = parse(plan).closes_at if "closes_at" in plan else None
+    return closes is not None and closes <= now()
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal of a round, `examples`, `fooled` or `verified`: how many are wanted, and how many there are."""
+
+    name: str
+    wanted: int
+    reached: int
+
+
+def goals(session: Session, of: Round) -> list[Goal]:
+    """The goals of a round with what was reached; examples of programs are left out. Walks the round's tallies, a row
+    per person and day, and only where there are goals."""
+    wanted = parse(of.plan).goals.model_dump(exclude_none=True)
+    if not wanted:
+        return []
+    sums = session.execute(board_queries.sums([of.id])).first()
+    reached = {"examples": "examples", "fooled": "fooled", "verified": "validated"}
+    return [Goal(name, number, int(getattr(sums, reached[name])) if sums else 0) for name, number in wanted.items()]
+
+
+def quota_of(session: Session, person: Person | None, task_id: str) -> Quota | None:
+    """What somebody may still write in the round that is open, if it sets limits."""
+    of = session.scalar(round_queries.open_round(task_id))
+    return quota(session, person.id, of.id, parse(of.plan)) if of and person and of.plan else None

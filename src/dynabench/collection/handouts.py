@@ -1,0 +1,274 @@
+"""What is handed out: a context with an arm, a goal and a start, all drawn by the server and recorded."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench.collection import eligibility, queries, seed_queries, seeds, service
+from dynabench.collection.schemas import HandoutOut, SeedOut, StartAnswerOut
+from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.models.client import Answer
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import arms, assigning, contexts, people, planning
+from dynabench.rounds import service as rounds
+from dynabench.rounds.queries import KEYS
+from dynabench.rounds.tables import Context, Round, RoundState
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.assistant_config import assisted_field
+
+NO_LINK: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A handout as people see it, and which of the round's targets have yet to be asked about its seed."""
+
+    given: HandoutOut
+    seed_id: int = 0
+    inputs: dict[str, Any] | None = None
+    missing: tuple[arms.Target, ...] = ()
+
+
+def hand_out(
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    rng: random.Random,
+    but: int = 0,
+    link: Mapping[str, str] = NO_LINK,
+) -> Offer:
+    """Another context, with an arm, a goal and a start drawn at random; what a member was given is recorded.
+
+    `link` are the parameters of the address by which a member came; without one, they still come by the last.
+
+    Visitors (`person` None) are given one for the sandbox: nothing is stored, and the round's models are always asked.
+    `but` is the context that a visitor has now.
+    """
+    current = people.seated(session, person, task_id) if person else rounds.open_round_of(session, task_id)
+    eligibility.admit(session, person, current)
+    before = _before(session, person, current) if person else None
+    arm = _arm(session, current, person) if person else None
+    handout, context, seed = _drawn(session, current, rng, before, but, arm, person.id if person else 0)
+    if person is not None:
+        handout.person_id = person.id
+        handout.link = _arrived(rounds.config_of(session, current.version_id), link, before)
+        session.add(handout)
+        if seed is None:
+            contexts.handed_out(context, _sampling(session, current), rng)
+        else:
+            seed.draw = rng.randint(0, KEYS)
+        session.flush()
+    return _offer(session, current, handout, context, seed)
+
+
+def _before(session: Session, person: Person, of: Round) -> Handout | None:
+    """What somebody was given last in a round."""
+    return session.scalar(queries.CURRENT_HANDOUT, {"person": person.id, "round": of.id})
+
+
+def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
+    """The arm that somebody works in now; what they perturb keeps that of its origin, so it is no draw."""
+    if not of.arms:
+        return None
+    return assigning.arm_of(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
+
+
+def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None) -> dict[str, Any] | None:
+    """What is known of how somebody came: by this link, or by the one of what they were given before."""
+    if not config.link:
+        return None
+    known = before.link if before else None
+    return known if known and not _told(config, link) else config.clean_link(link) or None
+
+
+def _told(config: TaskConfig, link: Mapping[str, str]) -> bool:
+    """Whether the parameters of an address say anything that the task asks of it."""
+    return any(link.get(field.key) for field in config.link)
+
+
+def _drawn(
+    session: Session,
+    current: Round,
+    rng: random.Random,
+    before: Handout | None,
+    but: int,
+    arm: arms.Arm | None,
+    person_id: int,
+) -> tuple[Handout, Context, Seed | None]:
+    config = rounds.config_of(session, current.version_id)
+    wanted = arm.get("start") if arm else None
+    start, seed = wanted or config.draw_start(rng), None
+    if start == "seed":
+        seed = seeds.pick(session, current.task_id, rng, (before.seed_id or 0) if before else 0)
+        if seed is None and (wanted or config.start.kinds == ["seed"]):
+            raise errors.Conflict(_("This task has no seeds yet to start from. Its owner can add some."))
+        start = start if seed else config.draw_start(rng, but="seed")
+    if seed:
+        context = session.get_one(Context, seed.context_id)
+    else:
+        last = before.context_id if before else but
+        sampling, pool = _sampling(session, current), planning.pool(session, current)
+        context = contexts.pick(session, current.task_id, sampling, rng, last, person_id, pool)
+    handout = Handout(
+        round_id=current.id,
+        context_id=context.id,
+        goal=config.draw_goal(rng),
+        start=start,
+        initial=seed.input if seed else config.initial(start, context.values),
+        arm=arm["name"] if arm else "",
+        seed_id=seed.id if seed else None,
+        made_from=seed.made_from if seed else None,
+    )
+    return handout, context, seed
+
+
+def _sampling(session: Session, of: Round) -> str:
+    """How contexts of a round are drawn: as its plan says, else as its config does."""
+    return planning.plan_of(of).sampling or rounds.config_of(session, of.version_id).contexts.sampling
+
+
+def perturb(session: Session, person: Person, example_id: int, rng: random.Random, task_id: str = "") -> Offer:
+    """Hand one's own example out again, to be edited minimally so that its answer becomes another one.
+
+    Its round must be open and its task must have perturbations. The condition stays that of the example.
+    """
+    origin = service.own(session, person, example_id)
+    current = session.get_one(Round, origin.round_id)
+    people.require_seat(session, person, current.task_id)
+    eligibility.admit(session, person, current)
+    standing = session.get_one(Standing, origin.id)
+    config = rounds.config_of(session, current.version_id)
+    if task_id not in ("", current.task_id):
+        raise errors.NotFound(
+            _("There is no example %(example_id)s of task %(task_id)s.", example_id=example_id, task_id=repr(task_id))
+        )
+    if config.perturb is None:
+        raise errors.Conflict(_("This task has no perturbations."))
+    if current.state != RoundState.OPEN:
+        raise errors.Conflict(
+            _(
+                "Round %(number)s is %(state)s, so its examples are not edited any more.",
+                number=current.number,
+                state=current.state,
+            )
+        )
+    if standing.retracted or standing.hidden:
+        raise errors.Conflict(_("This example was taken back or hidden. Choose another one."))
+    handout = Handout(
+        round_id=current.id,
+        context_id=origin.context_id,
+        person_id=person.id,
+        goal=config.draw_flip(rng, origin.answer),
+        start="perturb",
+        initial=origin.input,
+        arm=origin.arm,
+        made_from=origin.id,
+    )
+    handout.link = _arrived(config, NO_LINK, _before(session, person, current))
+    session.add(handout)
+    session.flush()
+    return _offer(session, current, handout, session.get_one(Context, origin.context_id), None)
+
+
+def current(
+    session: Session,
+    person: Person,
+    task_id: str,
+    *,
+    context_id: int = 0,
+    handout_id: int = 0,
+    link: Mapping[str, str] = NO_LINK,
+) -> Offer | None:
+    """What somebody was given last in the open round, so that a reload shows it again; None where nothing was, or
+    where they came by another `link` since.
+
+    With `handout_id` that handout, with `context_id` the last one of that context, wherever there is such a one.
+    """
+    of = rounds.open_round_of(session, task_id)
+    found = session.get(Handout, handout_id) if handout_id else None
+    if found is None or (found.person_id, found.round_id) != (person.id, of.id):
+        found = session.scalar(queries.handout(person.id, of.id, context_id)) if context_id else None
+    found = found or _before(session, person, of)
+    config = rounds.config_of(session, of.version_id)
+    if found is None or _arrived(config, link, found) != found.link:
+        return None
+    seed = session.get(Seed, found.seed_id) if found.seed_id else None
+    return _offer(session, of, found, session.get_one(Context, found.context_id), seed)
+
+
+def _offer(session: Session, of: Round, handout: Handout, context: Context, seed: Seed | None) -> Offer:
+    config = rounds.config_of(session, of.version_id)
+    given = HandoutOut(
+        id=context.id,
+        handout=handout.id,
+        values=config.shown_context(context.values),
+        goal=handout.goal,
+        start=handout.start,
+        arm=handout.arm,
+        initial=handout.initial,
+        made_from=handout.made_from,
+        seed=None,
+        assistant=bool(handout.id) and arms.assisted(of.arms, handout.arm) and assisted_field(config) is not None,
+    )
+    if seed is not None:
+        targets = arms.targets_in(of.arms, handout.arm, rounds.targets_of(session, of.id))
+        return _of_seed(session, config, given, context, seed, targets)
+    if handout.start == "perturb" and handout.made_from:
+        origin = session.scalars(queries.example(handout.made_from)).one()
+        return Offer(given.model_copy(update={"seed": _origin(origin)}))
+    return Offer(given)
+
+
+def _of_seed(
+    session: Session,
+    config: TaskConfig,
+    given: HandoutOut,
+    context: Context,
+    seed: Seed,
+    targets: Sequence[arms.Target],
+) -> Offer:
+    known = {(row.model, row.version): row for row in session.scalars(seed_queries.seed_predictions(seed.id))}
+    said = [
+        StartAnswerOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
+        for row in (known[target] for target in targets if target in known)
+    ]
+    shown = given.model_copy(update={"seed": SeedOut(input=seed.input, answer=seed.answer, predictions=said)})
+    missing = tuple(target for target in targets if target not in known)
+    return Offer(shown, seed.id, config.model_inputs(context.values, seed.input), missing)
+
+
+def _origin(origin: Example) -> SeedOut:
+    said = [
+        StartAnswerOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
+        for row in origin.predictions
+    ]
+    return SeedOut(input=origin.input, answer=origin.answer, predictions=said)
+
+
+def keep(session: Session, seed_id: int, answers: Sequence[Answer]) -> None:
+    """Remember what models said on a seed, so that they are asked once."""
+    for answer in answers:
+        if session.get(SeedPrediction, (seed_id, answer.model, answer.version)) is None:
+            session.add(
+                SeedPrediction(
+                    seed_id=seed_id,
+                    model=answer.model,
+                    version=answer.version,
+                    answer=answer.answer,
+                    probabilities=answer.probabilities,
+                )
+            )
+
+
+def told(offer: Offer, answers: Sequence[Answer]) -> HandoutOut:
+    """The handout with what the models that had yet to be asked said of its seed."""
+    if offer.given.seed is None or not answers:
+        return offer.given
+    said = [StartAnswerOut(model=each.model, answer=each.answer, probabilities=each.probabilities) for each in answers]
+    seed = offer.given.seed.model_copy(update={"predictions": [*offer.given.seed.predictions, *said]})
+    return offer.given.model_copy(update={"seed": seed})

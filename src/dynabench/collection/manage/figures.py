@@ -1,0 +1,178 @@
+"""A round's figures for those who run it: by condition, tag, day and annotator; experts and programs apart."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.collection import arm_figures, boards, calibration, figures, overview, target_figures
+from dynabench.collection.assisting import figures as assistance
+from dynabench.collection.breakdowns import STARTS
+from dynabench.collection.figures import Annotator, Line
+from dynabench.collection.figures_api import Sort, Who
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.access import Moderating
+from dynabench.rounds.tables import Round, RoundState
+from dynabench.stats.rates import Rate
+from dynabench.web import charts, csv_files
+
+router = APIRouter()
+
+VIEWS = {
+    "conditions": ("target", "arm", "start", "source"),
+    "arms": (),
+    "day": ("day",),
+    "tag": ("tag",),
+    "annotator": (),
+}
+ABOUT = {
+    "target": _("Model"),
+    "arm": _("Condition"),
+    "start": _("Start"),
+    "source": _("Who wrote it"),
+    "tag": _("Tag"),
+    "day": _("Day (UTC)"),
+}
+WRITERS = {"person": _("annotators"), "expert": _("experts"), "owner": _("owners"), "program": _("programs")}
+NAMES = {"source": WRITERS, "start": STARTS}
+SHOWN = 50
+HEADER = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "people")
+
+View = Annotated[str, Query(max_length=20)]
+Number = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
+After = Annotated[str, Query(max_length=9)]
+
+
+def chosen(session: Session, task: str, number: int | None) -> Round | None:
+    """The round asked for; without a number the open one, else the newest that was opened, or None."""
+    if number is not None:
+        return overview.chosen_round(session, task, number)
+    found = [each for each in session.scalars(round_queries.rounds(task)) if each.state != RoundState.DRAFT]
+    return next((each for each in found if each.state == RoundState.OPEN), found[0] if found else None)
+
+
+@router.get("/tasks/{task}/manage/figures", name="manage_figures")
+async def show(
+    request: Request,
+    task: str,
+    person: Moderating,
+    view: View = "conditions",
+    who: Who = "people",
+    number: Number = None,
+    sort: Sort = "validated",
+    after: After = "",
+) -> Response:
+    """The round's rates and one way to break them down."""
+    if view not in VIEWS:
+        raise errors.NotFound(_("There is no such view of the figures."))
+    start = boards.place_from(after)
+
+    def read(session: Session) -> dict[str, Any]:
+        of = chosen(session, task, number)
+        numbers = [
+            each.number for each in session.scalars(round_queries.rounds(task)) if each.state != RoundState.DRAFT
+        ]
+        if of is None:
+            return {"total": None, "of": None, "numbers": numbers, "tables": [], "people": [], "next": None}
+        found = figures.figures(session, of, VIEWS[view], who)
+        people: list[Annotator] = []
+        more = None
+        if view == "annotator":
+            people, more = figures.annotators(session, of, who=who, sort=sort, after=start, limit=SHOWN)
+        tables = [(by, ABOUT[by], lines, _chart(by, lines, found.cumulative)) for by, lines in found.by.items()]
+        arms = arm_figures.lines(session, of) if view == "arms" else []
+        helped = assistance.helped(session, of) if view == "arms" else None
+        judged = calibration.calibration(session, of) if view == "conditions" else None
+        shown = {"arms": arms, "assign": of.assign, "has_arms": bool(of.arms), "judged": judged, "helped": helped}
+        shown |= {"total": found.total, "of": of.number, "numbers": numbers, "tables": tables}
+        shown["lower_bound"] = target_figures.is_lower_bound(session, of)
+        return shown | {"people": people, "next": more}
+
+    values = await request.app.state.db.aread(read)
+    chosen_now: dict[str, Any] = {
+        "view": view,
+        "who": who,
+        "sort": sort,
+        "after": start,
+        "views": list(VIEWS),
+        "whos": list(figures.WHO),
+        "names": NAMES,
+    }
+    return await frame.page(request, task, "collection/manage/figures.html", "figures", **chosen_now, **values)
+
+
+def _chart(by: str, lines: list[Line], cumulative: list[Line]) -> charts.Chart | None:
+    """The breakdown as a picture, with intervals clustered by annotator; none where there is nothing to compare."""
+    live = [line for line in lines if line.counts.examples]
+    if by == "day":
+        daily, sofar = (
+            [(line.value, line.clustered.mer, line.clustered.vmer) for line in some] for some in (live, cumulative)
+        )
+        return charts.rates_per_day(daily, sofar)
+    if len(live) < 2:
+        return None
+    ordered = sorted(live, key=lambda line: -(line.clustered.vmer.value or 0))[:12] if by == "tag" else live
+    names = NAMES.get(by, {})
+    rates = [(names.get(line.value, line.value) or _("none"), line.clustered.vmer) for line in ordered]
+    return charts.rates_by_condition(rates, ABOUT[by])
+
+
+@router.get("/tasks/{task}/manage/figures.csv", name="download_figures")
+async def download(
+    request: Request, task: str, person: Moderating, by: View = "arm", who: Who = "people", number: Number = None
+) -> Response:
+    """One table of the figures as CSV: a breakdown, or all annotators."""
+    if by not in (*figures.BY, "annotator"):
+        raise errors.NotFound(_("There is no such table."))
+
+    def read(session: Session) -> tuple[int, list[list[object]]]:
+        of = chosen(session, task, number)
+        if of is None:
+            raise errors.NotFound(_("No round of this task was opened yet."))
+        if by == "annotator":
+            return of.number, [_person(each) for each in _everybody(session, of, who)]
+        return of.number, [_row(line) for line in figures.figures(session, of, [by], who).by[by]]
+
+    found, rows = await request.app.state.db.aread(read)
+    rates = [f"{name}{end}" for name in ("mer", "vmer", "vmer_resolved") for end in ("", "_low", "_high")]
+    header = [by, *HEADER, *rates]
+    if by != "annotator":
+        header += [f"{name}_clustered{end}" for name in ("mer", "vmer", "vmer_resolved") for end in ("_low", "_high")]
+    return csv_files.csv_file(f"{task}-round-{found}-by-{by}.csv", header, rows)
+
+
+def _everybody(session: Session, of: Round, who: str) -> Iterator[Annotator]:
+    after: int | None = 0
+    while after is not None:
+        page, after = figures.annotators(session, of, who=who, after=after, limit=1000)
+        yield from page
+
+
+def _counts(of: Line | Annotator, people: int) -> list[object]:
+    counts = of.counts
+    return [counts.examples, counts.fooled, counts.validated, counts.resolved, of.retracted, of.hidden, people]
+
+
+def _limits(rate: Rate) -> list[object]:
+    return [rate.value, rate.low, rate.high]
+
+
+def _row(line: Line) -> list[object]:
+    rates = [part for rate in (line.rates.mer, line.rates.vmer, line.rates.vmer_resolved) for part in _limits(rate)]
+    wide = (line.clustered.mer, line.clustered.vmer, line.clustered.vmer_resolved)
+    return [
+        line.value,
+        *_counts(line, line.people),
+        *rates,
+        *(part for rate in wide for part in _limits(rate)[1:]),
+    ]
+
+
+def _person(each: Annotator) -> list[object]:
+    rates = [part for rate in (each.rates.mer, each.rates.vmer, each.rates.vmer_resolved) for part in _limits(rate)]
+    return [each.name, *_counts(each, 1), *rates]

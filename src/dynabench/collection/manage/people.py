@@ -1,0 +1,222 @@
+"""Who is what to a task, what they did, and the links that bring others in."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from dynabench.collection import figures
+from dynabench.collection.overview import started
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.security import RowId
+from dynabench.people import may
+from dynabench.people.accounts.tables import Person
+from dynabench.people.may import Action
+from dynabench.people.roles import TaskRole
+from dynabench.rounds import invitations, mailed, people, service
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.access import Moderating, Owning
+from dynabench.rounds.people_api import MAILING
+from dynabench.rounds.tables import Round
+from dynabench.web import csv_files
+
+router = APIRouter()
+
+SHOWN = 50
+GROUPS = ("crowd", "experts", "owners", "programs")
+
+After = Annotated[int, Query(ge=0, le=2**53)]
+Number = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
+Text = Annotated[str, Form(max_length=2000)]
+
+
+def _round(session: Session, task: str, number: int | None) -> tuple[Round | None, list[int]]:
+    """The round that is looked at (by default the newest that was opened), and which ones there are."""
+    rounds = started(session, task)
+    wanted = next((each for each in rounds if each.number == number), None)
+    if number is not None and wanted is None:
+        raise errors.NotFound(
+            _("Task %(task)s has no round %(number)s that was opened.", task=repr(task), number=number)
+        )
+    return wanted or next(iter(rounds), None), [each.number for each in rounds]
+
+
+def _read(
+    session: Session, person: Person, task: str, number: int | None, who: str, after: int, seat: int
+) -> dict[str, Any]:
+    current, numbers = _round(session, task, number)
+    seats = people.seats(session, person, task, seat, SHOWN + 1)
+    values: dict[str, Any] = {"seats": seats[:SHOWN], "seat": seat, "groups": [], "writers": [], "next": None}
+    values |= {"next_seat": seats[SHOWN - 1].person_id if len(seats) > SHOWN else None}
+    values |= {"number": current.number if current else None, "numbers": numbers, "who": who, "after": after}
+    if current is not None:
+        values["groups"] = [(name, figures.figures(session, current, (), name).total) for name in GROUPS]
+        values["writers"], values["next"] = figures.annotators(session, current, who=who, after=after, limit=SHOWN)
+    invites = may.may_in(session, person, Action.INVITE_PEOPLE, task)
+    values["links"] = invitations.invitations(session, person, task) if invites else []
+    moderators = may.may_in(session, person, Action.BAN_MODERATOR, task)
+    values["bannable"] = {
+        seat.person_id
+        for seat in seats
+        if seat.person_id != person.id
+        and seat.role != TaskRole.OWNER
+        and (moderators or seat.role != TaskRole.MODERATOR)
+    }
+    values["banned"] = {each.person_id for each in seats if each.banned is not None}
+    return values
+
+
+async def _show(request: Request, person: Person, task: str, status: int = 200, **values: Any) -> Response:
+    """The section; `values` are what was typed, what is wrong with it, and the secret of a new link."""
+    query = request.query_params
+    asked = (values.pop("round", None), values.pop("who", "people"), values.pop("after", 0), values.pop("seat", 0))
+    shown = await request.app.state.db.aread(_read, person, task, *asked)
+    known: dict[str, Any] = {"errors": {}, "problem": "", "typed": {}, "link": "", "done": query.get("done", "")}
+    of = query.get("of", "")
+    banned = known["done"] == "ban" and of.isdecimal() and len(of) < 16
+    known["undo"] = str(request.app.url_path_for("manage_lift", task=task, id=int(of))) if banned else ""
+    known["mails"] = request.app.state.settings.mails
+    return await frame.page(
+        request,
+        task,
+        "collection/manage/people.html",
+        "people",
+        status=status,
+        person=person,
+        **(shown | known | values),
+    )
+
+
+@router.get("/tasks/{task}/manage/people", name="manage_people")
+async def list_people(
+    request: Request,
+    task: str,
+    person: Moderating,
+    number: Number = None,
+    who: Annotated[str, Query(max_length=20)] = "people",
+    after: After = 0,
+    seat: After = 0,
+) -> Response:
+    """Roles and bans, groups with their rates, who wrote in a round; for owners the links."""
+    return await _show(request, person, task, round=number, who=who, after=after, seat=seat)
+
+
+@router.get("/tasks/{task}/manage/people.csv", name="download_people")
+async def download(request: Request, task: str, person: Moderating, number: Number = None) -> Response:
+    """Everybody who wrote in a round, with counts and rates."""
+    db: Database = request.app.state.db
+    current, _ = await db.aread(_round, task, number)
+    header = [
+        "name",
+        "group",
+        "examples",
+        "fooled",
+        "validated",
+        "resolved",
+        "retracted",
+        "hidden",
+        "mer",
+        "low",
+        "high",
+    ]
+    name = f"{task}-people-{current.number if current else 0}.csv"
+    return csv_files.csv_file(name, header, _lines(db, current) if current else ())
+
+
+def _lines(db: Database, of: Round) -> Iterator[Sequence[object]]:
+    for who in GROUPS:
+        after: int | None = 0
+        while after is not None:
+            start = after
+
+            def read(session: Session, who: str = who, start: int = start) -> Any:
+                return figures.annotators(session, of, who=who, after=start, limit=500)
+
+            page, after = db.read(read)
+            for each in page:
+                counts, mer = each.counts, each.rates.mer
+                said = [counts.examples, counts.fooled, counts.validated, counts.resolved, each.retracted, each.hidden]
+                yield [each.name, who, *said, mer.value, mer.low, mer.high]
+
+
+def _back(request: Request, task: str, done: str, of: int = 0) -> Response:
+    address = f"{request.app.url_path_for('manage_people', task=task)}?done={done}"
+    return RedirectResponse(f"{address}&of={of}" if of else address, status_code=303)
+
+
+@router.post("/tasks/{task}/manage/people/roles", name="manage_role")
+async def change_role(request: Request, task: str, owner: Owning, username: Text = "", role: Text = "") -> Response:
+    """Give somebody a role, or take it away where `role` is empty."""
+    try:
+        await request.app.state.db.awrite(service.set_role, owner, task, username.strip(), role or None)
+    except errors.Invalid as problem:
+        return await _show(request, owner, task, 422, errors=problem.fields, typed={"username": username})
+    except (errors.Conflict, errors.NotFound) as problem:
+        wrong = {"username": problem.detail}
+        return await _show(
+            request, owner, task, problem.status, errors=wrong, typed={"username": username, "role": role}
+        )
+    return _back(request, task, "role")
+
+
+@router.post("/tasks/{task}/manage/people/{id}/ban", name="manage_ban")
+async def ban(request: Request, task: str, id: RowId, person: Moderating, reason: Text = "") -> Response:
+    """Ban somebody, who reads the reason."""
+    try:
+        await request.app.state.db.awrite(people.ban, person, task, id, reason)
+    except errors.Invalid as problem:
+        return await _show(request, person, task, 422, problem=problem.fields["reason"])
+    except errors.Forbidden as problem:
+        return await _show(request, person, task, 403, problem=problem.detail)
+    return _back(request, task, "ban", id)
+
+
+@router.post("/tasks/{task}/manage/people/{id}/lift", name="manage_lift")
+async def lift(request: Request, task: str, id: RowId, person: Moderating) -> Response:
+    """Lift somebody's ban."""
+    await request.app.state.db.awrite(people.lift, person, task, id)
+    return _back(request, task, "lift")
+
+
+@router.post("/tasks/{task}/manage/people/invitations", name="manage_invite")
+async def invite(
+    request: Request, task: str, owner: Owning, role: Text = "", note: Text = "", uses: Text = "1", days: Text = "7"
+) -> Response:
+    """A new link, shown this once."""
+    numbers = [int(text) if text.isdecimal() and len(text) < 6 else 0 for text in (uses.strip(), days.strip())]
+    try:
+        _, secret = await request.app.state.db.awrite(invitations.invite, owner, task, role, note, *numbers)
+    except errors.Invalid as problem:
+        typed = {"invited": role, "note": note, "uses": uses, "days": days}
+        return await _show(request, owner, task, 422, errors=problem.fields, typed=typed)
+    except errors.Conflict as problem:
+        return await _show(request, owner, task, problem.status, problem=problem.detail)
+    return await _show(request, owner, task, 201, link=str(request.url_for("join", secret=secret)))
+
+
+@router.post("/tasks/{task}/manage/people/invitations/mail", name="manage_mail", dependencies=MAILING)
+async def mail(
+    request: Request, task: str, owner: Owning, role: Text = "", address: Text = "", days: Text = "7"
+) -> Response:
+    """A link that the site mails."""
+    state, number = request.app.state, int(days) if days.isdecimal() and len(days) < 6 else 0
+    try:
+        await state.db.awrite(mailed.invite, state.settings, owner, task, role, address, number)
+    except errors.Invalid as problem:
+        typed = {"mailed": role, "address": address, "days": days}
+        wrong = {f"mail.{name}": text for name, text in problem.fields.items()}
+        return await _show(request, owner, task, 422, errors=wrong, typed=typed)
+    except errors.Conflict as problem:
+        return await _show(request, owner, task, problem.status, problem=problem.detail)
+    return _back(request, task, "mailed")
+
+
+@router.post("/tasks/{task}/manage/people/invitations/{id}/revoke", name="manage_revoke")
+async def revoke(request: Request, task: str, id: RowId, owner: Owning) -> Response:
+    """End a link."""
+    await request.app.state.db.awrite(invitations.revoke, owner, task, id)
+    return _back(request, task, "revoke")

@@ -1,0 +1,190 @@
+"""The plan of a round on pages: dates, goals, limits, who may take part, how contexts are drawn; clones of a round."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
+from starlette.responses import RedirectResponse, Response
+
+from dynabench.collection import eligibility
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.rounds import invitations, planning, queries, service, views
+from dynabench.rounds.manage import chosen_contexts, frame
+from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.plan import PARTS, Plan, parse
+from dynabench.rounds.samplers import samplers
+from dynabench.rounds.schemas import Number
+from dynabench.rounds.tables import Round
+
+router = APIRouter()
+router.include_router(chosen_contexts.router)
+
+COUNTS = ("goals.examples", "goals.fooled", "goals.verified", "limits.per_person", "limits.per_day")
+LINK = {"uses": 200, "days": 30}
+
+Done = Annotated[str, Query(max_length=20)]
+
+
+def shown(session: Session, of: Round) -> dict[str, Any]:
+    """What the page of a round says of its plan: `plan`, `goals`, `few` (how many contexts were chosen), `people` (who
+    may take part, by username), `last` (the last change, or None), `parts` of a clone and `sampler`."""
+    plan = planning.plan_of(of)
+    sampling = plan.sampling or service.config_of(session, of.version_id).contexts.sampling
+    return {
+        "plan": plan,
+        "goals": eligibility.goals(session, of),
+        "few": len(session.scalars(queries.chosen(of.id)).all()),
+        "people": [each.username for each in session.scalars(queries.named_for(of.id))],
+        "last": planning.last_change(session, of),
+        "parts": PARTS,
+        "sampler": samplers()[sampling],
+    }
+
+
+def to_round(request: Request, task: str, n: int, done: str = "") -> Response:
+    """Back to the page of a round, which says what was done."""
+    address = str(request.app.url_path_for("manage_round", task=task, n=n))
+    return RedirectResponse(f"{address}?done={done}" if done else address, status_code=303)
+
+
+def read(form: FormData) -> dict[str, str]:
+    """What was posted, by the dotted names of a plan."""
+    names = ("opens_at", "closes_at", *COUNTS, "audience.kind", "audience.verified", "sampling", "contexts", "programs")
+    return {name: str(form.get(name, "")).strip()[:60] for name in names}
+
+
+def planned(posted: dict[str, str]) -> Plan:
+    """The plan that a form stands for; moments are in UTC. Raises `Invalid` by field."""
+    wrong: dict[str, str] = {}
+    document: dict[str, Any] = {"goals": {}, "limits": {}, "audience": {"kind": posted["audience.kind"] or "anyone"}}
+    for name in ("opens_at", "closes_at"):
+        if posted[name]:
+            try:
+                document[name] = datetime.fromisoformat(posted[name]).replace(tzinfo=UTC)
+            except ValueError:
+                wrong[name] = _("Give a day and a time, such as 2026-03-01T09:00.")
+    counted = [*COUNTS, *(["audience.verified"] if posted["audience.kind"] == "qualified" else [])]
+    for name in counted:
+        group, _dot, key = name.partition(".")
+        if posted[name]:
+            document[group][key] = posted[name]
+    if posted["sampling"]:
+        document["sampling"] = posted["sampling"]
+    if posted["programs"]:
+        document["programs"] = posted["programs"] != "no"
+    if posted["contexts"]:
+        document["contexts"] = posted["contexts"]
+    try:
+        plan = parse(document)
+    except errors.Invalid as problem:
+        raise errors.Invalid({_beside(name): text for name, text in problem.fields.items()} | wrong) from None
+    if wrong:
+        raise errors.Invalid(wrong)
+    return plan
+
+
+def _beside(name: str) -> str:
+    """The field that a message stands at: a qualification is a part of the audience."""
+    return "audience.verified" if name == "audience" else name
+
+
+def _filled(plan: Plan) -> dict[str, str]:
+    """The form's values for a plan."""
+    found = dict.fromkeys(COUNTS, "")
+    for name in COUNTS:
+        group, _dot, key = name.partition(".")
+        found[name] = str(getattr(getattr(plan, group), key) or "")
+    for name in ("opens_at", "closes_at"):
+        moment = getattr(plan, name)
+        found[name] = f"{moment:%Y-%m-%dT%H:%M}" if moment else ""
+    return found | {
+        "audience.kind": plan.audience.kind,
+        "audience.verified": str(plan.audience.verified or ""),
+        "sampling": plan.sampling or "",
+        "contexts": plan.contexts,
+        "programs": "yes" if plan.programs else "no",
+    }
+
+
+async def _page(
+    request: Request, task: str, n: int, status: int = 200, posted: dict[str, str] | None = None, **more: Any
+) -> Response:
+    def look(session: Session) -> dict[str, Any]:
+        of = service.round_of(session, task, n)
+        usual = service.config_of(session, of.version_id).contexts.sampling
+        values = shown(session, of) | {"usual": samplers()[usual], "shown": views.round_out(session, of)}
+        return (
+            values
+            | {"posted": posted or _filled(values["plan"]), "samplers": samplers(), "errors": {}, "link": ""}
+            | more
+        )
+
+    values = await request.app.state.db.aread(look)
+    return await frame.page(request, task, "collection/manage/plan.html", "rounds", status=status, **values)
+
+
+@router.get("/tasks/{task}/manage/rounds/{n}/plan", name="manage_plan")
+async def show(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """The form."""
+    return await _page(request, task, n)
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/plan", name="change_plan")
+async def change(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """Give the round this plan."""
+    db: Database = request.app.state.db
+    posted = read(await request.form())
+    try:
+        await db.awrite(lambda session: planning.change(session, owner, task, n, planned(posted)).number)
+    except errors.Invalid as problem:
+        return await _page(request, task, n, 422, posted, errors=problem.fields)
+    return to_round(request, task, n, "planned")
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/plan/undo", name="undo_plan")
+async def undo(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """Take the last change back."""
+    await request.app.state.db.awrite(lambda session: planning.undo(session, owner, task, n).number)
+    return to_round(request, task, n, "undone")
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/clone", name="clone_round")
+async def clone(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """A new draft like this round."""
+    form = await request.form()
+    parts = [str(each) for each in form.getlist("parts")][:10]
+    db: Database = request.app.state.db
+    made = await db.awrite(lambda session: planning.clone(session, owner, task, n, parts).number)
+    return to_round(request, task, made, "cloned")
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/discard", name="discard_round")
+async def discard(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """Throw a draft away."""
+    await request.app.state.db.awrite(planning.discard, owner, task, n)
+    return RedirectResponse(str(request.app.url_path_for("manage_rounds", task=task)), status_code=303)
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/people", name="name_people")
+async def people(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """Name who may take part in a round for invited people: usernames, by spaces, commas or lines."""
+    form = await request.form()
+    names = str(form.get("people", ""))[:60_000].replace(",", " ").split()
+    db: Database = request.app.state.db
+    try:
+        await db.awrite(lambda session: planning.name(session, owner, task, n, names).number)
+    except errors.Invalid as problem:
+        return await _page(request, task, n, 422, errors=problem.fields, people=names)
+    return to_round(request, task, n, "people")
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/link", name="link_to_round")
+async def link(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """A link that lets whoever follows it take part in the round; it is shown once."""
+    how = ("annotator", f"Round {n}", LINK["uses"], LINK["days"], n)
+    _, secret = await request.app.state.db.awrite(invitations.invite, owner, task, *how)
+    return await _page(request, task, n, link=str(request.url_for("join", secret=secret)))

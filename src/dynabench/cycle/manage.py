@@ -1,0 +1,177 @@
+"""The cycle of a task: a turn by a form, foreseen, begun, watched, paused, undone; and which round follows which."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
+from starlette.responses import RedirectResponse, Response
+
+from dynabench.cycle import api, queries, service, views
+from dynabench.cycle import plan as plans
+from dynabench.cycle.plan import TurnPlan
+from dynabench.cycle.tables import TurnState
+from dynabench.cycle.turn_preview import preview_sentences
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import service as rounds
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.access import Owning
+
+router = APIRouter()
+Id = Annotated[int, Path(ge=1, le=2**53)]
+BLANK: dict[str, Any] = {
+    "methods": ["lora"], "seeds": "0", "discount": "0", "by": "recency", "older": "0", "surely": True, "most": "1",
+    "with_present": False, "open": True, "ensemble": "any", "parents": "", "round": "", "anyway": False,
+}  # fmt: skip
+FIELDS = {
+    "candidates": "methods",
+    "train.discount": "discount",
+    "promote.by": "by",
+    "promote.discount": "older",
+    "promote.most": "most",
+    "next.ensemble": "ensemble",
+    "next.parents": "parents",
+}
+"""Which field of the form a problem of the plan stands beside."""
+
+
+def read(form: FormData) -> dict[str, Any]:
+    """What was posted, as the form shows it again."""
+    given = {name: str(form.get(name, BLANK[name])).strip()[:200] for name in BLANK if isinstance(BLANK[name], str)}
+    checks = {name: bool(form.get(name)) for name in BLANK if isinstance(BLANK[name], bool)}
+    return {**given, **checks, "methods": [str(each)[:10] for each in form.getlist("methods")][:8]}
+
+
+def plan_of(given: dict[str, Any]) -> tuple[TurnPlan, int | None]:
+    """The plan that a form describes, and the round that it begins with. Raises `Invalid` by the form's fields."""
+    if not given["methods"]:
+        raise errors.Invalid({"methods": _("Choose one way to train at least.")})
+    seeds = _numbers(given["seeds"], "seeds")
+    document = {
+        "candidates": [{"name": each, "method": each, "seeds": seeds} for each in given["methods"]],
+        "train": {"discount": given["discount"] or 0},
+        "promote": {
+            "by": given["by"],
+            "discount": given["older"] or 0,
+            "surely": given["surely"],
+            "most": given["most"] or 1,
+            "with_present": given["with_present"],
+        },
+        "next": {
+            "open": given["open"],
+            "ensemble": given["ensemble"],
+            "parents": _numbers(given["parents"], "parents") if given["parents"] else [],
+        },
+        "anyway": given["anyway"],
+    }
+    try:
+        number = int(given["round"]) if given["round"] else None
+    except ValueError:
+        raise errors.Invalid({"round": _("Give the number of a round.")}) from None
+    try:
+        return plans.read_plan(document), number
+    except errors.Invalid as problem:
+        raise _beside(problem) from None
+
+
+def _numbers(text: str, name: str) -> list[int]:
+    try:
+        return [int(each) for each in text.replace(",", " ").split()]
+    except ValueError:
+        raise errors.Invalid({name: _("Give whole numbers, separated by commas.")}) from None
+
+
+def _beside(problem: errors.Invalid) -> errors.Invalid:
+    """The same with the names that the form's fields have."""
+    found = {}
+    for path, message in problem.fields.items():
+        name = next((field for known, field in FIELDS.items() if path.startswith(known)), path)
+        found["seeds" if ".seeds" in path else name] = message
+    return errors.Invalid(found)
+
+
+async def _page(request: Request, owner: Person, task: str, status: int = 200, **more: Any) -> Response:
+    def look(session: Session) -> dict[str, Any]:
+        turns = views.turn_page(session, owner, task).items
+        going = bool(turns) and turns[0].state in (*queries.RUNNING_STATES, TurnState.PAUSED)
+        graph = views.lineage_page(session, owner, task).items
+        config = rounds.newest_config(session, task)
+        told = {"unfit": service.unfit_reason(config), "ways": service.training_methods(config)}
+        return {"turns": turns, "going": going, "graph": graph, **told}
+
+    values = await request.app.state.db.aread(look)
+    known: dict[str, Any] = {"posted": BLANK, "errors": {}, "problem": "", "foreseen": None, "sentences": []}
+    return await frame.page(request, task, "cycle/manage/cycle.html", "cycle", status=status, **(known | values | more))
+
+
+@router.get("/tasks/{task}/manage/cycle", name="manage_cycle")
+async def cycle(request: Request, task: str, owner: Owning) -> Response:
+    """The turns so far, a form for the next, and the graph of rounds."""
+    return await _page(request, owner, task)
+
+
+@router.post("/tasks/{task}/manage/cycle", name="begin_turn_form", dependencies=[api.limit])
+async def begin(request: Request, task: str, owner: Owning) -> Response:
+    """Say what a turn would do, or (`then` = begin) begin it."""
+    form = await request.form()
+    posted = read(form)
+    try:
+        plan, number = plan_of(posted)
+        if form.get("then") == "begin":
+            made = await api.start_turn(request, owner, task, plan, number)
+            return _to(request, task, made)
+        found = await api.preview(request, owner, task, plan, number)
+    except errors.Invalid as problem:
+        return await _page(request, owner, task, 422, posted=posted, errors=_beside(problem).fields)
+    except errors.Conflict as problem:
+        return await _page(request, owner, task, 409, posted=posted, problem=problem.detail)
+    return await _page(request, owner, task, posted=posted, foreseen=found, sentences=preview_sentences(found))
+
+
+def _to(request: Request, task: str, turn: int) -> Response:
+    return RedirectResponse(str(request.app.url_path_for("manage_turn", task=task, turn=turn)), status_code=303)
+
+
+async def _turn(
+    request: Request, owner: Person, task: str, turn: int, status: int = 200, problem: str = ""
+) -> Response:
+    found = await api.read_turn_out(request, owner, task, turn)
+    values = {"turn": found, "steps": service.STEPS, "problem": problem, "sure": status == 422}
+    return await frame.page(
+        request, task, "cycle/manage/turn.html", "cycle", status=status, fragment="cycle/manage/_turn.html", **values
+    )
+
+
+@router.get("/tasks/{task}/manage/cycle/{turn}", name="manage_turn")
+async def show(request: Request, task: str, turn: Id, owner: Owning) -> Response:
+    """How a turn goes, or its report."""
+    return await _turn(request, owner, task, turn)
+
+
+@router.post("/tasks/{task}/manage/cycle/{turn}/pause", name="pause_turn_form")
+async def pause(request: Request, task: str, turn: Id, owner: Owning) -> Response:
+    """Let it rest."""
+    await api.change_turn(request, owner, task, turn, service.pause_turn)
+    return _to(request, task, turn)
+
+
+@router.post("/tasks/{task}/manage/cycle/{turn}/resume", name="resume_turn_form")
+async def resume(request: Request, task: str, turn: Id, owner: Owning) -> Response:
+    """Let it go on."""
+    await api.change_turn(request, owner, task, turn, service.resume_turn)
+    return _to(request, task, turn)
+
+
+@router.post("/tasks/{task}/manage/cycle/{turn}/undo", name="undo_turn_form")
+async def undo(request: Request, task: str, turn: Id, owner: Owning) -> Response:
+    """Take its promotion back, once somebody has said that they mean it."""
+    form = await request.form()
+    if not form.get("sure"):
+        return await _turn(request, owner, task, turn, 422, _("Tick the box to say that you mean it."))
+    try:
+        await api.undo_promotion(request, owner, task, turn)
+    except (errors.Conflict, errors.Unavailable) as problem:
+        return await _turn(request, owner, task, turn, problem.status, problem.detail)
+    return _to(request, task, turn)

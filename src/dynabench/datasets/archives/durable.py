@@ -1,0 +1,207 @@
+"""Archives as durable jobs: written whole or not at all; brought in batch by batch, so that a crash goes on there."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from dbos import DBOS
+from sqlalchemy.orm import Session
+
+from dynabench.datasets.archives import checking, datasets, files, layout, reading, storing, writing
+from dynabench.datasets.archives.service import file_of
+from dynabench.datasets.archives.storing import Batch
+from dynabench.datasets.imports.state import State
+from dynabench.intake.bad_rows import BadRow
+from dynabench.kit import errors, jobs
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings, get_settings
+from dynabench.people.accounts.tables import Person
+from dynabench.people.notices import service as notices
+from dynabench.people.notices import webhooks
+from dynabench.rounds import service as rounds
+from dynabench.rounds.refused_rows import store_bad_rows
+
+
+@DBOS.step(name="export_task.write", retries_allowed=True)
+def write(job_id: str, task: str, examples: bool) -> dict[str, Any]:
+    """Write the whole file beside its place, then put it there; what the manifest says, and the size."""
+    db, place = jobs.database(), file_of(get_settings(), job_id)
+    what = db.read(writing.plan, task, examples=examples)
+    part = place.with_suffix(".part")
+
+    def told(rows: int, of: int) -> None:
+        DBOS.set_event("progress", {"done": rows, "of": max(rows, of, 1)})
+
+    with part.open("wb") as file:
+        made = writing.write(db, get_settings(), what, file, told)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(place)
+    return {"task": task, "bytes": place.stat().st_size, "rows": made.rows}
+
+
+def _ready(session: Session, job_id: str, told: dict[str, Any]) -> None:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    if job.done:
+        return
+    job.done = {"finished": True}
+    task, page = told["task"], f"/tasks/{told['task']}/manage/archives/{job_id}"
+    if job.person_id is not None:
+        notices.tell(
+            session, job.person_id, "archive", _("The archive of %(task)s is ready for a week.", task=task), link=page
+        )
+    webhooks.emit(session, task, "archive.ready", {"task": task, "bytes": told["bytes"], "page": page})
+
+
+@DBOS.step(name="export_task.finish", retries_allowed=True)
+def ready(job_id: str, told: dict[str, Any]) -> None:
+    """Tell who asked for it, and the task's webhooks."""
+    jobs.database().write(_ready, job_id, told)
+
+
+def export_task(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `task`, and whether its rounds and `examples` come along."""
+    job_id = str(DBOS.workflow_id)
+    told = write(job_id, payload["task"], payload["examples"])
+    ready(job_id, told)
+    return told
+
+
+@DBOS.step(name="import_task.pack", retries_allowed=True)
+def pack(job_id: str, task: str) -> str:
+    """For a clone: the archive that it is made of."""
+    db, place = jobs.database(), file_of(get_settings(), job_id)
+    with place.open("wb") as file:
+        writing.write(db, get_settings(), db.read(writing.plan, task, examples=False), file)
+    return str(place)
+
+
+def _begin(session: Session, job_id: str, checked: checking.Checked, source: str) -> None:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    if not job.done:  # else the step was committed before a crash
+        person = session.get(Person, job.person_id) if job.person_id else None
+        known = storing.begin(session, person, job.payload["task"], checked, source)
+        job.done = {"batches": 0, "taken": checked.taken, "state": vars(State(rounds=known))}
+
+
+@DBOS.step(name="import_task.begin", retries_allowed=False)
+def begin(job_id: str, file: str, id: str) -> int:
+    """Read all of the archive, then make the task with its rounds; how many bytes it has unpacked."""
+    db, read = jobs.database(), 0
+    with reading.opened(Path(file)) as archive:
+        total = sum(each.bytes for each in archive.manifest.files)
+        if db.read(lambda session: session.get_one(jobs.Job, job_id).done):
+            return total
+
+        def told(size: int) -> None:
+            nonlocal read
+            if (read + size) // 2**22 > read // 2**22:
+                DBOS.set_event("progress", {"done": read, "of": 2 * max(total, 1)})
+            read += size
+
+        checked = checking.check(db, get_settings(), archive, id, told)
+        db.write(_begin, job_id, checked, archive.manifest.task)
+    return total
+
+
+@DBOS.step(name="import_task.files", retries_allowed=True)
+def store_files(file: str, id: str) -> dict[str, str]:
+    """Store the files that rows show; those that are kept under another name."""
+    with reading.opened(Path(file)) as archive:
+        return files.store(jobs.database(), get_settings(), archive, id, None, lambda _: None)
+
+
+def _left_out(session: Session, job_id: str, left: list[datasets.Left]) -> None:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    done = dict(job.done or {})
+    state = State(**done["state"])
+    for file, _number, why in left:
+        state.note(f"{file}: {why}")
+    job.done = done | {"failed": done.get("failed", 0) + len(left), "state": vars(state)}
+
+
+@DBOS.step(name="import_task.datasets", retries_allowed=True)
+def store_datasets(job_id: str, file: str, id: str, kept: dict[str, str]) -> None:
+    """Store the datasets; rows that the config refuses are counted, by reason."""
+    db = jobs.database()
+    by = db.read(lambda session: session.get_one(jobs.Job, job_id).person_id)
+    with reading.opened(Path(file)) as archive:
+        if left := datasets.store(db, get_settings(), archive, id, by, kept):
+            db.write(_left_out, job_id, left)
+
+
+def _store(session: Session, settings: Settings, job_id: str, number: int, batch: Batch) -> None:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    done = dict(job.done or {})
+    if done["batches"] >= number:  # committed before a crash, and counted
+        return
+    state = State(**done["state"])
+    bad = storing.store(session, settings, job.payload["task"], batch, state, done["taken"])
+    given = dict(batch.rows)
+    if batch.part == layout.EXAMPLES:
+        store_bad_rows(session, job_id, [BadRow(number, message, given[number]) for number, message in bad])
+    job.done = done | {"batches": number, "state": vars(state), "failed": done.get("failed", 0) + len(bad)}
+
+
+@DBOS.step(name="import_task.batch", retries_allowed=True)
+def store(job_id: str, number: int, batch: Batch) -> None:
+    """Store batch `number` (from 1) and count it, in one transaction."""
+    jobs.database().write(_store, get_settings(), job_id, number, batch)
+
+
+def _finish(session: Session, job_id: str, rows: dict[str, int]) -> dict[str, Any]:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    done, task = dict(job.done or {}), job.payload["task"]
+    if not done.get("finished"):
+        job.done = done | {"finished": True}
+        if job.person_id is not None:
+            text = _("The task %(task)s is made of its archive.", task=task)
+            notices.tell(session, job.person_id, "archive", text, link=f"/tasks/{task}/manage")
+        actor = session.get(Person, job.person_id) if job.person_id else None
+        rounds.act(session, actor, "data.imported", task=task, file=job.payload["name"], failed=done.get("failed", 0))
+    notes = State(**done["state"]).notes
+    return {"task": task, "rows": rows, "failed": done.get("failed", 0), "notes": notes}
+
+
+@DBOS.step(name="import_task.finish", retries_allowed=True)
+def finish(job_id: str, rows: dict[str, int]) -> dict[str, Any]:
+    """Tell who asked for it; what became of the archive."""
+    return jobs.database().write(_finish, job_id, rows)
+
+
+def import_task(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `task` to make, and the stored `file`, or the task that it is a clone `of`."""
+    job_id, settings = str(DBOS.workflow_id), get_settings()
+    file = pack(job_id, payload["of"]) if payload.get("of") else payload["file"]
+    try:
+        result = _bring(job_id, Path(file), payload["task"])
+    except (errors.Problem, OSError):
+        Path(file).unlink(missing_ok=True)
+        raise
+    Path(file).unlink(missing_ok=True)
+    file_of(settings, job_id).unlink(missing_ok=True)
+    return result
+
+
+def _finished(session: Session, job_id: str) -> bool:
+    return bool((session.get_one(jobs.Job, job_id).done or {}).get("finished"))
+
+
+def _bring(job_id: str, path: Path, id: str) -> dict[str, Any]:
+    if jobs.database().read(_finished, job_id):  # the crash came after the last step, and the file is gone
+        return finish(job_id, {})
+    total = begin(job_id, str(path), id)
+    kept = store_files(str(path), id)
+    store_datasets(job_id, str(path), id, kept)
+    read = total
+    with reading.opened(path) as archive:
+
+        def told(size: int) -> None:
+            nonlocal read
+            read += size
+
+        for number, batch in enumerate(storing.cut(archive, kept, told), start=1):
+            store(job_id, number, batch)
+            DBOS.set_event("progress", {"done": read, "of": 2 * max(total, 1)})
+        rows = archive.manifest.rows
+    return finish(job_id, rows)

@@ -1,0 +1,171 @@
+"""The database: one engine, short transactions, the same behaviour on SQLite and PostgreSQL.
+
+Services are functions whose first argument is a session. They never commit: `Database.read` and
+`Database.write` open the session, run the function, and end the transaction.
+"""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+
+from anyio import to_thread
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    DateTime,
+    Dialect,
+    Engine,
+    Integer,
+    MetaData,
+    Text,
+    TypeDecorator,
+    create_engine,
+    event,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
+
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.language import _, kept, restored
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Json = JSON().with_variant(JSONB(), "postgresql")
+Key = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers rows itself for INTEGER alone
+_PHRASE = "\x1f"
+"""A control character, with which no text of a person or a program begins that gets into a reason."""
+
+
+class Utc(TypeDecorator[datetime]):
+    """A moment, stored and returned in UTC; SQLite has no time zones of its own."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Store in UTC."""
+        return value.astimezone(UTC) if value else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return with its time zone."""
+        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+
+
+class Words(TypeDecorator[str]):
+    """A text that people read, which is still said in their language when it comes back: a `Phrase` stays one.
+
+    Texts without a translation are stored as they are, and so were all before.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Store a phrase as JSON."""
+        record = kept(value) if value is not None else None
+        return _PHRASE + json.dumps(record, ensure_ascii=False, default=str) if record else value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """Return it as it was."""
+        return restored(json.loads(value.removeprefix(_PHRASE))) if value and value.startswith(_PHRASE) else value
+
+
+class Base(DeclarativeBase):
+    """All tables; constraint names are fixed so that migrations can name them on both databases."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map: ClassVar = {dict[str, Any]: Json, list[Any]: Json, datetime: Utc}
+
+
+def now() -> datetime:
+    """This moment in UTC."""
+    return datetime.now(UTC)
+
+
+def _sqlite(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # the begin hook below decides, not the driver
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "busy_timeout=10000",
+            "cache_size=-32000",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        # A transaction that will write takes the write lock at once: upgrading later can fail with SQLITE_BUSY.
+        # Said to the driver itself: most requests begin three, and past it each would cost as much as a short read.
+        writes = connection.get_execution_options().get("writes")
+        connection.connection.driver_connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+PACKED = {"packed": True}
+"""Execution options of a statement that reads packed bytes: PostgreSQL would send them as text, which is slow."""
+
+
+def _postgres(engine: Engine) -> None:
+    @event.listens_for(engine, "before_cursor_execute")
+    def choose(_: Any, cursor: Any, statement: str, parameters: Any, context: Any, many: bool) -> None:
+        if context is not None and context.execution_options.get("packed"):
+            cursor.format = 1  # psycopg's name for binary results
+
+
+class Database:
+    """Runs functions in transactions, in threads, for async callers and for plain ones."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.is_sqlite = url.startswith("sqlite")
+        pool = {} if self.is_sqlite else {"pool_size": 10, "max_overflow": 20, "pool_pre_ping": True}
+        self.engine = create_engine(url, **pool)
+        (_sqlite if self.is_sqlite else _postgres)(self.engine)
+        self._reads = sessionmaker(self.engine, expire_on_commit=False)
+        self._writes = sessionmaker(self.engine.execution_options(writes=True), expire_on_commit=False)
+        # SQLite has one writer; a queue in the process is fairer and quicker than its polling.
+        self._turn = threading.Lock()
+
+    def read(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function(session, ...)` in a transaction that is rolled back."""
+        with self._reads() as session:
+            return function(session, *args, **kwargs)
+
+    def write(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function(session, ...)` in a transaction and commit it; an exception rolls it back."""
+        if self.is_sqlite:
+            with self._turn, self._writes.begin() as session:
+                return function(session, *args, **kwargs)
+        with self._writes.begin() as session:
+            return function(session, *args, **kwargs)
+
+    async def aread(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`read` in a worker thread."""
+        return await to_thread.run_sync(lambda: self.read(function, *args, **kwargs))
+
+    async def awrite(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`write` in a worker thread; raises `Unavailable` where another process holds the database for too long."""
+        try:
+            return await to_thread.run_sync(lambda: self.write(function, *args, **kwargs))
+        except (OperationalError, sqlite3.OperationalError) as error:
+            if not self.is_sqlite or "database is locked" not in str(error):
+                raise
+            raise Unavailable(_("The site has more to do than it can answer just now."), retry_after=2) from error
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()

@@ -1,0 +1,312 @@
+"""Durable jobs: enqueued by a row in the same transaction as their cause, run by the worker, resumed after a crash.
+
+A `Job` row is the outbox. The worker sends each row to DBOS under the row's id, so that sending twice starts one
+workflow; DBOS keeps state and progress in a database of its own, apart from the main SQLite file.
+"""
+
+import importlib
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from functools import wraps
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, or_, select, text, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from dynabench.kit import heartbeat
+from dynabench.kit.compute_lock import TURNS
+from dynabench.kit.db import Base, Database, now
+from dynabench.kit.settings import Settings
+
+log = logging.getLogger(__name__)
+QUEUE = "jobs"
+QUEUES = {"evaluate": "evaluations", "turn_cycle": "cycles"} | dict.fromkeys(
+    ("send_mail", "call_webhook", "mail_invitation"), "deliveries"
+)
+"""Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
+DELIVERIES_AT_ONCE = 8
+CYCLES_AT_ONCE = 4  # a turn waits for other jobs most of its time; those that train take turns by themselves
+APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that old runs are not resumed by new code
+
+# kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
+WORKFLOWS = {
+    "import_contexts": "dynabench.rounds.imports:import_contexts",
+    "turn_round": "dynabench.rounds.schedule:turn_round",
+    "import_data": "dynabench.datasets.imports.durable:import_data",
+    "export_task": "dynabench.datasets.archives.durable:export_task",
+    "import_task": "dynabench.datasets.archives.durable:import_task",
+    "perturb_dataset": "dynabench.datasets.twin_jobs:perturb_dataset",
+    "check_submission": "dynabench.benchmark.registry.submission_checks:check_submission",
+    "enter_baselines": "dynabench.benchmark.registry.baselines:enter_baselines",
+    "enter_targets": "dynabench.benchmark.registry.targets:enter_targets",
+    "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
+    "queue_evaluations": "dynabench.benchmark.evaluations.durable:queue_evaluations",
+    "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
+    "measure_round": "dynabench.data_measurements.measure_jobs:measure_round",
+    "release_round": "dynabench.benchmark.releases.durable:release_round",
+    "turn_cycle": "dynabench.cycle.durable:turn_cycle",
+    "tell_announcement": "dynabench.validation.announcement_delivery:tell_announcement",
+    "mail_invitation": "dynabench.rounds.mailed_jobs:mail_invitation",
+    "send_mail": "dynabench.people.notices.durable:send_mail",
+    "call_webhook": "dynabench.people.notices.durable:call_webhook",
+}
+
+
+COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "check_submission", "read_dataset",
+             "measure_round", "release_round")  # fmt: skip
+"""Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
+
+_MAINTAINED = ("rounds", "people.notices", "datasets", "datasets.archives", "benchmark.registry",
+               "benchmark.evaluations", "data_measurements", "benchmark.releases", "cycle")  # fmt: skip
+KEEPERS = (
+    *(f"dynabench.{package}.maintenance:tidy" for package in _MAINTAINED),
+    "dynabench.media.maintenance:delete_unused_media",
+)
+"""Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
+FOLDER = "dynabench.collection.folding:fold_until"
+"""A function of a database and an event that a worker calls in a thread of its own, until the event is set."""
+KEEP = 60.0
+LONGEST_ROUND = 900.0
+"""Seconds that the worker's loop may spend on one keeper, or on sending jobs, before it counts as hung. Long, since
+jobs under way, hours of work perhaps, end with the worker."""
+
+
+class JobState(StrEnum):
+    """States of a job; the last three are final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Job(Base):
+    """A job that somebody asked for; `sent_at` is when the worker handed it to the engine, not before `due_at`.
+
+    `done` is what its steps have added up so far, written in the same transaction as what they did: a step that was
+    committed and is run again after a crash finds itself there.
+    """
+
+    __tablename__ = "jobs"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(40))
+    payload: Mapped[dict[str, Any]]
+    done: Mapped[dict[str, Any] | None]
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    due_at: Mapped[datetime | None]
+    sent_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        Index(
+            "ix_jobs_unsent",
+            "created_at",
+            sqlite_where=text("sent_at IS NULL"),
+            postgresql_where=text("sent_at IS NULL"),
+        ),
+    )
+
+
+def enqueue(
+    session: Session, kind: str, payload: dict[str, Any], person_id: int | None = None, due_at: datetime | None = None
+) -> Job:
+    """Ask for a job in this transaction; it starts once the transaction is committed, and not before `due_at`."""
+    if kind not in WORKFLOWS:
+        raise KeyError(kind)
+    job = Job(id=str(uuid.uuid4()), kind=kind, payload=payload, person_id=person_id, due_at=due_at)
+    session.add(job)
+    return job
+
+
+def engine_url(settings: Settings) -> str:
+    """Where DBOS keeps its state: beside the SQLite file, or in its own schema of the PostgreSQL database."""
+    return f"sqlite:///{settings.folder / 'jobs.sqlite'}" if settings.url.startswith("sqlite") else settings.url
+
+
+ALIVE = ("ENQUEUED", "DELAYED", "PENDING", "SUCCESS")
+_clients: dict[str, Any] = {}
+_clients_lock = threading.Lock()
+
+
+def _client(url: str) -> Any:
+    from dbos import DBOSClient, DBOSPortableJSONSerializer
+
+    with _clients_lock:
+        if url not in _clients:
+            _clients[url] = DBOSClient(system_database_url=url, serializer=DBOSPortableJSONSerializer())
+        return _clients[url]
+
+
+def release(settings: Settings) -> None:
+    """Close this process's connections to the engine's state."""
+    with _clients_lock:
+        client = _clients.pop(engine_url(settings), None)
+    if client is not None:
+        client.destroy()
+
+
+def progress(settings: Settings, job: Job) -> dict[str, Any]:
+    """State of a job (a `JobState`), its progress, and its result or error."""
+    states = {
+        "ENQUEUED": JobState.QUEUED,
+        "DELAYED": JobState.QUEUED,
+        "PENDING": JobState.RUNNING,
+        "SUCCESS": JobState.DONE,
+        "CANCELLED": JobState.CANCELLED,
+    }
+    found = _client(engine_url(settings)).list_workflows(workflow_ids=[job.id]) if job.sent_at else []
+    if not found:
+        return {
+            "id": job.id,
+            "kind": job.kind,
+            "state": JobState.QUEUED,
+            "progress": None,
+            "result": None,
+            "error": None,
+        }
+    status = found[0]
+    state = states.get(status.status, JobState.FAILED)
+    done = state in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "state": state,
+        "progress": None if done else _client(engine_url(settings)).get_event(job.id, "progress", timeout_seconds=0),
+        "result": status.output if state == JobState.DONE else None,
+        "error": str(status.error) if state == JobState.FAILED else None,
+    }
+
+
+def given_up(database: Database, settings: Settings, ids: list[str]) -> list[str]:
+    """Those of these jobs that were sent and will not end by themselves any more.
+
+    They failed outside of what they guard against, were begun by too many workers that died, were cancelled by hand,
+    or the engine does not know them, as after a restore of one of the two databases.
+    """
+    found = []
+    for first in range(0, len(ids), 500):
+        sent = database.read(_sent, ids[first : first + 500])
+        if sent:
+            known = _client(engine_url(settings)).list_workflows(workflow_ids=sent, load_input=False, load_output=False)
+            alive = {each.workflow_id for each in known if each.status in ALIVE}
+            found += [id for id in sent if id not in alive]
+    return found
+
+
+def _sent(session: Session, ids: list[str]) -> list[str]:
+    return list(session.scalars(select(Job.id).where(Job.id.in_(ids), Job.sent_at.is_not(None))))
+
+
+_database: Database | None = None
+
+
+def database() -> Database:
+    """The worker's database, for the steps of workflows."""
+    if _database is None:
+        raise RuntimeError("No worker runs in this process.")
+    return _database
+
+
+def _unsent(session: Session) -> list[Job]:
+    known = Job.kind.in_(WORKFLOWS)  # what another version of the code asked for waits for its worker
+    due = or_(Job.due_at.is_(None), Job.due_at <= now())
+    waiting = select(Job).where(Job.sent_at.is_(None), known, due)
+    return list(session.scalars(waiting.order_by(Job.created_at).limit(100)))
+
+
+def _mark_sent(session: Session, ids: list[str]) -> None:
+    session.execute(update(Job).where(Job.id.in_(ids)).values(sent_at=now()))
+
+
+def send(db: Database, start: Callable[[Job], None]) -> int:
+    """Hand every waiting job to the engine; returns how many. A crash in between sends again under the same id."""
+    waiting = db.read(_unsent)
+    for job in waiting:
+        start(job)
+    if waiting:
+        db.write(_mark_sent, [job.id for job in waiting])
+    return len(waiting)
+
+
+def _loaded(where: str) -> Any:
+    """The function that `module:name` says."""
+    module, _, name = where.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _in_turn(kind: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The job's function; of one that computes, in its turn beside others."""
+    if kind not in COMPUTING:
+        return function
+
+    @wraps(function)
+    def run(payload: Any) -> Any:
+        with TURNS.shared():
+            return function(payload)
+
+    return run
+
+
+def _keep(keepers: list[Callable[[Database, Settings], None]], database: Database, settings: Settings) -> None:
+    """Call each; one that fails keeps no other and no job from its turn."""
+    for each in keepers:
+        heartbeat.progress(LONGEST_ROUND)
+        try:
+            each(database, settings)
+        except Exception:
+            log.exception("%s", each.__module__)
+
+
+def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
+    """Run the worker until `stop` is set: resume what a crash left, then send and run what comes.
+
+    For a process of its own, which ends afterwards: what a second does not finish goes on in the next worker.
+    """
+    from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+
+    global _database
+    _database = Database(settings.url)
+    config = DBOSConfig(
+        name="dynabench",
+        system_database_url=engine_url(settings),
+        application_version=APPLICATION,
+        executor_id="worker",
+        serializer=DBOSPortableJSONSerializer(),
+        log_level="WARNING",
+    )
+    DBOS(config=config)
+    workflows: dict[str, Any] = {}
+    for kind, where in WORKFLOWS.items():
+        workflows[kind] = DBOS.workflow(name=kind)(_in_turn(kind, _loaded(where)))
+    DBOS.launch()
+    at_once = {QUEUE: 2, "evaluations": settings.evaluations_at_once, "deliveries": DELIVERIES_AT_ONCE}
+    at_once["cycles"] = CYCLES_AT_ONCE
+    queues = {
+        name: DBOS.register_queue(name, worker_concurrency=number, polling_interval_sec=poll)
+        for name, number in at_once.items()
+    }
+
+    def start(job: Job) -> None:
+        with SetWorkflowID(job.id):
+            queues[QUEUES.get(job.kind, QUEUE)].enqueue(workflows[job.kind], job.payload)
+
+    keepers = [_loaded(where) for where in KEEPERS]
+    threading.Thread(target=_loaded(FOLDER), args=(_database, stop), daemon=True).start()
+    kept = -KEEP
+    try:
+        while not stop.wait(poll):
+            heartbeat.progress(LONGEST_ROUND)
+            send(_database, start)
+            if time.monotonic() - kept > KEEP:
+                _keep(keepers, _database, settings)
+                kept = time.monotonic()
+    finally:
+        release(settings)
+        DBOS.destroy(workflow_completion_timeout_sec=1)

@@ -1,0 +1,124 @@
+"""What `dynabench serve --demo` adds to a database: the shipped tasks with their contexts, their seeds and an
+open round of each, against the strongest shipped model; the shipped suites, on which all models are evaluated; and the
+task in which people choose training data, with its pool, its test data and its baselines."""
+
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench.adversaries import template_suites
+from dynabench.benchmark.registry import submissions
+from dynabench.collection import seeds
+from dynabench.datasets import library, library_queries, stored, suites
+from dynabench.datasets.library_schemas import Kind, Settled, Visibility
+from dynabench.datasets.stored import Stored, Written
+from dynabench.kit.db import Database
+from dynabench.kit.distributions import PLATFORM, install_command
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.settings import Settings
+from dynabench.models import catalog
+from dynabench.models.protocol import Card
+from dynabench.rounds import contexts, picture_contexts, queries, service
+from dynabench.rounds.contexts import Row
+from dynabench.rounds.tables import Task
+from dynabench.tasks.fields import Image
+from dynabench.tasks.shipped import ShippedTask, shipped_selections, shipped_tasks
+
+PARTS: tuple[tuple[str, str, Kind, Visibility], ...] = (
+    ("dev", "Development messages", "rows", "scoring"),
+    ("test", "Test messages", "rows", "hidden"),
+    ("pool", "Messages to choose from", "pool", "public"),
+)
+"""The datasets of a task in which people choose training data: name, title, kind, who sees them."""
+
+
+def prepare(settings: Settings) -> None:
+    """Create what is missing; a task that exists keeps its rounds, open or closed, as its owner left them.
+
+    Raises `Unavailable`, before anything is written, where a task has no shipped model to open its round against.
+    """
+    cards = [entry.card for entry in catalog.find(catalog.folders(settings)) if entry.card]
+    ours = [entry.card for entry in catalog.find([catalog.BUILTIN]) if entry.card]
+    answered = {card.task for card in ours}
+    if lacking := [each.config.id for each in shipped_tasks() if each.answered_by not in answered]:
+        mending = install_command(PLATFORM, "models")
+        raise Unavailable(f"The demo has no shipped model for the tasks {', '.join(lacking)}: {mending}")
+    db = Database(settings.url)
+    try:
+        for shipped in shipped_tasks():
+            if db.read(_has_rounds, shipped.config.id):
+                continue
+            if any(isinstance(field, Image) for field in shipped.config.context):  # pictures are noted with their task
+                db.write(service.save_task, None, shipped.source)
+            given = [*shipped.contexts(), *picture_contexts.contexts(db, settings, shipped.config)]
+            own = [card for card in cards if card.task == shipped.answered_by]
+            targets = strongest([card for card in ours if card.task == shipped.answered_by])
+            db.write(_add_task, shipped, given, own, targets)
+        for shipped in shipped_selections():
+            if not db.read(_has_task, shipped.config.id):
+                add_selection(db, settings, shipped)
+        for name in template_suites.shipped_suites():
+            _add_suite(db, settings, template_suites.load_suite(name))
+    finally:
+        db.close()
+
+
+def _add_suite(db: Database, settings: Settings, wanted: template_suites.Suite) -> None:
+    """Add a suite that its task lacks; the worker evaluates every model on it."""
+    if db.read(lambda session: session.scalar(library_queries.named(wanted.task, wanted.name))) is None:
+        db.write(suites.add, wanted, stored.write(settings, suites.rows(wanted)))
+
+
+def add_selection(db: Database, settings: Settings, shipped: ShippedTask) -> None:
+    """Add a task in which people choose training data; the worker enters its baselines and scores them."""
+    licence = shipped.config.data.licence
+    parts = []
+    for part, title, kind, visibility in PARTS:
+        rows = (
+            Stored(row["uid"], row["inputs"], tuple(row["answers"]), tuple(row["tags"])) for row in shipped.rows(part)
+        )
+        settled = Settled(title=title, licence=licence, languages=["en"], visibility=visibility, kind=kind)
+        parts.append((part, settled, stored.write(settings, rows)))
+    db.write(_add_selection, shipped, parts)
+
+
+def _add_selection(session: Session, shipped: ShippedTask, parts: list[tuple[str, Settled, Written]]) -> None:
+    """Add a task with all of its datasets at once, as `_add_task` does."""
+    service.save_task(session, None, shipped.source)
+    for name, settled, written in parts:
+        made = library.add(session, None, shipped.config.id, name, settled)
+        library.ready(session, library.draft(session, None, made).id, written)
+
+
+def _has_task(session: Session, task_id: str) -> bool:
+    return session.get(Task, task_id) is not None
+
+
+def _has_rounds(session: Session, task_id: str) -> bool:
+    return session.scalar(queries.last_number(task_id)) is not None
+
+
+def strongest(ours: list[Card]) -> list[Card]:
+    """The one target of a demo round: the model that reads words in their context, where one comes for the task.
+
+    Against `any` of several models an example counts that fooled the weakest: counts of n-grams, which sentences
+    without a thought fool. Those stay on the board, and in rounds that owners open.
+    """
+    return ([card for card in ours if card.kind != "ngram"] or ours)[:1]
+
+
+def _add_task(
+    session: Session, shipped: ShippedTask, given: list[dict[str, Any]], own: list[Card], targets: list[Card]
+) -> None:
+    """Add a task with everything that belongs to it at once: nobody meets half of one, nor does a crash leave it."""
+    config = shipped.config
+    service.save_task(session, None, shipped.source)
+    rows = [Row(number, each["values"], each["tag"]) for number, each in enumerate(given, start=1)]
+    for batch in contexts.batches(rows):
+        contexts.add(session, config.id, config, batch)
+    for some in contexts.batches(seeds.rows(shipped.seeds())):
+        seeds.add(session, config.id, config, some)
+    drafted = service.draft_round(session, None, config.id, targets, "any")
+    service.open_round(session, None, config.id, drafted.number)
+    for card in own:
+        submissions.submit_installed(session, None, config.id, card)

@@ -1,0 +1,140 @@
+"""Who sends a request: dependencies that handlers name in their signatures."""
+
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.security import HTTPBearer
+
+from dynabench.kit import language, security
+from dynabench.kit.db import Database, now
+from dynabench.kit.errors import Forbidden, Unauthenticated
+from dynabench.kit.language import _
+from dynabench.people.accounts import notices, queries, service
+from dynabench.people.accounts.tables import SCOPES, Person
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+USED_EVERY = timedelta(minutes=1)
+scheme = HTTPBearer(auto_error=False, description="An API token from `POST /api/v1/tokens` or the settings page.")
+
+
+async def identify(request: Request) -> Person | None:
+    """The person behind the request's token or cookie, by one indexed read; kept as `request.state.viewer`.
+
+    What a token may do is kept as `request.state.scopes`; cookies and visitors leave it None. Tokens open the JSON
+    API alone: on a page, where no route names a scope, whoever sends one is a visitor.
+    """
+    db: Database = request.app.state.db
+    token, cookie = security.bearer(request), security.session_cookie(request)
+    person: Person | None = None
+    request.state.scopes, request.state.notices = None, ()
+    if token is not None and request.url.path.startswith("/api/"):
+        digest = security.digest(token)
+        found = await db.aread(lambda session: session.execute(queries.BY_TOKEN, {"digest": digest}).first())
+        if found is None:
+            raise Unauthenticated(_("This token is unknown or revoked. Make a new one with POST /api/v1/tokens."))
+        person, token_id, scopes, used_at = found
+        request.state.scopes = frozenset(scopes)
+        if used_at is None or now() - used_at > USED_EVERY:
+            await db.awrite(service.mark_used, token_id)
+    elif cookie and token is None:
+        person, request.state.notices = await db.aread(notices.person_and_notices, security.digest(cookie))
+    request.state.viewer = person
+    if person is not None and person.language and not request.url.path.startswith("/api/"):
+        language.current.set(person.language)
+    return person
+
+
+async def _viewer(request: Request, _: Annotated[Any, Depends(scheme)]) -> Person | None:
+    return await identify(request)
+
+
+Viewer = Annotated[Person | None, Depends(_viewer)]
+
+
+async def _member(viewer: Viewer) -> Person:
+    if viewer is None:
+        raise Unauthenticated(_("Log in, or send an API token in the Authorization header."))
+    return viewer
+
+
+Member = Annotated[Person, Depends(_member)]
+
+
+async def _admin(member: Member) -> Person:
+    if not member.admin:
+        raise Forbidden(_("This is for the deployment's administrators."))
+    return member
+
+
+Admin = Annotated[Person, Depends(_admin)]
+
+
+class Scope:
+    """A dependency of routers: what a token must be allowed there. Cookies may do all that their person may.
+
+    `read` for requests that change nothing, `name` for the others, or what the handler says with `needs`. Every
+    router of the JSON API has one: `APIRouter(dependencies=[Depends(auth.scope("annotate"))])`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def needed(self, method: str, handler: object) -> str:
+        """The scope that a request with this method to this handler needs."""
+        return _own_scopes.get(handler) or ("read" if method in security.SAFE_METHODS else self.name)
+
+    async def __call__(self, request: Request, _who: Viewer) -> None:
+        """Refuse a token that lacks the scope."""
+        scopes, name = request.state.scopes, self.needed(request.method, request.scope.get("endpoint"))
+        if scopes is not None and name not in scopes:
+            text = _(
+                "This token lacks the scope “%(name)s”. Make one that has it in the settings or with POST /tokens.",
+                name=name,
+            )
+            raise Forbidden(text, scope=name)
+
+
+_own_scopes: dict[object, str] = {}
+
+
+def scope(name: str) -> Scope:
+    """See `Scope`; `name` is one of `SCOPES`."""
+    if name not in SCOPES:
+        raise ValueError(f"{name} is not among {SCOPES}")
+    return Scope(name)
+
+
+def needs(name: str) -> Callable[[Handler], Handler]:
+    """A decorator for handlers whose scope is not that of their router; it stands below `@router.post(...)`."""
+
+    def mark(handler: Handler) -> Handler:
+        _own_scopes[handler] = scope(name).name
+        return handler
+
+    return mark
+
+
+def scopes_of(dependant: Dependant, method: str) -> set[str]:
+    """The scopes that a route, given as its dependencies, asks of tokens: one for each route of the JSON API."""
+    found = [each.call for each in dependant.dependencies]
+    return {call.needed(method, dependant.call) for call in found if isinstance(call, Scope)}
+
+
+def needs_login(dependant: Dependant) -> bool:
+    """Whether a route with these dependencies turns visitors away."""
+    return dependant.call is _member or any(needs_login(each) for each in dependant.dependencies)
+
+
+def limited(name: str, times: int, seconds: float) -> Callable[..., Coroutine[Any, Any, None]]:
+    """A dependency: at most `times` requests in `seconds` per person, or per address for visitors.
+
+    Use as `dependencies=[Depends(limited("predict", 60, 60))]`.
+    """
+
+    async def check(request: Request, _: Viewer) -> None:
+        security.throttle(request, name, times, seconds)
+
+    return check

@@ -1,0 +1,73 @@
+"""Every `select` over accounts."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, bindparam, func, or_, select
+
+from dynabench.kit.db import Utc
+from dynabench.people.accounts.tables import Notice, Person, Session, Token
+
+
+def by_name(name: str) -> Select[Person]:
+    """The account with this username or mail address, whatever the case: one probe of each unique index."""
+    lowered = name.lower()
+    matches = or_(func.lower(Person.username) == lowered, func.lower(Person.email) == lowered)
+    return select(Person).where(matches, Person.deleted_at.is_(None))
+
+
+# Every request asks one of these two, so they are put together once: that takes longer than running them.
+
+BY_SESSION: Select[Person] = (
+    select(Person)
+    .join(Session, Session.person_id == Person.id)
+    .where(Session.digest == bindparam("digest"), Session.expires_at > bindparam("moment", type_=Utc))
+    .where(Person.deleted_at.is_(None))
+)
+"""Who is logged in with the cookie of this digest: one probe by primary key, joined to another."""
+
+BY_TOKEN: Select[Person, int, list[Any], datetime | None] = (
+    select(Person, Token.id, Token.scopes, Token.used_at)
+    .join(Token, Token.person_id == Person.id)
+    .where(Token.digest == bindparam("digest"), Token.revoked_at.is_(None), Person.deleted_at.is_(None))
+)
+"""Whose API token has this digest; its id, its scopes, when it was last used: one probe of the unique index."""
+
+
+def taken(username: str, email: str) -> Select[Person]:
+    """People who have this username (as name or pseudonym) or mail address: one probe of each unique index."""
+    lowered = username.lower()
+    return select(Person).where(
+        or_(
+            func.lower(Person.username) == lowered,
+            func.lower(Person.email) == email.lower(),
+            (func.lower(Person.pseudonym) == lowered) & (Person.pseudonym != ""),
+        )
+    )
+
+
+def named(name: str, besides: int) -> Select[int]:
+    """Other people whose username or pseudonym this is."""
+    lowered = name.lower()
+    pseudonym = (func.lower(Person.pseudonym) == lowered) & (Person.pseudonym != "")
+    return select(Person.id).where(or_(func.lower(Person.username) == lowered, pseudonym), Person.id != besides)
+
+
+def tokens_of(person_id: int) -> Select[Token]:
+    """A person's API tokens that still work, newest first."""
+    return select(Token).where(Token.person_id == person_id, Token.revoked_at.is_(None)).order_by(Token.id.desc())
+
+
+def everybody() -> Select[Person]:
+    """All accounts that are not deleted, in the order in which they joined."""
+    return select(Person).where(Person.deleted_at.is_(None)).order_by(Person.id)
+
+
+def unseen(person_id: int) -> Select[Notice]:
+    """What a person has not dismissed yet, oldest first: one index range, nearly always empty."""
+    return select(Notice).where(Notice.person_id == person_id, Notice.seen_at.is_(None)).order_by(Notice.id).limit(5)
+
+
+def notices_of(person_id: int, limit: int) -> Select[Notice]:
+    """A person's notices, newest first: one index range."""
+    return select(Notice).where(Notice.person_id == person_id).order_by(Notice.id.desc()).limit(limit)

@@ -1,0 +1,190 @@
+"""Accounts: joining, logging in, tokens, names, leaving. Every function runs in the caller's transaction."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import delete, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from dynabench.kit.db import now
+from dynabench.kit.errors import Conflict, NotFound
+from dynabench.kit.language import _
+from dynabench.kit.security import digest
+from dynabench.people.accounts import queries
+from dynabench.people.accounts.rules import DELETED, USUAL_SCOPES, Newcomer
+from dynabench.people.accounts.tables import Act, Notice, Person, Token
+from dynabench.people.accounts.tables import Session as Login
+
+TERMS = "2026-11"  # the version of the terms that people agree to when they join
+SESSION_LENGTH = timedelta(days=30)
+TOKEN_PREFIX = "dyna_"  # noqa: S105 - so that secret scanners can recognise a leaked token
+
+
+def register(session: Session, newcomer: Newcomer, password_hash: str) -> Person:
+    """A new account; `Conflict` with `fields` when the name or address is taken."""
+    _refuse_taken(session, newcomer)
+    person = Person(
+        username=newcomer.username,
+        email=newcomer.email,
+        password_hash=password_hash,
+        terms=TERMS,
+        agreed_at=now(),
+    )
+    try:
+        with session.begin_nested():
+            session.add(person)
+    except IntegrityError:  # somebody took it in the meantime
+        _refuse_taken(session, newcomer)
+        raise
+    return person
+
+
+def _refuse_taken(session: Session, newcomer: Newcomer) -> None:
+    fields: dict[str, str] = {}
+    for person in session.scalars(queries.taken(newcomer.username, newcomer.email)):
+        if person.email.lower() == newcomer.email.lower():
+            fields["email"] = _("There is an account with this address; log in instead.")
+        if newcomer.username.lower() in (person.username.lower(), person.pseudonym.lower()):
+            fields["username"] = _("This name is taken.")
+    if fields:
+        raise Conflict(" ".join(fields.values()), fields=fields)
+
+
+def find(session: Session, name: str) -> Person | None:
+    """The account with this username or mail address."""
+    return session.scalars(queries.by_name(name.strip())).first()
+
+
+def get(session: Session, name: str) -> Person:
+    """The account with this username or mail address; `NotFound` where there is none."""
+    person = find(session, name)
+    if person is None:
+        raise NotFound(_("There is no account “%(name)s”.", name=name))
+    return person
+
+
+def people(session: Session) -> list[Person]:
+    """All accounts that are not deleted."""
+    return list(session.scalars(queries.everybody()))
+
+
+# Logging in
+
+
+def start_session(session: Session, person_id: int, replaces: str | None = None, rehashed: str | None = None) -> str:
+    """Log in: the new cookie's value. The browser's earlier cookie ends, and a password hash of old is replaced."""
+    if replaces:
+        end_session(session, replaces)
+    session.execute(delete(Login).where(Login.person_id == person_id, Login.expires_at <= now()))
+    if rehashed:
+        session.execute(update(Person).where(Person.id == person_id).values(password_hash=rehashed))
+    cookie = secrets.token_urlsafe(32)
+    session.add(Login(digest=digest(cookie), person_id=person_id, expires_at=now() + SESSION_LENGTH))
+    return cookie
+
+
+def end_session(session: Session, cookie: str) -> None:
+    """Log out the browser with this cookie."""
+    session.execute(delete(Login).where(Login.digest == digest(cookie)))
+
+
+def person_of_session(session: Session, cookie_digest: str) -> Person | None:
+    """Who is logged in with the cookie of this digest."""
+    return session.scalars(queries.BY_SESSION, {"digest": cookie_digest, "moment": now()}).first()
+
+
+def change_password(session: Session, person_id: int, password_hash: str) -> None:
+    """A new password; every browser is logged out. API tokens stay: they are revoked one by one."""
+    session.execute(update(Person).where(Person.id == person_id).values(password_hash=password_hash))
+    session.execute(delete(Login).where(Login.person_id == person_id))
+
+
+# API tokens
+
+
+def create_token(
+    session: Session, person_id: int, name: str, scopes: Sequence[str] = USUAL_SCOPES, rehashed: str | None = None
+) -> tuple[Token, str]:
+    """A new API token that may do what `scopes` say: its row and the secret, which is shown once."""
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    token = Token(person_id=person_id, name=name, prefix=secret[:12], digest=digest(secret), scopes=list(scopes))
+    session.add(token)
+    if rehashed:
+        session.execute(update(Person).where(Person.id == person_id).values(password_hash=rehashed))
+    session.flush()
+    return token, secret
+
+
+def mark_used(session: Session, token_id: int) -> None:
+    """Remember that the token was used now."""
+    session.execute(update(Token).where(Token.id == token_id).values(used_at=now()))
+
+
+def tokens(session: Session, person_id: int) -> list[Token]:
+    """The person's tokens that still work, newest first."""
+    return list(session.scalars(queries.tokens_of(person_id)))
+
+
+def revoke_token(session: Session, person_id: int, token_id: int) -> None:
+    """End one of the person's own tokens; `NotFound` where it is not theirs or already ended."""
+    token = session.get(Token, token_id)
+    if token is None or token.person_id != person_id or token.revoked_at is not None:
+        raise NotFound(_("You have no such token."))
+    token.revoked_at = now()
+
+
+# Names, rights, leaving
+
+
+def choose_pseudonym(session: Session, person_id: int, name: str) -> Person:
+    """The name that boards show in place of the username; an empty text shows the username."""
+    person = session.get_one(Person, person_id)
+    if name and session.scalars(queries.named(name, besides=person_id)).first() is not None:
+        raise _pseudonym_taken()
+    try:
+        with session.begin_nested():
+            person.pseudonym = name
+    except IntegrityError:
+        raise _pseudonym_taken() from None
+    return person
+
+
+def choose_language(session: Session, person_id: int, language: str) -> None:
+    """The language of a person's pages and mails; empty for what their browser asks for."""
+    session.get_one(Person, person_id).language = language
+
+
+def _pseudonym_taken() -> Conflict:
+    text = _("Somebody else goes by this name.")
+    return Conflict(text, fields={"pseudonym": text})
+
+
+def promote(session: Session, person_id: int) -> None:
+    """Make somebody an administrator; recorded in the audit log."""
+    session.get_one(Person, person_id).admin = True
+    record(session, None, "user.promote", {"person": person_id, "to": "admin"})
+
+
+def record(session: Session, person_id: int | None, kind: str, subject: dict[str, Any]) -> None:
+    """A line of the audit log; `person_id` None means the operator at the command line."""
+    session.add(Act(person_id=person_id, kind=kind, subject=subject))
+
+
+def delete_account(session: Session, person_id: int) -> None:
+    """Scrub an account: nobody can log in, and no name, address, pseudonym or password is left.
+
+    The row stays, because examples and votes point to it. Later features forget what they know of the person before
+    this is called (`collection.leaving.leave`).
+    """
+    person = session.get_one(Person, person_id)
+    person.username = f"{DELETED}{person_id}"
+    person.email = f"{DELETED}{person_id}@deleted.invalid"
+    person.pseudonym = person.password_hash = ""
+    person.admin = False
+    person.deleted_at = now()
+    for table in (Login, Token, Notice):
+        session.execute(delete(table).where(table.person_id == person_id))
+    record(session, person_id, "account.delete", {"person": person_id})

@@ -1,0 +1,145 @@
+"""One try to call a webhook, and what follows from it."""
+
+import time
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy.orm import Session
+
+from dynabench.kit.db import Database, now
+from dynabench.kit.errors import Problem
+from dynabench.kit.language import _
+from dynabench.kit.outgoing import AllowedHosts, OutgoingClient
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.tables import Act
+from dynabench.people.notices import events, retrying, service, signing, webhooks
+from dynabench.people.notices.tables import Delivery, DeliveryState, Hook, Try
+
+SECONDS = 15.0
+SHOWN = 200  # characters of an answer that are kept
+GONE = 410  # the receiver wants no more: Standard Webhooks
+PERSISTENT = timedelta(hours=12)
+"""A message given up turns its webhook off when nothing got through for this long."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What is sent, and where."""
+
+    url: str
+    message: str
+    secret: str
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: the status (None without any), milliseconds, how the answer or the trouble begins."""
+
+    status: int | None
+    ms: int
+    text: str
+
+    @property
+    def good(self) -> bool:
+        """Whether the receiver took it."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+def attempt(database: Database, settings: Settings, id: int, job_id: str) -> dict[str, Any]:
+    """Try once to deliver a message; what another job is at, or a webhook that is off, is left alone."""
+    call = database.write(_taken, settings, id, job_id)
+    if call is None:
+        return {"state": "dropped"}
+    answer = made(settings, call)
+    return {"state": database.write(_ended, id, job_id, answer), "status": answer.status}
+
+
+def made(settings: Settings, call: Call) -> Answer:
+    """Post a message and read how the answer begins; nothing is raised."""
+    sent = int(time.time())
+    headers = {
+        "Content-Type": "application/json",
+        "webhook-id": call.message,
+        "webhook-timestamp": str(sent),
+        "webhook-signature": signing.signature(call.secret, call.message, sent, call.body),
+    }
+    client = OutgoingClient(AllowedHosts.read(settings.webhook_hosts, webhooks.SETTING), connections=1)
+    began, status = time.monotonic(), None
+    try:
+        with client.stream("POST", call.url, call.body, headers, SECONDS) as (reply, parts):
+            status, read = reply.status, b""
+            for part in parts:
+                read += part
+                if len(read) > 4 * SHOWN:
+                    break
+        text = read.decode("utf-8", "replace")
+    except Problem as problem:
+        text = problem.detail
+    finally:
+        client.close()
+    return Answer(status, round((time.monotonic() - began) * 1000), _storable(text))
+
+
+def _storable(text: str) -> str:
+    plain = "".join(" " if unicodedata.category(each)[0] == "C" else each for each in text[: 4 * SHOWN])
+    return " ".join(plain.split())[:SHOWN]
+
+
+def _taken(session: Session, settings: Settings, id: int, job_id: str) -> Call | None:
+    found = session.get(Delivery, id, with_for_update=True)
+    if found is None or found.job_id != job_id or found.state != DeliveryState.WAITING:
+        return None
+    hook = session.get_one(Hook, found.hook_id)
+    if hook.off_at is not None:
+        found.state = DeliveryState.FAILED
+        return None
+    found.due_at = None  # it is being sent
+    return Call(hook.url, found.message, webhooks.secret(settings, hook), found.body.encode())
+
+
+def _ended(session: Session, id: int, job_id: str, answer: Answer) -> str:
+    """Keep how a try went; ask for the next in the same transaction, or turn off what never answers."""
+    found = session.get(Delivery, id, with_for_update=True)
+    if found is None or found.job_id != job_id or found.state != DeliveryState.WAITING:
+        return "dropped"
+    hook = session.get_one(Hook, found.hook_id, with_for_update=True)
+    moment = now()
+    session.add(Try(delivery_id=id, at=moment, status=answer.status, ms=answer.ms, answer=answer.text))
+    found.tries += 1
+    if answer.good:
+        found.state, hook.failing_since = DeliveryState.DONE, None
+        return found.state
+    hook.failing_since = hook.failing_since or moment
+    _go_on(session, hook, found, answer, moment)
+    return found.state
+
+
+def _go_on(session: Session, hook: Hook, of: Delivery, answer: Answer, moment: datetime) -> None:
+    gone = answer.status == GONE
+    of.due_at = None if gone or of.event == events.TEST else retrying.next_try(of.tries)
+    if of.due_at:
+        webhooks.enqueue(session, of)
+        return
+    of.state = DeliveryState.FAILED
+    since = hook.failing_since or moment
+    if gone:
+        _turn_off(session, hook, _("It answered %(gone)s: it wants no more.", gone=GONE))
+    elif of.event != events.TEST and moment - since >= PERSISTENT:
+        _turn_off(session, hook, _("Nothing got through since %(since)s UTC.", since=f"{since:%Y-%m-%d %H:%M}"))
+
+
+def _turn_off(session: Session, hook: Hook, reason: str) -> None:
+    """Call it no more, and tell who made it."""
+    if hook.off_at is not None:
+        return
+    hook.off_at, hook.reason = now(), reason
+    if hook.task_id is not None:
+        session.add(Act(kind="webhook.off", task_id=hook.task_id, subject={"webhook": hook.id, "reason": reason}))
+    link = f"/tasks/{hook.task_id}/manage/webhooks" if hook.task_id else "/settings/notifications"
+    if hook.created_by is not None:
+        text = f"Your webhook at {urlsplit(hook.url).hostname} is turned off. {reason}"
+        service.tell(session, hook.created_by, "webhook", text, link=f"{link}/{hook.id}" if hook.task_id else link)

@@ -1,0 +1,20 @@
+"""When mails and calls that did not get through are tried again."""
+
+import secrets
+from datetime import datetime, timedelta
+
+from dynabench.kit.db import now
+
+WAITS = (5, 300, 1800, 7200, 18_000, 28_800, 28_800)
+"""Seconds before the second try and each later one: eight tries in about a day."""
+MOST = len(WAITS) + 1
+JITTER = 0.2
+_random = secrets.SystemRandom()
+
+
+def next_try(tries: int) -> datetime | None:
+    """When to try again after `tries` tries; None after the last. Spread by a fifth either way, so that what failed
+    together does not come back together."""
+    if tries >= MOST:
+        return None
+    return now() + timedelta(seconds=WAITS[tries - 1] * _random.uniform(1 - JITTER, 1 + JITTER))

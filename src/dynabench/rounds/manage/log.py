@@ -1,0 +1,64 @@
+"""Who did what to a task, and when."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.kit.db import Database
+from dynabench.rounds import owner_lists
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.schemas import ActOut
+from dynabench.web import csv_files
+
+router = APIRouter()
+
+SHOWN = 50
+
+After = Annotated[str, Query(max_length=18)]
+Kind = Annotated[str, Query(max_length=40)]
+
+
+@router.get("/tasks/{task}/manage/log", name="manage_log")
+async def log(request: Request, task: str, owner: Owning, kind: Kind = "", after: After = "") -> Response:
+    """The audit log, newest first."""
+
+    def read(session: Session) -> dict[str, Any]:
+        found = owner_lists.acts(session, task, kind, after, SHOWN)
+        kinds = owner_lists.kinds(session, task)
+        return {"acts": found.items, "next": found.next, "after": after, "kind": kind, "kinds": kinds}
+
+    values = await request.app.state.db.aread(read)
+    return await frame.page(request, task, "rounds/manage/log.html", "log", **values)
+
+
+def told(subject: dict[str, Any]) -> str:
+    """What an act was about, in one line: `round 3, created 120`."""
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in subject.items() if _plain(value))
+
+
+def _plain(value: Any) -> bool:
+    """Whether a line can say it: what a plan was before stays in the log for undoing."""
+    return value is not None and not isinstance(value, dict)
+
+
+@router.get("/tasks/{task}/manage/log.csv", name="download_log")
+async def download(request: Request, task: str, owner: Owning, kind: Kind = "") -> Response:
+    """The whole log, or that of one kind."""
+    db: Database = request.app.state.db
+    header = ["at", "by", "kind", "about"]
+    rows = ([a.at.isoformat(), a.by or "", a.kind, told(a.subject)] for a in _all(db, task, kind))
+    return csv_files.csv_file(f"{task}-log.csv", header, rows)
+
+
+def _all(db: Database, task: str, kind: str) -> Iterator[ActOut]:
+    after = ""
+    while True:
+        page = db.read(owner_lists.acts, task, kind, after, 500)
+        yield from page.items
+        if page.next is None:
+            return
+        after = page.next

@@ -1,0 +1,251 @@
+"""The web application: it wires features together and holds no rule.
+
+Nothing that is imported here may import torch: models answer in the host's process.
+"""
+
+import asyncio
+import importlib
+import importlib.util
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import cache
+from typing import Any, ClassVar
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import RouteContext, iter_route_contexts
+from starlette.datastructures import URLPath
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, NoMatchFound
+
+from dynabench import __version__, web
+from dynabench.kit import heartbeat, jobs, security
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings, get_settings
+from dynabench.people.accounts import auth
+from dynabench.people.notices import events
+from dynabench.site import metrics, problems
+from dynabench.site.admission import Admission, scale
+from dynabench.site.cards.calculator import Calculator
+from dynabench.site.middleware import CleanAddress, Frame
+from dynabench.site.openapi_document import Description
+from dynabench.site.readiness import Readiness
+from dynabench.site.request_bodies import BodyLimit
+
+FEATURES = (
+    "people.accounts",
+    "people.notices",
+    "rounds",
+    "collection",
+    "validation",
+    "datasets",
+    "datasets.archives",
+    "benchmark.registry",
+    "benchmark.evaluations",
+    "benchmark.leaderboards",
+    "data_measurements",
+    "benchmark.releases",
+    "cycle",
+    "site.community",
+    "site.console",
+    "site.cards",
+)
+PARTS = ("api", "submission_api", "submission_pages", "pages")
+FIRST = "dynabench.collection.api"
+"""Routes are tried one after the other, and examples are what comes most."""
+BODY_LIMIT = 256 * 1024
+MIB = 1024 * 1024
+UPLOADS = {
+    r"/api/v1/archives": 2048 * MIB,
+    r"/archives": 1024 * MIB,
+    r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB,
+    r"/api/v1/tasks/[^/]+/imports/files": 1024 * MIB,
+    r"/api/v1/tasks/[^/]+/datasets/[^/]+/twins/[^/]+/file": 1024 * MIB,
+    r"/tasks/[^/]+/datasets/[^/]+/twins/file": 256 * MIB,
+    r"/api/v1/tasks/[^/]+/media": 101 * MIB,
+    r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
+    r"/evaluate/[^/]+/[^/]+": MIB,
+    r"/models/[^/]+": 9 * MIB,
+    r"/api/v1/tasks/[^/]+/submissions/files": 2048 * MIB,
+    r"/tasks/[^/]+/submit": 2048 * MIB,
+    r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
+    r"/tasks/[^/]+/manage/data/files": 256 * MIB,
+    r"/tasks/[^/]+/reported": 3 * MIB,
+    r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
+    r"/tasks/[^/]+/datasets/files": 256 * MIB,
+}
+FORMS = {
+    r"/tasks/[^/]+/(create|validate/[^/]+)": 64 * MIB,
+    r"/examples/[^/]+/explanation": 64 * MIB,
+}
+"""Pages whose forms bring files along where a task has fields for them, and then come in several parts."""
+DOCUMENTS = {
+    r"/api/v1/tasks/[^/]+/contexts": 5 * MIB,
+    r"/api/v1/models/[^/]+/(ask|attributions)": 6 * MIB,
+    r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
+    r"/api/v1/tasks/[^/]+/reported": 3 * MIB,
+}
+"""Routes that take JSON of more than `BODY_LIMIT`: many contexts, pictures within inputs, columns of rows."""
+TAGS = [
+    {"name": "accounts", "description": "Your account and API tokens."},
+    {"name": "notices", "description": "How you are told of things: pages, mail, webhooks."},
+    {"name": "webhooks", "description": "What webhooks get, signed as Standard Webhooks says."},
+    {"name": "rounds", "description": "Tasks, rounds, contexts and figures."},
+    {"name": "collection", "description": "Writing examples, and what the models answered."},
+    {"name": "validation", "description": "Checking other people's examples."},
+    {"name": "datasets", "description": "Exports and imports."},
+    {"name": "archives", "description": "Whole tasks as files: written, brought in, cloned."},
+    {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
+    {"name": "submissions", "description": "Models that people enter to be evaluated."},
+    {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
+    {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
+    {"name": "measures", "description": "What the data of rounds are like."},
+    {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
+    {"name": "cycle", "description": "Turns: a round is released, models learn from it, the best is the next target."},
+    {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
+]
+
+frame = APIRouter(include_in_schema=False)
+
+
+@frame.get("/healthz", name="healthz")
+async def alive() -> dict[str, str]:
+    """The process answers."""
+    return {"status": "alive"}
+
+
+@frame.get("/readyz", name="readyz")
+async def ready(request: Request) -> JSONResponse:
+    """200 once the database, the demo's tasks and the models of open rounds are there; else 503 and what is awaited."""
+    readiness: Readiness = request.app.state.readiness
+    return await readiness.answer(request)
+
+
+@frame.get("/api/openapi.json", name="openapi")
+async def openapi(request: Request) -> Response:
+    """The OpenAPI document: made once a process, in a thread, and kept as the bytes that are sent."""
+    description: Description = request.app.state.description
+    return await description.response(request)
+
+
+frame.add_api_route("/metrics", metrics.show, name="metrics", response_class=JSONResponse)
+
+
+class App(FastAPI):
+    """FastAPI whose OpenAPI document has errors as problem documents, and the scopes that tokens need."""
+
+    document: ClassVar[dict[str, Any]] = {}  # that of every application, once one was asked for it
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document, with the schema of problems and each operation's scopes."""
+        if App.document:
+            return App.document
+        document = super().openapi()
+        document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = problems.DOCUMENT
+        for route in iter_route_contexts(self.routes):
+            dependant: Dependant | None = getattr(route, "dependant", None)
+            if dependant is None:
+                continue
+            for method in route.methods or ():
+                operation = document["paths"].get(route.path, {}).get(method.lower(), {})
+                if "security" in operation:
+                    token = {auth.scheme.scheme_name: sorted(auth.scopes_of(dependant, method))}
+                    # Where no login is needed a token is looked at all the same.
+                    operation["security"] = [token] if auth.needs_login(dependant) else [token, {}]
+        App.document = document
+        return document
+
+    def url_path_for(self, name: str, /, **path_params: Any) -> URLPath:
+        """The address of a route, looked for by name: pages ask for dozens, and the base class tries every route."""
+        for route in named().get(name, ()):
+            with suppress(NoMatchFound):
+                path: URLPath = route.url_path_for(name, **path_params)
+                return path
+        return super().url_path_for(name, **path_params)
+
+
+def routers() -> list[APIRouter]:
+    """Each feature's JSON API and pages, in the features' order but for the first."""
+    names = [f"dynabench.{feature}.{part}" for feature in FEATURES for part in PARTS]
+    names = [FIRST, *(name for name in names if name != FIRST)]
+    return [importlib.import_module(name).router for name in names if importlib.util.find_spec(name)]
+
+
+@cache
+def routes() -> list[BaseRoute]:
+    """All routes of the features. Every application of a process has these very ones: FastAPI works out what a route
+    needs when it is first looked at, which takes longer for all of them than most requests."""
+    together = APIRouter(dependencies=[Depends(security.protect)], responses=problems.ANSWERS)
+    for router in (frame, *routers()):
+        together.include_router(router)
+    return together.routes
+
+
+@cache
+def named() -> dict[str, list[RouteContext]]:
+    """The features' routes by name, in their order."""
+    found: dict[str, list[RouteContext]] = {}
+    for route in iter_route_contexts(routes()):
+        found.setdefault(route.name or "", []).append(route)
+    return found
+
+
+def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
+    """The application for these settings; `host` is a client of the model host, by default of `settings`'
+    own; the application closes it when it ends."""
+    settings = settings or get_settings()
+    figures = metrics.Metrics()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.db = Database(settings.url)
+        app.state.host = host or _host(settings)
+        app.state.calculator = Calculator()
+        beating = asyncio.create_task(heartbeat.follow_loop())
+        yield
+        beating.cancel()
+        if chats := getattr(app.state, "chats", None):
+            await chats.close()
+        await app.state.host.close()
+        app.state.calculator.close()
+        jobs.release(settings)
+        app.state.db.close()
+
+    webhooks = APIRouter(responses=problems.ANSWERS)
+    webhooks.include_router(events.documented)
+    app = App(
+        title="Dynabench",
+        summary="People try to fool models, other people check the attempts, the checked attempts become benchmarks.",
+        version=__version__,
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        openapi_url=None,  # `openapi` below sends what was made once
+        openapi_tags=TAGS,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        webhooks=webhooks,
+        middleware=[
+            Middleware(Frame, settings=settings, metrics=figures),
+            Middleware(GZipMiddleware, minimum_size=800, compresslevel=5),
+            Middleware(CleanAddress),
+            Middleware(Admission, *scale(settings)),
+            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS, forms=FORMS, documents=DOCUMENTS),
+        ],
+    )
+    app.state.settings = settings
+    app.state.metrics = figures
+    app.state.limiter = security.Limiter()
+    app.state.description = Description(app.openapi)
+    app.state.readiness = Readiness()
+    problems.install(app)
+    app.router.routes.extend(routes())
+    app.mount("/static", web.static_files(), name="static")
+    return app
+
+
+def _host(settings: Settings) -> Any:
+    from dynabench.models.client import Host
+
+    return Host.of(settings)

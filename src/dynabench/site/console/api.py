@@ -1,0 +1,10 @@
+"""What owners manage, as JSON."""
+
+from fastapi import APIRouter, Depends
+
+from dynabench.people.accounts.auth import scope
+from dynabench.people.notices import hook_api
+from dynabench.rounds.manage.webhooks import holding
+
+router = APIRouter(prefix="/api/v1", tags=["notices"], dependencies=[Depends(scope("manage"))])
+router.include_router(hook_api.HookRoutes("/tasks/{task}/webhooks", holding, "manage").router)

@@ -1,0 +1,248 @@
+"""The rounds of a task: listed, drafted against models that fit, opened, closed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
+from starlette.responses import RedirectResponse, Response
+
+from dynabench.collection import board_queries as collected
+from dynabench.collection import link_parameters
+from dynabench.collection.manage import plans
+from dynabench.collection.schemas import ExampleLinkOut
+from dynabench.collection.statistics import statistics
+from dynabench.data_measurements import manage
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.models import serving
+from dynabench.models.client import Host
+from dynabench.models.protocol import Card
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import owner_lists, queries, required_models, resolving, service, views
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.schemas import Number
+from dynabench.tasks import TaskConfig
+from dynabench.web import csv_files
+
+router = APIRouter()
+LINKS = 500  # read at once
+router.include_router(plans.router)
+router.include_router(manage.router)
+
+ROWS = 4  # of the form's arms; one more than were filled in, if that is more
+BLANK = {"name": "", "share": "1", "targets": "round", "start": "", "assistant": ""}
+FRESH: dict[str, Any] = {"targets": [], "ensemble": "any", "arms": [], "assign": "item"}
+
+
+async def served(request: Request) -> tuple[list[Card], str]:
+    """The models that the host serves now, and why there are none if it does not answer."""
+    host: Host = request.app.state.host
+    try:
+        return await host.index(), ""
+    except errors.Problem as problem:
+        return [], problem.detail
+
+
+def fits(config: TaskConfig, cards: Sequence[Card]) -> list[dict[str, Any]]:
+    """Each model with the reason why it cannot be a target of the task, empty where it can; those that can first."""
+    found = []
+    for card in cards:
+        try:
+            resolving.targets(config, [f"{card.name}@{card.version}"], cards)
+            reason = ""
+        except errors.Invalid as problem:
+            reason = problem.fields["targets"]
+        found.append({"card": card, "key": f"{card.name}@{card.version}", "reason": reason})
+    return sorted(found, key=lambda each: (bool(each["reason"]), each["card"].name))
+
+
+def _listed(session: Session, owner: Person, task: str) -> dict[str, Any]:
+    rounds = session.scalars(queries.rounds(task)).all()
+    sums = {row.round_id: row for row in session.execute(collected.sums([each.id for each in rounds]))}
+    counts = {each.number: sums.get(each.id) for each in rounds}
+    found = owner_lists.rounds(session, owner, task, "", len(rounds) + 1)
+    return {
+        "rounds": found.items,
+        "counts": counts,
+        "newest": service.newest_config(session, task),
+        "any_context": session.scalar(queries.any_context(task)) is not None,
+    }
+
+
+async def _page(
+    request: Request,
+    owner: Person,
+    task: str,
+    status: int = 200,
+    posted: dict[str, Any] | None = None,
+    wrong: dict[str, str] | None = None,
+) -> Response:
+    db: Database = request.app.state.db
+    values = await db.aread(_listed, owner, task)
+    cards, silent = await served(request)
+    given = posted or FRESH
+    arms = [*given["arms"]]
+    arms += [BLANK] * max(ROWS - len(arms), 1)
+    values |= {
+        "models": fits(values["newest"], cards),
+        "silent": silent,
+        "posted": given | {"arms": arms},
+        "errors": wrong or {},
+        "drafting": posted is not None or not values["rounds"],
+    }
+    return await frame.page(request, task, "site/console/rounds.html", "rounds", status=status, **values)
+
+
+@router.get("/tasks/{task}/manage/rounds", name="manage_rounds")
+async def rounds(request: Request, task: str, owner: Owning) -> Response:
+    """All rounds, newest first, and a form for the next."""
+    return await _page(request, owner, task)
+
+
+def read(form: FormData) -> dict[str, Any]:
+    """What was posted: `targets` (several), `ensemble`, the arms' rows that have a name, and how they are assigned."""
+    rows: dict[str, dict[str, str]] = {}
+    for name, value in form.multi_items():
+        if name.startswith("arms.") and name.count(".") == 2 and isinstance(value, str):
+            _, row, key = name.split(".")
+            rows.setdefault(row, dict(BLANK))[key] = value.strip()[:100]
+    return {
+        "targets": [str(value)[:200] for value in form.getlist("targets")][:16],
+        "ensemble": str(form.get("ensemble", "any")),
+        "assign": str(form.get("assign", "item")),
+        "arms": [row for row in rows.values() if row["name"]][:20],
+    }
+
+
+def _arms(rows: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
+    return [
+        {"name": row["name"], "share": _number(row["share"]), "assistant": bool(row["assistant"])}
+        | {"targets": row["targets"] if row["targets"] in ("round", "none") else [row["targets"]]}
+        | ({"start": row["start"]} if row["start"] else {})
+        for row in rows
+    ]
+
+
+def _number(text: str) -> float | str:
+    try:
+        number = float(text)
+    except ValueError:
+        return text  # refused with the others, beside its field
+    return int(number) if number.is_integer() else number
+
+
+@router.post("/tasks/{task}/manage/rounds", name="draft_round")
+async def draft(request: Request, task: str, owner: Owning) -> Response:
+    """Draft a round, or (`then` = open) draft and open it."""
+    form = await request.form()
+    posted = read(form)
+    db: Database = request.app.state.db
+    config = await db.aread(service.newest_config, task)
+    cards, silent = await served(request)
+    opens = form.get("then") == "open"
+
+    def make(session: Session) -> int:
+        made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms, posted["assign"], judge)
+        if opens:
+            service.open_round(session, owner, task, made.number)
+        return made.number
+
+    try:
+        if silent:
+            raise errors.Invalid({"targets": silent})
+        targets = resolving.targets(config, posted["targets"], cards)
+        arms = resolving.arms(config, _arms(posted["arms"]), cards)
+        judge = resolving.judge(config, cards)
+        if opens:
+            await serving.require(request.app.state.host, required_models.models_named(targets, arms, judge))
+        number = await db.awrite(make)
+    except errors.Invalid as problem:
+        return await _page(request, owner, task, 422, posted, problem.fields)
+    except (errors.Conflict, serving.NotServed) as problem:
+        return await _page(request, owner, task, problem.status, posted, {"open": problem.detail})
+    return _to(request, task, number)
+
+
+def _to(request: Request, task: str, number: int) -> Response:
+    return RedirectResponse(str(request.app.url_path_for("manage_round", task=task, n=number)), status_code=303)
+
+
+@router.get("/tasks/{task}/manage/rounds/{n}", name="manage_round")
+async def one(request: Request, task: str, n: Number, owner: Owning, done: plans.Done = "") -> Response:
+    """One round: its targets and whether they are served, its arms, its figures, what may be done with it."""
+    return await _round(request, owner, task, n, done)
+
+
+async def _round(
+    request: Request, owner: Person, task: str, n: int, done: str = "", awaited: errors.Unavailable | None = None
+) -> Response:
+    def look(session: Session) -> dict[str, Any]:
+        found = service.round_of(session, task, n)
+        other = session.scalar(queries.open_round(task))
+        return {
+            "shown": views.round_out(session, found),
+            "figures": statistics(session, found, by=()).total,
+            "waiting": session.scalar(collected.waiting(found.id)) or 0,
+            "other": other.number if other and other.number != n else None,
+            "any_context": session.scalar(queries.any_context(task)) is not None,
+            **plans.shown(session, found),
+            "of_config": service.config_of(session, found.version_id),
+        }
+
+    values = await request.app.state.db.aread(look)
+    cards, silent = await served(request)
+    up = {(card.name, card.version) for card in cards}
+    values |= {"up": up, "silent": silent, "done": done, "awaited": awaited}
+    status = awaited.status if awaited else 200
+    return await frame.page(request, task, "site/console/round.html", "rounds", status=status, **values)
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/open", name="open_round_form")
+async def open_it(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """Start to collect, once all hosts serve the round's models."""
+    db: Database = request.app.state.db
+    try:
+        await serving.require(request.app.state.host, await db.aread(required_models.models_to_open, owner, task, n))
+    except errors.Unavailable as problem:
+        return await _round(request, owner, task, n, awaited=problem)
+    await db.awrite(lambda session: service.open_round(session, owner, task, n).number)
+    return _to(request, task, n)
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/close", name="close_round_form")
+async def close(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """Stop to collect, at once; twice changes nothing."""
+    await request.app.state.db.awrite(lambda session: service.close_round(session, owner, task, n).number)
+    return _to(request, task, n)
+
+
+@router.get("/tasks/{task}/manage/rounds/{n}/links.csv", name="download_links")
+async def download_links(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """What came with the links by which the authors of a round's examples came: one line for each example."""
+    db: Database = request.app.state.db
+    names = await db.aread(lambda session: _link_names(session, task, n))
+    rows = (_line(each, names) for each in _links(db, owner, task, n))
+    return csv_files.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
+
+
+def _link_names(session: Session, task: str, number: int) -> list[str]:
+    config = service.config_of(session, service.round_of(session, task, number).version_id)
+    return [field.name for field in config.link]
+
+
+def _line(each: ExampleLinkOut, names: Sequence[str]) -> list[object]:
+    cells = [each.link.get(name, "") for name in names]
+    return [each.uid, each.at.isoformat(timespec="seconds"), *cells]
+
+
+def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[ExampleLinkOut]:
+    after = 0
+    while True:
+        page = db.read(link_parameters.page, owner, task, number, after, LINKS)
+        yield from page.items
+        if page.next is None:
+            return
+        after = int(page.next)

@@ -1,0 +1,196 @@
+"""Is collection healthy today? A few numbers with their trend, and what needs somebody's attention.
+
+Everything is read from projections, or from the newest examples of the round alone: with a million of them as quick.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, timedelta
+from itertools import groupby
+from typing import Any
+
+from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import NoMatchFound
+
+from dynabench.collection import board_queries as collected
+from dynabench.collection.statistics import PEOPLE
+from dynabench.kit.db import now
+from dynabench.kit.language import N_, _
+from dynabench.people.may import Action
+from dynabench.rounds import arms, service
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.access import Moderating
+from dynabench.rounds.tables import Round, RoundState
+from dynabench.stats.rates import Rate, wilson
+from dynabench.validation.manage import queries
+
+router = APIRouter()
+
+TREND = 14  # days, today among them
+WEEK = 7
+NEWEST = 5_000  # examples of a round that disagreement and flags are judged by
+
+
+@dataclass(frozen=True)
+class Day:
+    """What was written on one UTC day: of `asked` it is known whether a model was fooled; `waiting` examples fooled a
+    model and have no verdict yet. `split` of `checked` examples, those with two votes or more, got unlike votes."""
+
+    day: date
+    examples: int = 0
+    asked: int = 0
+    fooled: int = 0
+    waiting: int = 0
+    people: int = 0
+    checked: int = 0
+    split: int = 0
+    flagged: int = 0
+
+
+@dataclass(frozen=True)
+class Health:
+    """The last `TREND` days, oldest first, and what stands now; `rate` and `disagreement` are of the last week."""
+
+    days: Sequence[Day]
+    rate: Rate
+    disagreement: Rate
+    waiting: int
+    flagged: int
+
+    @property
+    def today(self) -> Day:
+        """The UTC day that it is."""
+        return self.days[-1]
+
+    @property
+    def usual(self) -> float:
+        """Examples per day in the week before today."""
+        before = self.days[-1 - WEEK : -1]
+        return sum(each.examples for each in before) / len(before)
+
+
+def health(session: Session, of: Round, today: date | None = None) -> Health:
+    """How the collection of a round goes."""
+    last = today or now().astimezone(UTC).date()
+    first = last - timedelta(days=TREND - 1)
+    written, votes = _written(session, of, first), _checked(session, of)
+    days = []
+    for n in range(TREND):
+        day = first + timedelta(days=n)
+        days.append(Day(day, **(written.get(day.isoformat(), {}) | votes.get(day, {}))))
+    week = days[-WEEK:]
+    return Health(
+        days=days,
+        rate=wilson(sum(each.fooled for each in week), sum(each.asked for each in week)),
+        disagreement=wilson(sum(each.split for each in week), sum(each.checked for each in week)),
+        waiting=session.scalar(collected.waiting(of.id)) or 0,
+        flagged=sum(each["flagged"] for each in votes.values()),
+    )
+
+
+def _written(session: Session, of: Round, first: date) -> dict[str, dict[str, int]]:
+    rows = session.execute(queries.days(of.id, first.isoformat())).all()
+    controls = arms.without_targets(of.arms)
+    found: dict[str, dict[str, int]] = {}
+    for row in (row for row in rows if row.source in PEOPLE):
+        day = found.setdefault(row.day, dict.fromkeys(("examples", "asked", "fooled", "waiting", "people"), 0))
+        day["examples"] += int(row.examples)
+        if row.arm not in controls:
+            day["asked"] += int(row.examples) - int(row.unknown)
+            day["fooled"] += int(row.fooled)
+            day["waiting"] += int(row.fooled) - int(row.resolved)
+    for each, count in session.execute(queries.people(of.id, first.isoformat(), PEOPLE)):
+        found[each]["people"] = count
+    return found
+
+
+def _checked(session: Session, of: Round) -> dict[date, dict[str, int]]:
+    rows = session.execute(queries.checked(of.id, NEWEST)).all()
+    by_day = groupby(sorted(rows, key=lambda row: row.at), key=lambda row: row.at.astimezone(UTC).date())
+    found = {}
+    for day, group in by_day:
+        some = list(group)
+        twice = [row for row in some if row.votes > 1]
+        split = sum(row.kinds > 1 for row in twice)
+        found[day] = {"checked": len(twice), "split": split, "flagged": sum(int(row.flagged) for row in some)}
+    return found
+
+
+@dataclass(frozen=True)
+class Alert:
+    """Something that stops or slows collection, and where to act on it."""
+
+    text: str
+    address: str
+    action: str
+
+
+def alerts(request: Request, task: str, config: Any, of: Round | None, any_context: bool, found: Any) -> list[Alert]:
+    """What needs attention, the worst first."""
+
+    def at(route: str) -> str:
+        return str(request.app.url_path_for(route, task=task))
+
+    said = []
+    if config.context and not any_context:
+        said.append(
+            Alert(_("There are no contexts, so nobody can write anything."), at("manage_contexts"), N_("Add some"))
+        )
+    if of is None or of.state != RoundState.OPEN:
+        said.append(Alert(_("No round is open: nothing is collected."), at("manage_rounds"), N_("Open one")))
+    if of is None or found is None:
+        return said
+    if of.state == RoundState.OPEN and not any(each.examples for each in found.days[-2:]):
+        said.append(
+            Alert(_("Nobody has written anything since yesterday."), address(request, task, "people"), N_("Invite"))
+        )
+    if found.waiting > max(20.0, 3 * WEEK * found.usual):
+        said.append(
+            Alert(_("Examples wait longer than three weeks' worth of writing."), at("validate"), N_("Check some"))
+        )
+    if found.rate.high is not None and found.rate.n >= 30 and found.rate.high < 0.05:
+        said.append(
+            Alert(_("Hardly anything fools the models any more."), at("manage_rounds"), N_("Look at the targets"))
+        )
+    if found.disagreement.low is not None and found.disagreement.low > 0.3:
+        said.append(
+            Alert(_("Validators disagree often: the instructions may be unclear."), at("manage_config"), N_("Edit"))
+        )
+    return said
+
+
+def address(request: Request, task: str, section: str) -> str:
+    """A section's page; the console's first where this deployment lacks it."""
+    try:
+        return str(request.app.url_path_for(f"manage_{section}", task=task))
+    except NoMatchFound:
+        return str(request.app.url_path_for("manage_health", task=task))
+
+
+def _read(session: Session, task: str) -> dict[str, Any]:
+    rounds = session.scalars(round_queries.rounds(task)).all()
+    started = [each for each in rounds if each.state != RoundState.DRAFT]
+    of = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
+    return {
+        "of": of,
+        "health": health(session, of) if of else None,
+        "any_context": session.scalar(round_queries.any_context(task)) is not None,
+        "newest": service.newest_config(session, task),
+    }
+
+
+@router.get("/tasks/{task}/manage", name="manage_health")
+async def show(request: Request, task: str, person: Moderating) -> Response:
+    """The console's first page; moderators are sent on to the first section that is theirs."""
+    if Action.MANAGE_TASK not in request.state.actions:
+        theirs = [entry.address for entry in frame.rail(request, task)]
+        return RedirectResponse([*theirs, str(request.app.url_path_for("task", task=task))][0], status_code=303)
+    values = await request.app.state.db.aread(_read, task)
+    said = alerts(request, task, values["newest"], values["of"], values["any_context"], values["health"])
+    links = {section: address(request, task, section) for section in ("people", "moderation", "examples", "figures")}
+    return await frame.page(
+        request, task, "validation/manage/health.html", "health", alerts=said, links=links, **values
+    )
