@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("src/dynabench", "plugins", "experiments", "benchmarks")
 DECIDES = "src/dynabench/people/disclosure.py"
+SUFFIXES = frozenset({".py", ".html", ".txt"})
 FLAGS = frozenset({"visibility"})
 VALID_VALUES = frozenset({"VISIBILITIES"})
 """Names of the values that a form may send: a check of these decides nothing."""
@@ -88,7 +89,7 @@ def examine(root: Path) -> list[str]:
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             name = path.relative_to(root).as_posix()
-            if name == DECIDES or ("/templates/" not in name and path.suffix != ".py") or not path.is_file():
+            if name == DECIDES or path.suffix not in SUFFIXES or not path.is_file():
                 continue
             source = path.read_text(encoding="utf-8")
             broken = breaches(source) if path.suffix == ".py" else template_breaches(source)
