@@ -20,11 +20,11 @@ from benchmarks.__main__ import machine
 from dynabench.adversaries import registry
 from dynabench.adversaries.attacks import LocalTarget
 from dynabench.adversaries.protocol import Budget, Context
+from dynabench.intake.reader import read_objects
 from dynabench.models import catalog
 from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.questions import Question
 from dynabench.models.training.retraining import retrain
-from dynabench.models.training.rows import read
 from dynabench.stats.clusters import difference
 from dynabench.tasks.answer_words import answer_words, word_f1
 
@@ -114,7 +114,7 @@ def _articles(path: Path) -> list[Article]:
             for qa in paragraph["qas"]
             if qa["answers"]
         ]
-        for article in sorted(read(path), key=lambda article: str(article["title"]))
+        for article in sorted((row for _, row in read_objects(path)), key=lambda article: str(article["title"]))
     ]
 
 

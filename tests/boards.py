@@ -18,7 +18,7 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit.db import now
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import Output
-from dynabench.tasks import builtin
+from dynabench.tasks import shipped_tasks
 
 METRICS = ("accuracy", "fairness", "robustness", "throughput", "memory")
 
@@ -167,7 +167,7 @@ def board_of(metrics: Sequence[str], values: np.ndarray, replicates: np.ndarray,
         signatures=np.full((models, datasets), "", object),
         sources=np.repeat(np.arange(models)[:, None], datasets, axis=1),
     )
-    config = builtin()[0].config
+    config = shipped_tasks()[0].config
     return TaskBoard(
         config, standings, standings.entrants, np.arange(models), np.arange(datasets), Pending({}, frozenset())
     )

@@ -35,7 +35,7 @@ async def evaluation(
     first = -1 if after is None else after
     values = await db.aread(_page_values, request.app.state.settings, viewer, id, first, wrong, tag)
     here = str(request.app.url_path_for("evaluation", id=id))
-    return render(request, "scoring/evaluation.html", fragment="scoring/_state.html", here=here, **values)
+    return render(request, "evaluations/evaluation.html", fragment="evaluations/_state.html", here=here, **values)
 
 
 @router.post("/evaluations/{id}/cancel", name="cancel_evaluation_form")

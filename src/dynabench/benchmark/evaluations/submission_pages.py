@@ -50,8 +50,8 @@ async def show(request: Request, id: Id, person: Member, done: str = "") -> Resp
     )
     return render(
         request,
-        "scoring/submission.html",
-        fragment="scoring/_submission.html",
+        "evaluations/submission.html",
+        fragment="evaluations/_submission.html",
         going=going,
         here=request.url.path,
         notice=DONE.get(done, ""),
