@@ -46,29 +46,29 @@ def score_gaps(session: Session, settings: Settings, viewer: Person | None, rele
     it.
     """
     board = read_board(session, viewer, release.task_id, retired=True)
-    releases = [pair_or_release for pair_or_release, _ in service.ready_releases(session, release.task_id)]
-    pairs = [pair for pair_or_release in releases for pair in _pairs(session, settings, board, pair_or_release)]
+    releases = [ready for ready, _ in service.ready_releases(session, release.task_id)]
+    pairs = [pair for ready in releases for pair in _pairs(session, settings, board, ready)]
     corrected = corrected_p([pair.p for pair in pairs])
     gap_outs = []
-    for pair_or_release, p in zip(pairs, corrected, strict=True):
-        if pair_or_release.release == release.id:
-            gap, low, high = gap_with_limits(pair_or_release.public, pair_or_release.hidden, board.primary.direction)
+    for pair, p in zip(pairs, corrected, strict=True):
+        if pair.release == release.id:
+            gap, low, high = gap_with_limits(pair.public, pair.hidden, board.primary.direction)
             gap_outs.append(
                 GapOut(
-                    model=pair_or_release.entrant.label,
-                    version=pair_or_release.entrant.version,
-                    entered_at=pair_or_release.entrant.entered_at,
-                    public=pair_or_release.public.value,
-                    hidden=pair_or_release.hidden.value,
+                    model=pair.entrant.label,
+                    version=pair.entrant.version,
+                    entered_at=pair.entrant.entered_at,
+                    public=pair.public.value,
+                    hidden=pair.hidden.value,
                     gap=gap,
                     low=low,
                     high=high,
-                    n=(pair_or_release.public.n, pair_or_release.hidden.n),
+                    n=(pair.public.n, pair.hidden.n),
                     p=p,
                     flagged=p is not None and p <= LEVEL,
                 )
             )
-    return sorted(gap_outs, key=lambda pair_or_release: (-pair_or_release.gap, pair_or_release.model))
+    return sorted(gap_outs, key=lambda pair: (-pair.gap, pair.model))
 
 
 def corrected_p(values: Sequence[float | None]) -> list[float | None]:
