@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import httpx2 as httpx
 import pytest
 
-from dynabench.models.http_calls import Connections
+from dynabench.models.http_calls import HostCalls
 
 LENGTH = b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
 CHUNKED = b'HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\n{"a\r\n4\r\n":1}\r\n0\r\nMore: yes\r\n\r\n'
@@ -46,7 +46,7 @@ class Script:
 async def serve(script: Script, tmp_path):
     path = str(tmp_path / "host.sock")
     async with await asyncio.start_unix_server(script.reply, path):
-        connections = Connections("", path, "", 60.0)
+        connections = HostCalls("", path, "", 60.0)
         yield connections
         await connections.close()
         await asyncio.gather(*script.replies, return_exceptions=True)
@@ -113,7 +113,11 @@ def test_a_call_that_is_cancelled_closes_its_connection(tmp_path):
     asyncio.run(run())
 
 
-def test_nobody_there_is_said(tmp_path):
-    connections = Connections("", str(tmp_path / "none.sock"), "", 60.0)
-    with pytest.raises(httpx.ConnectError):
-        asyncio.run(connections.post("/", {}, {}))
+def test_a_host_that_is_not_there_is_a_connect_error(tmp_path):
+    async def run() -> None:
+        calls = HostCalls("", str(tmp_path / "none.sock"), "", 60.0)
+        with pytest.raises(httpx.ConnectError):
+            await calls.post("/", {}, {})
+        await calls.close()
+
+    asyncio.run(run())

@@ -12,7 +12,7 @@ import httpx2 as httpx
 from dynabench.kit.errors import Unavailable
 from dynabench.models.breaker import Breaker
 from dynabench.models.host import wire
-from dynabench.models.http_calls import Connections, HostReply
+from dynabench.models.http_calls import HostCalls, HostReply
 from dynabench.models.protocol import Card
 
 AT_ONCE = 128
@@ -109,8 +109,7 @@ class HostConnection:
             timeout=None,
             trust_env=False,
         )
-        encrypted = url.startswith("https:")
-        self._calls = None if encrypted else Connections("" if uds else url, uds, "" if uds else token, IDLE)
+        self._calls = HostCalls("" if uds else url, uds, "" if uds else token, IDLE)
 
     def serves(self, model: str, version: str | None) -> bool:
         """Whether the host may have the model, as far as it has said what it has."""
@@ -251,8 +250,7 @@ class HostConnection:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._calls is not None:
-            await self._calls.close()
+        await self._calls.close()
         await self._http.aclose()
 
     async def _ask_liveness(self) -> bool:
@@ -270,8 +268,8 @@ class HostConnection:
                 self.away = False
 
     async def _unless_silent(
-        self, posting: Coroutine[Any, Any, httpx.Response | HostReply], model: str, other: "HostConnection"
-    ) -> httpx.Response | HostReply:
+        self, posting: Coroutine[Any, Any, HostReply], model: str, other: "HostConnection"
+    ) -> HostReply:
         task = asyncio.ensure_future(posting)
         try:
             while not (await asyncio.wait({task}, timeout=SLOW))[0]:
@@ -299,17 +297,12 @@ class HostConnection:
             bool(entry.get("cold")),
         )
 
-    async def _post(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response | HostReply:
+    async def _post(self, path: str, body: Mapping[str, Any], deadline: float) -> HostReply:
         """Post, once more if a kept-alive connection turns out to be gone: asking a model twice changes nothing."""
         try:
-            return await self._post_once(path, body, deadline)
+            return await self._calls.post(path, body, _within(deadline))
         except _BROKEN:
-            return await self._post_once(path, body, deadline)
-
-    async def _post_once(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response | HostReply:
-        if self._calls is None:
-            return await self._http.post(path, json=body, headers=_within(deadline))
-        return await self._calls.post(path, body, _within(deadline))
+            return await self._calls.post(path, body, _within(deadline))
 
 
 def _within(deadline: float) -> dict[str, str]:
