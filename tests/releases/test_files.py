@@ -191,7 +191,7 @@ def test_warnings_are_to_be_accepted_and_a_vote_meanwhile_is_counted(world, sett
         released(world, settings, anyway=False)
     assert world.db.read(service.release_of_round, world.task, 1).state == "failed"
 
-    plan = release_steps.planning.plan(world.db, settings, world.task, 1)
+    plan = release_steps.planning.plan_release(world.db, settings, world.task, 1)
     id = world.db.read(service.release_of_round, world.task, 1).id
     world.db.write(lambda session: setattr(service.release_of_round(session, world.task, 1), "anyway", True))
     world.vote(world.person(), 41, "correct")
