@@ -53,7 +53,7 @@ class Turn:
         if metric != "accuracy":
             config = f"{world.source}metrics: {{primary: {metric}}}\n"
             self.db.write(lambda session: rounds.save_task(session, None, config))
-        asked = turns.plans.read(PLAN | dict(plan))
+        asked = turns.plans.read_plan(PLAN | dict(plan))
         self.id = turns.start(self.db, asked, task=self.task)
         self.db.write(closing.close_round, self.id, 1)
         closing.release_round(self.db, settings, self.id, 1)

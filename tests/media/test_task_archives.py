@@ -74,6 +74,7 @@ def _own(parts):
         (b"", "empty"),
         (bytes(21 * 2**20), "too large"),
     ],
+    ids=["svg", "bomb", "no picture", "empty", "too large"],
 )
 def test_files_that_no_upload_could_be_are_refused(content, told, archive, elsewhere, other_settings, tmp_path):
     name = f"media/{hashlib.sha256(content).hexdigest()}"
