@@ -1,5 +1,6 @@
 """A Dockerfile's own lines, read and replayed in a folder, without a container engine."""
 
+import fnmatch
 import os
 import re
 import shutil
@@ -51,8 +52,7 @@ class Replay:
 
     def __init__(self, path: Path, context: Path, folder: Path, arguments: dict[str, str]) -> None:
         self.context, self.folder, self.arguments = context, folder, arguments
-        ignored = (context / ".dockerignore").read_text(encoding="utf-8").split()
-        self.ignore = shutil.ignore_patterns(*(pattern.removeprefix("**/") for pattern in ignored))
+        self.ignored = (context / ".dockerignore").read_text(encoding="utf-8").split()
         self.system = folder / "system"
         self.system.mkdir()
         for program in SYSTEM:
@@ -61,6 +61,12 @@ class Replay:
         self.stages = read_stages(path)
         for index, stage in enumerate(self.stages):
             self._run(stage, folder / (stage.name or str(index)))
+
+    def ignore(self, folder: str, names: list[str]) -> set[str]:
+        """Return the names that `.dockerignore` leaves out; a pattern without `**/` is for the root alone."""
+        root = Path(folder) == self.context
+        patterns = [pattern.removeprefix("**/") for pattern in self.ignored if root or pattern.startswith("**/")]
+        return {name for pattern in patterns for name in fnmatch.filter(names, pattern)}
 
     @property
     def programs(self) -> Path:
