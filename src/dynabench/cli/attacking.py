@@ -1,4 +1,4 @@
-"""What `dynabench adversary attack` does: a model in this process, a file of inputs, and an adversary by its name."""
+"""The command `dynabench adversary attack`: a model in this process, a file of inputs, a named adversary."""
 
 import json
 from collections.abc import Sequence

@@ -82,7 +82,10 @@ def seeds(
 
 
 def tell(file: Path, result: "Upload", as_json: bool) -> None:
-    """What became of a file's rows; ends the command."""
+    """Report the rows created, known already and left out of a file, and end the command.
+
+    The exit status is 1 if rows had errors, else 0.
+    """
     bad = [{"row": row, "message": message} for row, message in result.errors]
     for each in bad if not as_json else []:
         typer.echo(f"{file.name}:{each['row']}: {each['message']}", err=True)

@@ -82,7 +82,7 @@ def _found(file: Path, names: list[str], known: "list[AnswerRule]", most: int) -
 def _proposed(
     client: "Client", task: str, file: Path, report: "AttackReport", tell: Callable[[int, int], None]
 ) -> tuple[int, list[dict[str, str]]]:
-    """How many cases are proposed by now, and which were refused, and why."""
+    """Propose the report's cases; return how many are proposed so far, and the refused ones with reasons."""
     from dynabench.adversaries import report_import
     from dynabench.adversaries.program_run import Journal
     from dynabench.adversaries.remote_task import RemoteTask

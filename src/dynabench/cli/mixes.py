@@ -66,7 +66,10 @@ def weighted(named: str) -> tuple[str, float]:
 
 
 def shape_of(task: str, on: Sequence[str], sources: Sources) -> Shape:
-    """What models of the task read and answer, by a release among the sources, the shipped task, or a recipe."""
+    """Return the inputs and the answer of the task's models; raise `NotFound` for an unknown task.
+
+    They come from a release among the sources, else from the shipped task, else from a recipe.
+    """
     for named, _ in map(weighted, on):
         if (found := sources.release(named)) is not None and found.told.task == task:
             return Shape.of(found.config)

@@ -104,7 +104,10 @@ def check_strip(
     examples: Annotated[int, typer.Option(help="Test examples, drawn at random.", min=1)] = 500,
     as_json: Json = False,
 ) -> None:
-    """How often removing the strip's top three words lowers the probability more than removing three at random."""
+    """Measure how often removing the strip's top three words lowers the probability more than random removal.
+
+    Random removal also takes three words.
+    """
     from dynabench.models import catalog
     from dynabench.models.attribution import faithfulness
     from dynabench.models.training import questions, recipes, rows

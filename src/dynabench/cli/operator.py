@@ -1,4 +1,4 @@
-"""What the operator's commands share: the database, plain errors, and answers for people or programs."""
+"""Helpers of the operator's commands: the database, plain errors, and answers for people or programs."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What we or a platform refuse ends the command with its reason and status 1."""
+    """End the command with the reason and status 1 where the platform's own code or a server refuses."""
     from dynabench.client import ApiError
 
     try:

@@ -71,5 +71,5 @@ def _brought() -> dict[str, dict[str, list[str]]]:
 
 
 def _as_they_are(given: dict[str, Any]) -> list[tuple[str, Any]]:
-    """What nobody has read yet, such as samplers."""
+    """Return the names and things unchecked, for hooks that nothing has read yet, such as samplers."""
     return list(given.items())

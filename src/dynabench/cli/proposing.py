@@ -24,7 +24,7 @@ Options = Annotated[
 
 
 def pairs(given: list[str] | None) -> dict[str, str]:
-    """What an option gave as NAME=VALUE."""
+    """Return the values of an option that is given as NAME=VALUE; raise `Invalid` for another form."""
     from dynabench.kit.errors import Invalid
 
     made = {}
@@ -37,7 +37,7 @@ def pairs(given: list[str] | None) -> dict[str, str]:
 
 
 def options(given: list[str] | None) -> dict[str, Any]:
-    """What `--option` gave: numbers, true and false are read as such."""
+    """Return the values of `--option`; each value that is JSON is decoded, such as numbers, true and false."""
     import json
 
     made: dict[str, Any] = {}
@@ -50,7 +50,7 @@ def options(given: list[str] | None) -> dict[str, Any]:
 
 
 def allowed(token: str, dry: bool) -> None:
-    """Whoever proposes has a token: said before any query is spent."""
+    """Raise `Unauthenticated` for proposals without a token, before any query is spent; a dry run needs none."""
     from dynabench.kit.errors import Unauthenticated
 
     if not token and not dry:
@@ -131,7 +131,7 @@ def _watched(
 
 
 def _told(noted: "Journal", steps: "list[RunStep]", dry: bool) -> dict[str, Any]:
-    """What became of all runs, and of this one's steps."""
+    """Return the figures of all runs so far, and the outcomes of this run's steps."""
     now = Counter("refused" if each.refused else "proposed" if each.body else "nothing" for each in steps)
     told = {
         "contexts": noted.done,

@@ -48,7 +48,7 @@ def _server(settings: Settings) -> "uvicorn.Server":
 
 
 def config(settings: Settings) -> "uvicorn.Config":
-    """How the application is served."""
+    """Return the uvicorn configuration that serves the application."""
     import uvicorn
 
     from dynabench.kit.connection_limits import Connection

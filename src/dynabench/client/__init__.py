@@ -257,14 +257,14 @@ class Client(Submitting, Talking):
         return cast(Json, self.request("POST", f"/examples/{example}/restore", json={"reason": reason}))
 
     def attributions(self, example: int, model: str = "", method: str = "") -> Json:
-        """Which words a target looked at in a stored example."""
+        """Return the words that a target looked at in a stored example."""
         params = {"model": model, "method": method}
         return cast(Json, self.request("GET", f"/examples/{example}/attributions", params=params))
 
     def draft_attributions(
         self, task: str, context_id: int, input: Json, *, model: str = "", method: str = "", label: str = ""
     ) -> Json:
-        """Which words a target looks at in a draft."""
+        """Return the words that a target looks at in a draft."""
         body = {"task": task, "context_id": context_id, "input": input}
         body |= {"model": model, "method": method, "label": label}
         return cast(Json, self.request("POST", "/attributions", json=body))

@@ -19,7 +19,7 @@ STREAM = {"Accept": "text/event-stream"}
 
 
 class Talking(ABC):
-    """What `client.Client` knows of conversations."""
+    """The part of `client.Client` for conversations."""
 
     http: httpx2.Client
 

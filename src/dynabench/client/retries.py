@@ -26,6 +26,6 @@ class Resending(httpx2.HTTPTransport):
 
 
 def repeatable(request: httpx2.Request) -> bool:
-    """Whether a request may be sent again: it does the same twice as once, and its body is still there."""
+    """Return whether a request may be sent again: twice does the same as once, and its body is still there."""
     harmless = request.method in HARMLESS or KEY in request.headers
     return harmless and isinstance(request.stream, httpx2.ByteStream)

@@ -9,7 +9,7 @@ Json = dict[str, Any]
 
 
 class Submitting(ABC):
-    """What `client.Client` knows of models and submissions."""
+    """The part of `client.Client` for models and submissions."""
 
     @abstractmethod
     def request(self, method: str, path: str, **how: Any) -> Any:
@@ -28,11 +28,11 @@ class Submitting(ABC):
         return cast(Json, self.request("GET", f"/models/{name}"))
 
     def ask(self, model: str, inputs: Json, version: str = "") -> Json:
-        """What a model answers: `{answer, probabilities, latency_ms, version, model}`; nothing is stored."""
+        """Return a model's answer: `{answer, probabilities, latency_ms, version, model}`; nothing is stored."""
         return cast(Json, self.request("POST", f"/models/{model}/ask", json={"inputs": inputs, "version": version}))
 
     def explain_model(self, model: str, inputs: Json, *, version: str = "", method: str = "", label: str = "") -> Json:
-        """Which words (`fields`) or parts of pictures (`maps`) a model looks at."""
+        """Return the words (`fields`) or the parts of pictures (`maps`) that a model looks at."""
         body = {"inputs": inputs, "version": version, "method": method, "label": label}
         return cast(Json, self.request("POST", f"/models/{model}/attributions", json=body))
 

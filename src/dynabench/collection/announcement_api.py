@@ -53,7 +53,7 @@ async def announced(request: Request, viewer: Viewer, task: str) -> None:
 
 @router.get("/tasks/{task}/announcements")
 async def list_announcements(request: Request, task: str, person: Member) -> AnnouncementList:
-    """What you would be shown on the task's pages now."""
+    """List the announcements that you see on the task's pages now."""
 
     def read(session: Session) -> AnnouncementList:
         service.task(session, task)

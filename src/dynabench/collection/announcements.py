@@ -1,4 +1,7 @@
-"""What owners announce to those who take part: on the task's pages until a moment, and as a notice where wanted."""
+"""Announcements by a task's owners to those who take part.
+
+They stand on the task's pages until a moment, and go out as notices where the owner wants that.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -27,7 +30,11 @@ def _current(task_id: str) -> Select[Announcement]:
 
 
 def shown(session: Session, person: Person | None, task_id: str) -> Sequence[Announcement]:
-    """What somebody sees on the task's pages: nothing as a visitor, or as a stranger to a task for invited people."""
+    """Return the announcements that a person sees on the task's pages.
+
+    A visitor sees none. Where the task is for invited people, a person who may not join it sees none either.
+    Announcements that the person has dismissed are left out.
+    """
     if person is None:
         return ()
     seen = select(AnnouncementSeen.announcement_id).where(

@@ -117,7 +117,7 @@ async def list_links(
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> schemas.LinkPage:
-    """What the link told by which the author of each example came, such as a crowd worker's number (owners)."""
+    """List what the links told about the authors of examples, such as a crowd worker's number (owners)."""
     db: Database = request.app.state.db
     return await db.aread(link_parameters.page, person, task, n, after, limit)
 
@@ -227,19 +227,25 @@ async def example_attributions(
     method: Method = "",
     label: Label = "",
 ) -> dict[str, Any]:
-    """Which words a target looked at for the answer it gave; computed once, for the author and the task's owners.
+    """Return the weights of the words that a target looked at for its answer.
+
+    They are computed once, for the author and the task's owners.
 
     `label` asks for another answer than the given one; of an extracted answer for its `start` or its `end`.
 
-    `{method, closer, label, model, completeness_error, cut_short, fields: {field: [{text, start, end, weight}]}}`, and
-    each field's list once more under the field's own name. `closer` names a more exact method that the model has.
+    `{method, closer, label, model, completeness_error, cut_short, fields: {field: [{text, start, end,
+    weight}]}}`, and each field's list once more under the field's own name. `closer` names a more exact
+    method that the model has.
     """
     question = await request.app.state.db.aread(attributions.about_example, person, id, model, method, label)
     return await explained(request, person, question)
 
 
 async def explained(request: Request, person: Person, question: attributions.Question) -> dict[str, Any]:
-    """What was computed before for a stored example, else what the model host computes now, which is kept."""
+    """Return the stored attribution of a stored example, or let the model host compute one and store it.
+
+    Only a computation counts towards the limit of requests.
+    """
     db: Database = request.app.state.db
     host: Host = request.app.state.host
     question = await attributions.settle(host, question)
@@ -253,7 +259,10 @@ async def explained(request: Request, person: Person, question: attributions.Que
 
 @router.post("/attributions")
 async def draft_attributions(request: Request, body: schemas.AttributionIn, viewer: Viewer) -> dict[str, Any]:
-    """Which words a target of the open round looks at in a draft; nothing is stored, and visitors may ask."""
+    """Return the weights of the words that a target of the open round looks at in a draft.
+
+    Nothing is stored, and visitors may ask.
+    """
     throttle(request, viewer)
     db: Database = request.app.state.db
     host: Host = request.app.state.host

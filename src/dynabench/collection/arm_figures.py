@@ -1,8 +1,9 @@
-"""What each arm of a round brought, and how the arms differ.
+"""Figures of each arm of a round, and the differences between arms.
 
-An example counts where it is neither retracted nor hidden and a person wrote it. Time per example is from the handout
-to the last try on it, divided by the tries; a handout left lying counts as an hour. Differences are from the first arm
-and allow for examples of one person resembling each other; their p values are corrected for the number of arms (Holm).
+An example counts if it is neither retracted nor hidden and a person wrote it. Time per example is from
+the hand-out to the last try on it, divided by the tries; at most an hour of a hand-out counts, since its
+author may have left it. Differences are from the first arm and allow for examples of one person
+resembling each other; their p values are corrected for the number of arms (Holm).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the JSON API tells of a round's arms, and of judgements beside verdicts."""
+"""JSON schemas of a round's arms, and of judgements compared with verdicts."""
 
 from pydantic import BaseModel, Field
 
@@ -26,7 +26,7 @@ class EstimateOut(BaseModel):
 
 
 class ArmFiguresOut(BaseModel):
-    """What an arm brought."""
+    """The figures of one arm."""
 
     arm: ArmOut
     people: int
@@ -55,7 +55,7 @@ class ArmFiguresOut(BaseModel):
 
 
 class HelpedArmOut(BaseModel):
-    """What became of suggestions in an arm that offers help with writing, in examples."""
+    """Counts of examples by outcome of suggestions, in an arm that offers help with writing."""
 
     arm: str
     examples: int

@@ -1,4 +1,8 @@
-"""Which words a target looked at: asked of the model host, kept for stored examples, compared with people's marks."""
+"""Attributions: the weights of the words that a target looked at.
+
+They are asked of the model host, kept for stored examples, and compared with the words that people
+marked.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -24,11 +28,13 @@ from dynabench.tasks.fields import Choice, Spans
 
 @dataclass(frozen=True)
 class Question:
-    """What to explain: `label` empty means the model's own answer, `method` empty the model's first.
+    """A question for an attribution: the model, its inputs, the method and the label to explain.
 
-    An answer marked in a text is explained in two halves: the labels are `start` and `end`.
+    An empty `label` means the model's own answer, an empty `method` the model's first. An answer marked in a
+    text is explained in two halves: the labels are `start` and `end`.
 
-    `example_id` is 0 for a draft, whose attribution is not kept. `closer` names a more exact method that the model has.
+    `example_id` is 0 for a draft, whose attribution is not kept. `closer` names a more exact method that the
+    model has.
     """
 
     model: str

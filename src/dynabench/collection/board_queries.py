@@ -60,8 +60,11 @@ def board(round_id: int, but: Arms = ()) -> Select[Any]:
 
 
 def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool | None]:
-    """Whether a person's latest examples of a round fooled, of those where that is known, newest first: one index range
-    of about `limit` rows, a standing for each."""
+    """Select whether each of a person's latest examples of a round fooled, newest first.
+
+    Only examples for which that is known count. One index range of about `limit` rows, and one standing for
+    each.
+    """
     return (
         select(Standing.fooled)
         .join(Example, Example.id == Standing.example_id)
@@ -82,7 +85,10 @@ def sums(round_ids: list[int], but: Arms = ()) -> Select[Any]:
 
 
 def people(round_ids: list[int]) -> Select[int]:
-    """How many people wrote in any of the rounds: as `sums`."""
+    """Select the number of people who wrote in any of the rounds.
+
+    It costs as much as `sums`.
+    """
     return select(func.count(Tally.person_id.distinct())).where(
         Tally.round_id.in_(round_ids), Tally.source != "program"
     )
@@ -94,12 +100,18 @@ def any_example_of(person_id: int) -> Select[int]:
 
 
 def waiting(round_id: int) -> Select[int]:
-    """How many examples of a round wait for votes: one range of the queue's partial index."""
+    """Select the number of examples of a round that wait for votes.
+
+    One range of the partial index of the queue.
+    """
     return select(func.count()).select_from(Standing).where(Standing.round_id == round_id, text("standings.open"))
 
 
 def votes(round_ids: list[int]) -> Select[int]:
-    """How many votes rounds have: reads all of their standings; kept for seconds by its callers."""
+    """Select the number of votes in the rounds.
+
+    It reads all of their standings, so callers keep the result for seconds.
+    """
     return select(func.coalesce(func.sum(Standing.votes), 0)).where(Standing.round_id.in_(round_ids))
 
 

@@ -83,7 +83,7 @@ def _tallies(round_id: int) -> Select[*tuple[Any, ...]]:
 
 
 def _tags(round_id: int) -> Select[*tuple[Any, ...]]:
-    """What `Tally` counts, by tag: reads all examples of the round."""
+    """Select the counts of `Tally`, by tag: reads all examples of the round."""
     live = ~Standing.retracted & ~Standing.hidden
     fooled = live & Standing.fooled
     counted = (

@@ -1,7 +1,8 @@
-"""How good judgements are beside people: what authors or a judge model call wrong, and what validators find.
+"""The quality of judgements: answers that authors or a judge model call wrong, beside the verdicts.
 
-On examples with a judgement and a verdict of `correct` (the model errs) or `incorrect` (it does not). Programs'
-examples count too: the judge reads them alike. Intervals are clustered by author.
+It is measured on examples with a judgement and a verdict of `correct` (the model errs) or `incorrect`
+(it does not). Programs' examples count too: the judge reads them in the same way. Intervals are
+clustered by author.
 """
 
 from dataclasses import dataclass

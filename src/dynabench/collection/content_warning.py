@@ -22,7 +22,10 @@ DAYS = 30
 
 
 def accepted(request: Request, task: str, config: TaskConfig) -> bool:
-    """Whether this browser's owner has accepted the warning as it reads now; true where there is none."""
+    """Return whether the user of this browser has accepted the warning in its present wording.
+
+    True where the task has no warning.
+    """
     known = request.cookies.get(security.cookie_name(request.app.state.settings, _cookie(task)))
     return not config.content_warning or known == _wording(config)
 

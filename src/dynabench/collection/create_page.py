@@ -1,4 +1,4 @@
-"""What the create page shows: the context that somebody has, their tries on it, what became of the last one."""
+"""The create page: the annotator's context, their tries on it, and the outcome of the last try."""
 
 import random
 import uuid
@@ -92,7 +92,10 @@ def values(
 
 
 def told(config: TaskConfig, handout: HandoutOut, context_id: int, said: Told) -> dict[str, Any]:
-    """What the answer to a try shows besides: the draft, what was changed in it, how near the models' answers are."""
+    """Return the further values for the page that answers a try.
+
+    They are the draft, the changes made in it, and how near the models' answers are.
+    """
     draft = said.draft
     return {
         "outcome": said.outcome,
@@ -140,7 +143,7 @@ def asking(
 
 
 def _spent(session: Session, person: Person | None, task: str) -> bool:
-    """Whether somebody has written as much as they may in the open round."""
+    """Return whether a person has written as many examples as they may in the open round."""
     found = eligibility.quota_of(session, person, task)
     return found is not None and not found.left
 
@@ -204,7 +207,7 @@ def _origin(example: Example) -> int | None:
 
 
 def _overlaps(config: TaskConfig, outcome: OutcomeOut, claimed: Mapping[str, Any]) -> dict[str, float]:
-    """How near each model's answer is to the claimed one, where the rule weighs that."""
+    """Return the nearness of each model's answer to the claimed one, where the task's rule weighs it."""
     first = config.fooled.counting(config.answer)[0]
     near = {
         each.model: config.fooled.nearness(each.answer.get(first.name), claimed.get(first.name), first)

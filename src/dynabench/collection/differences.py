@@ -1,4 +1,4 @@
-"""What became of the texts that somebody began with."""
+"""The changes in the texts that an annotator began with."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dynabench.tasks.word_differences import DiffPiece, word_differences
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one field of the text that somebody began with."""
+    """The change in one field of the text that an annotator began with."""
 
     label: str
     pieces: tuple[DiffPiece, ...]
@@ -18,12 +18,12 @@ class Change:
 
     @property
     def changed(self) -> bool:
-        """Whether anything did."""
+        """True if any word changed."""
         return self.words > 0
 
 
 def changes(fields: Iterable[Field], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """What became of each text field that began with something."""
+    """Return the change of each text field that did not begin empty."""
     return [
         _change(field.label, str(before[field.name]), str(after.get(field.name, "")))
         for field in fields

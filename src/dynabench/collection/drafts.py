@@ -80,7 +80,7 @@ class Draft:
 
 
 def source_of(role: str | None) -> str:
-    """How figures tell an author's examples apart: `owner`, `expert` or `person`."""
+    """Return the source of an author's examples in figures: `owner`, `expert` or `person`."""
     return role if role in (TaskRole.OWNER, TaskRole.EXPERT) else "person"
 
 
@@ -93,7 +93,10 @@ def earlier(tries: Sequence[Any], request: str) -> int | None:
 
 
 def tries(session: Session, person_id: int, round_id: int, context_id: int, key: str) -> Sequence[Any]:
-    """What somebody wrote on a context in a round, and what their idempotency key stands for; see `statements`."""
+    """Return a person's tries on a context in a round, and the example that their idempotency key stands for.
+
+    See `statements`.
+    """
     what = {"person": person_id, "round": round_id, "context": context_id, "key": key}
     return session.connection().execute(statements.TRIES, what).all()
 
@@ -130,7 +133,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
 
 
 def _written(session: Session, person: Person, task_id: str, body: ExampleIn, given: Any) -> Draft:
-    """What was written on a handout, cleaned; `given` is a row of `statements.GIVEN`."""
+    """Return the cleaned draft written on a hand-out; `given` is a row of `statements.GIVEN`."""
     config = rounds.config_of(session, given.version_id)
     features = participants.features_of(config, body, given)
     body, members = participants.before_record(features, session, person, config, body, given)
@@ -280,7 +283,10 @@ def context_of(session: Session, task_id: str, context_id: int) -> Context:
 
 
 def _edit_distance(config: TaskConfig, start: str, initial: dict[str, Any], written: dict[str, Any]) -> int | None:
-    """How far the text is from the one that it began with; a seed or an own example has to be changed."""
+    """Return the edit distance between the text and the one that it began with; None for a blank start.
+
+    Raise `Invalid` where a seed or an own example was not changed.
+    """
     if start == "blank":
         return None
     changed = config.edit_distance(initial, written)

@@ -1,4 +1,4 @@
-"""Who may write in a round, and how much more of it: its plan's audience and limits."""
+"""The right to write in a round, and the number of examples left: its plan's audience and limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,13 +65,19 @@ def admit_program(plan: Mapping[str, Any], program: object | None) -> None:
 
 
 def verified(session: Session, person_id: int, task_id: str) -> int:
-    """How many of the examples that somebody wrote themselves for a task fooled and were found correct."""
+    """Return the number of examples for a task that a person wrote and that fooled and were found correct.
+
+    Only examples that the person wrote without a program count.
+    """
     return int(session.scalar(queries.verified(person_id, task_id)) or 0)
 
 
 @dataclass(frozen=True)
 class Quota:
-    """What somebody has written of what they may write in a round: `today` is the UTC day, which ends at `resets`."""
+    """The examples that a person has written in a round, and the limits.
+
+    `today` counts the examples of the UTC day, which ends at `resets`.
+    """
 
     limits: Limits
     written: int
@@ -80,13 +86,13 @@ class Quota:
 
     @property
     def left(self) -> int:
-        """How many examples they may still write now."""
+        """The number of examples that the person may still write now."""
         limits = ((self.limits.per_person, self.written), (self.limits.per_day, self.today))
         return min(max(limit - done, 0) for limit, done in limits if limit is not None)
 
     @property
     def for_good(self) -> bool:
-        """Whether it is the round's limit that binds, which another day does not lift."""
+        """True if the limit that binds is the round's, which another day does not lift."""
         whole = self.limits.per_person
         return whole is not None and max(whole - self.written, 0) <= self.left
 
@@ -106,7 +112,10 @@ class Quota:
 
 
 def quota(session: Session, person_id: int, round_id: int, plan: Plan) -> Quota | None:
-    """What somebody may still write; None where the plan sets no limit. Two ranges of a few rows of the tallies."""
+    """Return the quota of a person in a round; None where the plan sets no limit.
+
+    Reads two ranges of a few rows of the tallies.
+    """
     if plan.limits == Limits():
         return None
     day = now().astimezone(UTC).date()
@@ -138,7 +147,10 @@ def take(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any
 
 
 def over(plan: Mapping[str, Any]) -> bool:
-    """Whether the moment has passed at which a round is to close, though its job may not have come to it yet."""
+    """Return whether the moment has passed at which a round is to close.
+
+    The job that closes it may not have come to it yet.
+    """
     closes = parse(plan).closes_at if "closes_at" in plan else None
     return closes is not None and closes <= now()
 
@@ -164,6 +176,9 @@ def goals(session: Session, of: Round) -> list[Goal]:
 
 
 def quota_of(session: Session, person: Person | None, task_id: str) -> Quota | None:
-    """What somebody may still write in the round that is open, if it sets limits."""
+    """Return the quota of a person in the open round, if it sets limits.
+
+    None for a visitor, and where no round is open.
+    """
     of = session.scalar(round_queries.open_round(task_id))
     return quota(session, person.id, of.id, parse(of.plan)) if of and person and of.plan else None

@@ -1,4 +1,7 @@
-"""Where an example belongs: what its counters and search terms say beyond the example itself."""
+"""The place of an example: its task, round and context.
+
+Its counters and search terms need them besides the example itself.
+"""
 
 from dataclasses import dataclass
 from typing import Any

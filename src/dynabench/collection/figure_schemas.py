@@ -1,4 +1,4 @@
-"""What the JSON API tells of rounds and people in figures."""
+"""JSON schemas of the figures of rounds and people."""
 
 from datetime import datetime
 
@@ -93,7 +93,10 @@ class GoalOut(BaseModel):
 
 
 class LeftOut(BaseModel):
-    """How many examples somebody may still write now; `for_good` says that another day does not lift the limit."""
+    """The number of examples that the person may still write now.
+
+    `for_good` says that another day does not lift the limit.
+    """
 
     left: int
     for_good: bool
@@ -101,7 +104,7 @@ class LeftOut(BaseModel):
 
 
 class RoundProgressOut(BaseModel):
-    """How far a round has come; `mine` is null where it sets no limits, and for visitors."""
+    """The progress of a round; `mine` is null where it sets no limits, and for visitors."""
 
     goals: list[GoalOut]
     mine: LeftOut | None

@@ -37,14 +37,14 @@ SORTS = ("examples", "fooled", "validated", "mer", "vmer", "retracted", "hidden"
 
 @dataclass(frozen=True)
 class Line(statistics.Figures):
-    """What the examples of one `value` say; `people` counts their authors."""
+    """The figures of the examples of one `value`; `people` counts their authors."""
 
     value: str
 
 
 @dataclass(frozen=True)
 class Annotator:
-    """What one person's examples say; their intervals are Wilson's."""
+    """The figures of one person's examples; the intervals are Wilson's."""
 
     person_id: int
     name: str

@@ -58,7 +58,7 @@ async def read_figures(
 
 @router.get("/tasks/{task}/rounds/{n}/progress")
 async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) -> RoundProgressOut:
-    """How far a round has come towards its goals, and how many examples you may still write in it now."""
+    """Return the progress of a round towards its goals, and how many examples you may still write in it now."""
 
     def read(session: Session) -> RoundProgressOut:
         views.visible_round(session, viewer, task, n)
@@ -101,7 +101,7 @@ async def read_annotators(
 @router.get("/tasks/{task}/rounds/{n}/arms")
 @needs("manage")
 async def read_arms(request: Request, task: str, n: Number, person: Member) -> ArmsOut:
-    """What each arm of a round brought, and how it differs from the first (owners, moderators)."""
+    """Return the figures of each arm of a round, and its differences from the first (owners, moderators)."""
 
     def read(session: Session) -> ArmsOut:
         of = _round(session, person, task, n)
@@ -128,8 +128,10 @@ async def read_programs(request: Request, task: str, n: Number, viewer: Viewer) 
 @router.get("/tasks/{task}/rounds/{n}/calibration")
 @needs("manage")
 async def read_calibration(request: Request, task: str, n: Number, person: Member) -> CalibrationOut:
-    """How often authors, or the judge model, are found right by validators (owners, moderators); `Conflict` where the
-    task's rule has no judge."""
+    """Return how often validators find the authors, or the judge model, right (owners, moderators).
+
+    `Conflict` where the task's rule has no judge.
+    """
 
     def read(session: Session) -> CalibrationOut:
         found = calibration.calibration(session, _round(session, person, task, n))

@@ -1,4 +1,4 @@
-"""What somebody who has written nothing yet is led to from the first page."""
+"""The first steps that the first page offers to a person who has written nothing yet."""
 
 from typing import Any
 
@@ -11,7 +11,10 @@ from dynabench.people.may import Action
 
 
 def is_new(session: Session, person: Person | None) -> bool:
-    """Whether somebody is logged in who never wrote an example and does not run the platform: one index probe."""
+    """Return whether a logged-in person has never written an example and does not run the platform.
+
+    One index probe.
+    """
     if person is None or may.may(person, Action.ADMINISTER_SITE):
         return False
     return session.scalar(board_queries.any_example_of(person.id)) is None

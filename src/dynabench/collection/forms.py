@@ -1,4 +1,4 @@
-"""What the pages' forms post, as drafts."""
+"""Drafts from the forms on the pages."""
 
 from dataclasses import dataclass, field
 from typing import Any

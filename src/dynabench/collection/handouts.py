@@ -1,4 +1,7 @@
-"""What is handed out: a context with an arm, a goal and a start, all drawn by the server and recorded."""
+"""Hand-outs: a context with an arm, a goal and a start.
+
+The server draws them all and records them.
+"""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -67,7 +70,7 @@ def hand_out(
 
 
 def _before(session: Session, person: Person, of: Round) -> Handout | None:
-    """What somebody was given last in a round."""
+    """Return the last hand-out of a person in a round."""
     return session.scalar(queries.CURRENT_HANDOUT, {"person": person.id, "round": of.id})
 
 
@@ -79,7 +82,10 @@ def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
 
 
 def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None) -> dict[str, Any] | None:
-    """What is known of how somebody came: by this link, or by the one of what they were given before."""
+    """Return the known parameters of the link by which a person came.
+
+    They come from this link if it says any, else from the person's last hand-out; None where none are known.
+    """
     if not config.link:
         return None
     known = before.link if before else None
@@ -87,7 +93,7 @@ def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None
 
 
 def _told(config: TaskConfig, link: Mapping[str, str]) -> bool:
-    """Whether the parameters of an address say anything that the task asks of it."""
+    """Return whether the parameters of an address hold any that the task asks for."""
     return any(link.get(field.key) for field in config.link)
 
 
@@ -128,7 +134,7 @@ def _drawn(
 
 
 def _sampling(session: Session, of: Round) -> str:
-    """How contexts of a round are drawn: as its plan says, else as its config does."""
+    """Return the sampling of contexts of a round: its plan's, else its config's."""
     return planning.plan_of(of).sampling or rounds.config_of(session, of.version_id).contexts.sampling
 
 
@@ -184,10 +190,10 @@ def current(
     handout_id: int = 0,
     link: Mapping[str, str] = NO_LINK,
 ) -> Offer | None:
-    """What somebody was given last in the open round, so that a reload shows it again; None where nothing was, or
-    where they came by another `link` since.
+    """Return the last hand-out of a person in the open round, so that a reload shows it again.
 
-    With `handout_id` that handout, with `context_id` the last one of that context, wherever there is such a one.
+    None where there is none, or where the person came by another `link` since. With `handout_id` return that
+    hand-out, with `context_id` the last one of that context, where there is such a hand-out.
     """
     of = rounds.open_round_of(session, task_id)
     found = session.get(Handout, handout_id) if handout_id else None

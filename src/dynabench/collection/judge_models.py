@@ -1,4 +1,4 @@
-"""What a judge model says of the targets' answers, where a task's rule has one."""
+"""The judge model of a task's rule, which says whether the targets' answers are wrong."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Said:
-    """What the judge model said of one answer, and how that reads: True is wrong, None neither."""
+    """The judge model's words on one answer, and their meaning.
+
+    `fooled` is True if they call the answer wrong, None if they say neither.
+    """
 
     answer: Answer
     fooled: bool | None

@@ -1,4 +1,4 @@
-"""What the author of an example says of the models' answers, where a task leaves that to them."""
+"""Judgements by the author of an example on the models' answers, in tasks that leave this to authors."""
 
 from collections.abc import Sequence
 from typing import cast

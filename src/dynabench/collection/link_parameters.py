@@ -1,4 +1,7 @@
-"""What addresses told of those who came by them, example by example: for a task's owners alone, in no export."""
+"""The parameters of the links by which authors came, example by example.
+
+Only a task's owners see them, and no export holds them.
+"""
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session

@@ -15,7 +15,7 @@ from dynabench.people.accounts.tables import Person
 
 @dataclass(frozen=True)
 class Told:
-    """What the annotator reads: the checked draft and its outcome."""
+    """The answer that the annotator reads: the checked draft and its outcome."""
 
     draft: Draft
     outcome: OutcomeOut
@@ -50,8 +50,11 @@ async def current(
     handout_id: int = 0,
     link: Mapping[str, str] = handouts.NO_LINK,
 ) -> HandoutOut | None:
-    """What somebody was given last in the open round (of a context, or the very handout, where named), if anything, and
-    if they came by no other `link` since."""
+    """Return the last hand-out of a person in the open round; None where there is none.
+
+    Where `context_id` or `handout_id` is given, it is the last one of that context, or that very hand-out.
+    None also where the person came by another `link` since.
+    """
     offer = await db.aread(handouts.current, person, task_id, context_id=context_id, handout_id=handout_id, link=link)
     return await _complete(db, host, offer) if offer else None
 

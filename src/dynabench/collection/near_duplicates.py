@@ -73,7 +73,10 @@ ENTRIES = _entries()
 
 
 def text_of(values: Mapping[str, Any], config: TaskConfig) -> str:
-    """What the author wrote, all fields together; of a file its digest, since equal files are equal."""
+    """Return the text that the author wrote, all fields together.
+
+    A file is represented by its digest, since equal files are equal.
+    """
     parts = [values.get(field.name) for field in config.input]
     return "\n".join(each if isinstance(each, str) else orjson.dumps(each).decode() for each in parts if each)
 

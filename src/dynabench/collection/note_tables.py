@@ -1,4 +1,7 @@
-"""What owners and moderators write beside examples, and what they did to many at once. None of it is exported."""
+"""Tables of what owners and moderators write beside examples, and of their changes to many at once.
+
+None of it is exported.
+"""
 
 from datetime import datetime
 

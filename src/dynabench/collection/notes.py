@@ -125,7 +125,7 @@ def of(session: Session, ids: Sequence[int]) -> tuple[dict[int, list[Said]], dic
 
 @dataclass(frozen=True)
 class Marks:
-    """What the index knows of notes and labels."""
+    """The notes and labels that the index knows."""
 
     noted: set[int]
     labels: dict[int, list[str]]

@@ -1,4 +1,4 @@
-"""What the public pages show: the first page, a task, a round."""
+"""The public pages: the first page, a task, a round."""
 
 import random
 from collections import Counter
@@ -115,8 +115,11 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
 
 
 def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
-    """What the box on the first page needs: a task with an open round, one input, one answer to choose, and no context
-    that models read, since the box shows none; or None."""
+    """Return the values that the box on the first page needs; None where no task fits.
+
+    A task fits if it has an open round, one input, one answer to choose, and no context that models read:
+    the box shows none.
+    """
     for task in [task_id] if task_id else [each.id for each in session.scalars(round_queries.tasks("", TASKS))]:
         current = session.scalar(round_queries.open_round(task))
         config = rounds.config_of(session, current.version_id) if current else None

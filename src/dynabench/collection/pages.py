@@ -192,7 +192,10 @@ async def explain(request: Request, id: RowId, person: Member) -> Response:
 @router.post("/examples/{id}/judgement", name="send_judgement")
 @told_in_place
 async def judge(request: Request, id: RowId, person: Member) -> Response:
-    """Whether each model's answer to one's example is wrong: `wrong.0`, `wrong.1`, ... are `yes` or `no`."""
+    """Record whether each model's answer to one's example is wrong.
+
+    The form's `wrong.0`, `wrong.1`, ... are `yes` or `no`.
+    """
     db, host = request.app.state.db, request.app.state.host
     form = await request.form()
     wrong = [form.get(f"wrong.{place}") == "yes" for place in range(len(form)) if f"wrong.{place}" in form]

@@ -1,4 +1,4 @@
-"""What the API takes and tells of programs that propose examples."""
+"""JSON schemas of programs that propose examples."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Which program proposed an example, and what it cost it."""
+"""The table of programs that proposed examples, and of the cost of each example to its program."""
 
 from typing import Any
 

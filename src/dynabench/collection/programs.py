@@ -74,7 +74,10 @@ class Board:
 
 
 def board(session: Session, of: Round) -> Board:
-    """What programs brought to a round; of `LARGE` or more examples the figures are up to `FRESH` seconds old."""
+    """Return the board of a round's programs.
+
+    With `LARGE` examples or more the figures are up to `FRESH` seconds old.
+    """
     kept = _kept.setdefault(session.get_bind(), {})
     if of.id in kept and time.monotonic() - kept[of.id][0] < FRESH:
         return kept[of.id][1]

@@ -36,9 +36,10 @@ def draw(example_id: int) -> int:
 
 
 def wants_votes(config: TaskConfig, fooled: bool | None, targets: int) -> bool:
-    """Whether examples like this are put before validators; always where no model was asked or they are the judges.
+    """Return whether examples with this outcome are put before validators.
 
-    What its author has yet to judge is not: nobody claims a model error.
+    Always where no model was asked or where the validators are the judges. An example whose author has yet
+    to judge the answers is not: nobody claims a model error.
     """
     if not targets or config.fooled.judged_by == "validators":
         return True
@@ -48,7 +49,7 @@ def wants_votes(config: TaskConfig, fooled: bool | None, targets: int) -> bool:
 def is_open(
     config: TaskConfig, *, fooled: bool | None, verdict: str, retracted: bool, hidden: bool, targets: int
 ) -> bool:
-    """Whether an example on which `targets` models were asked may be handed to validators now."""
+    """Return whether an example on which `targets` models were asked may be handed to validators now."""
     return wants_votes(config, fooled, targets) and verdict == Verdict.PENDING and not retracted and not hidden
 
 
@@ -60,7 +61,7 @@ def tally_key(example: Example) -> dict[str, Any]:
 
 
 def tally_counts(*, fooled: bool | None, verdict: str, retracted: bool, hidden: bool) -> dict[str, int]:
-    """What one example adds to its `Tally` row."""
+    """Return the counts that one example adds to its `Tally` row."""
     if retracted:
         return dict.fromkeys(COUNTS, 0) | {"retracted": 1}
     if hidden:
@@ -197,7 +198,7 @@ def _counts(standing: Standing) -> dict[str, int]:
 
 
 def _change(session: Session, standing: Standing, before: dict[str, int]) -> Counted:
-    """What a changed standing adds to the sums, beyond what it added `before`."""
+    """Return the change that a standing makes to the sums, less what it added `before`."""
     example, after = session.get_one(Example, standing.example_id), _counts(standing)
     state = {name: getattr(standing, name) for name in ("fooled", "verdict", "retracted", "hidden")}
     facets = [terms.facet(name, value) for name, value in state.items()]

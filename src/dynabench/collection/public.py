@@ -92,7 +92,7 @@ async def try_it(request: Request, viewer: Viewer) -> Response:
 
 @router.get("/tasks/{task}", name="task", dependencies=ANNOUNCED)
 async def task_page(request: Request, task: str, viewer: Viewer) -> Response:
-    """What the task is, how its rounds went, what fooled the models."""
+    """Show the task: its description, how its rounds went, and examples that fooled the models."""
     return render(request, "rounds/task.html", **await request.app.state.db.aread(overview.task_page, task))
 
 

@@ -38,7 +38,7 @@ def handout(person_id: int, round_id: int, context_id: int) -> Select[Handout]:
 
 
 def withdrawn(example_id: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Whether the example was retracted or hidden: one index probe."""
+    """Return the condition that the example was retracted or hidden: one index probe."""
     gone = or_(Standing.retracted, Standing.hidden)
     return exists().where(Standing.example_id == example_id, gone)
 
@@ -67,7 +67,10 @@ def written(person_id: int, round_id: int, context_id: int) -> Select[int, dict[
 
 
 def draws(person_id: int, round_id: int) -> Select[int]:
-    """How many contexts a person was handed out in a round, without their own examples to perturb: one index range."""
+    """Select the number of contexts that a person was handed out in a round.
+
+    The person's own examples to perturb do not count. One index range.
+    """
     mine = (Handout.person_id == person_id, Handout.round_id == round_id)
     return select(func.count()).select_from(Handout).where(*mine, Handout.start != "perturb")
 
@@ -77,7 +80,10 @@ def _retracted() -> ColumnElement[bool]:
 
 
 def attempts(handout_id: int) -> Select[int]:
-    """How many examples were written on a handout: one index range, as short as somebody's patience."""
+    """Select the number of examples written on a hand-out.
+
+    One index range, which is short: annotators make few tries on one hand-out.
+    """
     return select(func.count()).select_from(Example).where(Example.handout_id == handout_id)
 
 
@@ -131,8 +137,10 @@ def attribution(example_id: int, model: str, method: str, label: str) -> Select[
 
 
 def marked(round_id: int, model: str, limit: int) -> Select[Explanation, StoredAttribution]:
-    """What authors of a round said last, with what `model` looked at by the method asked for first: the newest
-    `limit`, index probes for each.
+    """Select the last explanations by authors of a round, each with an attribution of `model`.
+
+    The attribution is by the method that was asked for first. The newest `limit`, with index probes for
+    each.
     """
     later, earlier = aliased(Explanation), aliased(StoredAttribution)
     last = ~exists().where(later.example_id == Explanation.example_id, later.id > Explanation.id)
@@ -195,7 +203,7 @@ def called(name: str, *, usernames: bool) -> Select[int]:
 
 
 def proposed(ids: Sequence[int]) -> Select[Proposed]:
-    """What is known of the programs that wrote some examples: index probes."""
+    """Select the stored facts about the programs that wrote some examples: index probes."""
     return select(Proposed).where(Proposed.example_id.in_(ids))
 
 
@@ -210,7 +218,9 @@ def attributions_of(example_id: int) -> Select[StoredAttribution]:
 
 
 def verified(person_id: int, task_id: str) -> Select[int]:
-    """How many of somebody's examples of a task fooled and were found correct, their programs' left out: one range of
-    the tallies per round."""
+    """Select the number of a person's examples of a task that fooled and were found correct.
+
+    Examples by the person's programs do not count. One range of the tallies per round.
+    """
     total = select(func.sum(Tally.validated)).join(Round, Round.id == Tally.round_id)
     return total.where(Round.task_id == task_id, Tally.person_id == person_id, Tally.source != "program")

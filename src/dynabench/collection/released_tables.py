@@ -1,4 +1,7 @@
-"""Where the examples of released rounds went: part of the ledger, from which `Standing.withheld` is counted."""
+"""The table of the parts of a release that examples went into.
+
+It belongs to the ledger, and `Standing.withheld` is counted from it.
+"""
 
 from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column

@@ -1,4 +1,4 @@
-"""What the JSON API of collection takes and gives."""
+"""JSON schemas of collecting examples."""
 
 import hashlib
 import json
@@ -50,9 +50,9 @@ class ExampleIn(Strict):
 
 
 class NextContextIn(Strict):
-    """What is wanted next: an example of one's own to perturb, or (left out) another context.
+    """The wish for the next hand-out: an example of one's own to perturb, or (left out) another context.
 
-    `link` are the parameters of the address by which one came, where the task asks for any.
+    `link` are the parameters of the address by which the annotator came, where the task asks for any.
     """
 
     perturb: Id | None = None
@@ -60,7 +60,7 @@ class NextContextIn(Strict):
 
 
 class StartAnswerOut(BaseModel):
-    """What one model says of the text that a field begins with."""
+    """One model's answer to the text that a field begins with."""
 
     model: str
     answer: Values
@@ -96,7 +96,7 @@ class HandoutOut(BaseModel):
 
 
 class ExampleLinkOut(BaseModel):
-    """What the address told of whoever wrote an example; `uid` names it in exports."""
+    """The parameters of the link by which the author of an example came; `uid` names it in exports."""
 
     id: int
     uid: str
@@ -112,7 +112,7 @@ class LinkPage(BaseModel):
 
 
 class PredictionOut(BaseModel):
-    """What one model answered; `probabilities` maps labels to probabilities where the model gives them.
+    """One model's answer; `probabilities` maps labels to probabilities where the model gives them.
 
     `fooled` is null where nobody has judged the answer (yet).
     """
@@ -125,12 +125,12 @@ class PredictionOut(BaseModel):
 
 
 class OutcomeOut(BaseModel):
-    """What the round's targets said about a draft. `id`, `uid`, `attempt` and `seconds` are null in the sandbox.
+    """The targets' answers to a draft. `id`, `uid`, `attempt` and `seconds` are null in the sandbox.
 
-    `edit_distance` counts the characters changed from the text that the fields began with; null for a blank start.
-    Where no model was asked `predictions` is empty. `fooled` is null while it is not known: no model was asked, or
-    people have yet to say whether it was wrong. `near` is told where the task wants it: how much of the text is that of
-    an earlier example, from 0 to 1.
+    `edit_distance` counts the characters changed from the text that the fields began with; null for a blank
+    start. Where no model was asked, `predictions` is empty. `fooled` is null while it is not known: no model
+    was asked, or people have yet to say whether it was wrong. `near` is given where the task wants it: the
+    share of the text that is that of an earlier example, from 0 to 1.
     """
 
     id: int | None
@@ -177,11 +177,11 @@ class ExamplePage(BaseModel):
 
 
 class ExampleQuery(Strict):
-    """What is looked for among a task's examples; all of it must hold.
+    """A search among a task's examples; an example must match all conditions.
 
-    `mine` asks for one's own and takes no filters. `q` are words of context, input, answer or explanation, `since` and
-    `until` UTC days, `perturbed` examples that another one was made from, `noted` and `label` what moderators
-    wrote beside it.
+    `mine` asks for one's own and takes no filters. `q` are words of context, input, answer or explanation,
+    `since` and `until` UTC days, `perturbed` examples that another one was made from, `noted` and `label`
+    what moderators wrote beside it.
     """
 
     mine: bool = False
@@ -229,13 +229,13 @@ class AttributionIn(Strict):
 
 
 class JudgementIn(Strict):
-    """Whether each model's answer to your example is wrong, in the order of its predictions."""
+    """For each model's answer to your example, whether it is wrong, in the order of its predictions."""
 
     wrong: list[bool] = Field(min_length=1, max_length=100)
 
 
 class ExplanationOut(BaseModel):
-    """What the author said of their example."""
+    """The author's explanation of their example."""
 
     id: int
     values: Values
@@ -255,7 +255,7 @@ class HidingIn(Strict):
 
 
 class HidingOut(BaseModel):
-    """Whether the example is hidden now."""
+    """The example, and whether it is hidden now."""
 
     id: int
     hidden: bool
@@ -277,13 +277,13 @@ class SeedsIn(Strict):
 
 
 class SeedlingsIn(Strict):
-    """Whose examples become seeds: those of a round with this verdict."""
+    """The examples that become seeds: those of a round with this verdict."""
 
     round: Annotated[int, Field(ge=1, le=2**31 - 1)]
     verdict: Literal["pending", "correct", "incorrect", "flagged", "disputed"] = "correct"
 
 
 class SeedlingsOut(BaseModel):
-    """How many seeds are new."""
+    """The number of new seeds."""
 
     created: int

@@ -25,14 +25,14 @@ LONGEST = 1000  # characters of a question
 
 @dataclass(frozen=True)
 class Filters:
-    """What is looked for; None and "" ask nothing. All of it must hold.
+    """The conditions of a search; None and "" set no condition. An example must match all of them.
 
-    `fooled` is True, False, or "unknown" for those of which nobody knows (yet).
-    `q` are words of context, input, answer or explanation, in any order. `author` is a name as boards
-    show it, for owners a username too; `since` and `until`
-    are UTC days, both included; `made_from` asks for examples made from another one, `perturbed` for those that
-    another one was made from; `review` is where the moderators are with its flags: `waiting` or `dismissed`; `noted`
-    asks for notes of owners and moderators, `label` for one of their labels.
+    `fooled` is True, False, or "unknown" for examples of which nobody knows it (yet). `q` are words of
+    context, input, answer or explanation, in any order. `author` is a name as boards show it, for owners a
+    username too; `since` and `until` are UTC days, both included; `made_from` asks for examples made from
+    another one, `perturbed` for those that another one was made from; `review` is the state of its flags
+    with the moderators: `waiting` or `dismissed`; `noted` asks for notes of owners and moderators, `label`
+    for one of their labels.
     """
 
     q: str = ""

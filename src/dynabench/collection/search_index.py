@@ -125,7 +125,7 @@ def matching(session: Session, question: Question, before: int | None) -> Iterat
 
 
 def _fresh(session: Session, named: Sequence[str]) -> dict[int, dict[str, bool]]:
-    """What the news say about the terms asked for, by example."""
+    """Return, by example, whether its unfolded changes set or end each of the terms asked for."""
     fresh: dict[int, dict[str, bool]] = defaultdict(dict)
     rivals = {term: _rivals(term) for term in named}
     for example_id, changed_terms in changes.read_terms(session):
@@ -149,7 +149,7 @@ def _sets(session: Session, named: Sequence[str], bottom: int, top: int) -> dict
 
 
 def _members(sets: dict[str, BitMap], question: Question, block: int, fresh: dict[int, dict[str, bool]]) -> BitMap:
-    """Which examples of a block meet the question."""
+    """Return the examples of a block that match the question."""
     result = reduce(and_, (BitMap.union(BitMap(), *(sets[t] for t in group if t in sets)) for group in question))
     for example_id, told in fresh.items():
         if example_id // SIZE == block:

@@ -37,12 +37,12 @@ def seed_probes(task_id: str, level: int, draw: int, but: int) -> Iterator[Selec
 
 
 def seed_predictions(seed_id: int) -> Select[SeedPrediction]:
-    """What models were found to say on a seed: one range of the primary key."""
+    """Select the models' answers to a seed: one range of the primary key."""
     return select(SeedPrediction).where(SeedPrediction.seed_id == seed_id)
 
 
 def known_seeds(task_id: str, digests: Sequence[str]) -> Select[str]:
-    """Which of `digests` are seeds of the task already: one index probe each."""
+    """Select those of `digests` that are seeds of the task already: one index probe each."""
     return select(Seed.digest).where(Seed.task_id == task_id, Seed.digest.in_(digests))
 
 

@@ -99,7 +99,7 @@ def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str
 
 
 def _said(verdict: Verdict) -> list[dict[str, Any]]:
-    """What the targets said, as rows of predictions."""
+    """Return the targets' answers as rows of predictions."""
     return [
         {
             "position": position,
@@ -115,7 +115,7 @@ def _said(verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def outcome(example: Example, fooled: bool | None) -> OutcomeOut:
-    """What the targets said about a stored example, which `fooled` them as far as it is known now."""
+    """Return the targets' answers to a stored example; `fooled` is what is known of the outcome now."""
     names = ("model", "answer", "probabilities", "latency_ms")
     said = [{name: getattr(row, name) for name in names} | {"fooled": row.errs} for row in example.predictions]
     return _told(example, fooled, _shown(said))
@@ -136,7 +136,7 @@ def _told(example: Example, fooled: bool | None, predictions: list[PredictionOut
 
 
 def sandboxed(verdict: Verdict) -> OutcomeOut:
-    """What the targets said about a draft that is not stored."""
+    """Return the targets' answers to a draft that is not stored."""
     return OutcomeOut(
         id=None,
         predictions=_shown(_said(verdict)),
@@ -166,7 +166,7 @@ def recorded(session: Session, example_id: int) -> OutcomeOut:
 
 
 def fooled(session: Session, example_id: int) -> bool | None:
-    """Whether an example fooled its models, as far as it is known now."""
+    """Return whether an example fooled its models, as far as it is known now; None while unknown."""
     return session.get_one(Standing, example_id).fooled
 
 

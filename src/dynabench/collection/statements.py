@@ -37,10 +37,10 @@ def _latest() -> Any:
 
 
 def _given() -> Executable:
-    """What a draft is checked against, one row for a task that exists: its open round, the handout (`handout`, or the
-    latest of `context` where that is 0), the context, what the person is to the task and whether they are banned.
+    """Return the statement that reads what a draft is checked against: one row for a task that exists.
 
-    A handful of index probes.
+    The row holds the task's open round, the hand-out (`handout`, or the latest of `context` where that is
+    0), the context, the person's role in the task and whether they are banned. A handful of index probes.
     """
     wanted = bindparam("handout", type_=BigInteger)
     context = bindparam("context", type_=BigInteger)
@@ -71,9 +71,10 @@ def _given() -> Executable:
 
 
 def _tries() -> Executable:
-    """What a person wrote on a context in a round, and the example that an idempotency key of theirs stands for.
+    """Return the statement that reads a person's examples on a context in a round, and one more.
 
-    `gone` are the retracted ones. Index probes per handout, and one for the key.
+    That one is the example that an idempotency key of the person stands for. `gone` marks the retracted
+    ones. Index probes per hand-out, and one for the key.
     """
     round_id, context = bindparam("round", type_=BigInteger), bindparam("context", type_=BigInteger)
     given = select(Handout.id).where(

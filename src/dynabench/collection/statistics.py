@@ -31,7 +31,7 @@ TallyRow = Row[int, str, str, str, str, int, int, int, int, int, int, int]
 
 @dataclass(frozen=True)
 class Figures:
-    """What a set of examples says.
+    """The figures of a set of examples.
 
     `rates` has Wilson intervals, `clustered` ones that allow for examples of one annotator being alike.
     """

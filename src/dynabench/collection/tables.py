@@ -42,7 +42,10 @@ class Seed(Base):
 
 
 class SeedPrediction(Base):
-    """What one model version answered on a seed; asked once, shown to everybody who starts from it."""
+    """The answer of one model version to a seed.
+
+    It is asked once and shown to all annotators who start from the seed.
+    """
 
     __tablename__ = "seed_predictions"
 
@@ -84,11 +87,12 @@ class Handout(Base):
 
 
 class Example(Base):
-    """What somebody wrote against a context, with the answer they claim is right. Never edited.
+    """The text that an author wrote against a context, with the answer they claim is right. Never edited.
 
-    `uid` names it outside of this database: in exports, and again after an import. `edit_distance` counts the
-    characters changed from the text that its fields began with; None for a blank start. `fooled` is what was known when
-    it was written: None where no model was asked, or where people say later whether it was wrong (`Standing.fooled`).
+    `uid` names it outside of this database: in exports, and again after an import. `edit_distance` counts
+    the characters changed from the text that its fields began with; None for a blank start. `fooled` is what
+    was known when it was written: None where no model was asked, or where people say later whether it was
+    wrong (`Standing.fooled`).
     """
 
     __tablename__ = "examples"
@@ -125,9 +129,10 @@ class Example(Base):
 
 
 class Prediction(Base):
-    """What one model version answered on one example, as obtained by the server.
+    """The answer of one model version to one example, as obtained by the server.
 
-    `fooled` is what the task's rule said at once, `errs` what holds now: the latest judgement of this answer, if any.
+    `fooled` is what the task's rule said at once, `errs` what holds now: the latest judgement of this
+    answer, if any.
     """
 
     __tablename__ = "predictions"
@@ -174,7 +179,7 @@ Prediction.errs = column_property(func.coalesce(_latest, Prediction.fooled))
 
 
 class Explanation(Base):
-    """What the author says of their example afterwards; the latest one counts."""
+    """The author's explanation of their example, written afterwards; the latest one counts."""
 
     __tablename__ = "explanations"
 

@@ -59,7 +59,10 @@ def is_lower_bound(session: Session, of: Round) -> bool:
 
 
 def _sums(round_id: int, sources: Sequence[str]) -> Select[Any]:
-    """How many answers of each model and author are wrong or right, by verdict: one index range over the round."""
+    """Select the number of wrong and right answers of each model and author, by verdict.
+
+    One index range over the round.
+    """
     answers = (
         select(Prediction.model, Prediction.version, Prediction.errs.label("errs"))
         .add_columns(Standing.author_id, Standing.verdict)

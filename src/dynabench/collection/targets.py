@@ -17,9 +17,10 @@ from dynabench.tasks.ensembles import ensemble_fooled
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the targets said: one flag per answer, the ensemble's, and the whole wait in milliseconds.
+    """The targets' answers: one flag per answer, the ensemble's, and the whole wait in milliseconds.
 
-    A flag is None where people say later whether that answer is wrong. `said` is what a judge model said of each.
+    A flag is None where people say later whether that answer is wrong. `said` is what a judge model said of
+    each.
     """
 
     answers: tuple[Answer, ...]
@@ -30,7 +31,10 @@ class Verdict:
 
     @property
     def doubt(self) -> int | None:
-        """How unsure the targets were on average, 0 (certain) to 1000 (all labels alike); None where they tell none."""
+        """The mean uncertainty of the targets, from 0 (certain) to 1000 (all labels equally likely).
+
+        None where the targets give no probabilities.
+        """
         told = [list(each.probabilities.values()) for each in self.answers if each.probabilities]
         unsure = [(1 - max(some)) / (1 - 1 / len(some)) for some in told if len(some) > 1]
         return round(1000 * min(max(sum(unsure) / len(unsure), 0.0), 1.0)) if unsure else None
@@ -65,7 +69,10 @@ def _fooled(draft: Draft, answer: Answer) -> bool:
 
 
 def _unjudged(draft: Draft, computed: Sequence[bool]) -> tuple[bool | None, ...]:
-    """What is known before people judge: an answer that its author claims to be right is no error."""
+    """Return the flags before people judge: False where no error is possible, else None.
+
+    An answer that its author claims to be right is no error.
+    """
     config = draft.config
     claimed = [draft.answer.get(field.name) is not None for field in config.fooled.counting(config.answer)]
     own = config.fooled.judged_by == "annotator" and claimed and all(claimed)
@@ -84,7 +91,10 @@ def _stood(draft: Draft, said: Conversed | Drawn) -> Verdict:
 
 
 async def gather(host: Host, targets: Sequence[tuple[str, str]], inputs: dict[str, Any]) -> tuple[Answer, ...]:
-    """What each target (model and version) answers to `inputs`; `Unavailable` if any does not."""
+    """Return the answer of each target (model and version) to `inputs`.
+
+    Raise `Unavailable` if any of them does not answer.
+    """
     tasks = [asyncio.create_task(host.answer(*target, inputs)) for target in targets]
     try:
         return tuple(await asyncio.gather(*tasks))

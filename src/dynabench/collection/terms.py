@@ -1,11 +1,13 @@
-"""What an example is found by: its words and its facets as terms of one index, alike on both databases.
+"""The search terms of an example: its words and its facets, in one index that both databases share.
 
-A word is a run of letters, digits and marks, folded for comparison (NFKC, then case). Scripts that are written without
-spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) have no such runs: there each character is a term and so is each
-pair of neighbours, and a query finds texts that hold all of its pairs. Accents count: `cafe` does not find `café`.
+A word is a run of letters, digits and marks, folded for comparison (NFKC, then case). Scripts that are
+written without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) have no such runs: there each
+character is a term and so is each pair of neighbours, and a query finds texts that hold all of its
+pairs. Accents count: `cafe` does not find `café`.
 
-Terms are plain ASCII, so that neither database's own ideas of words and quotes come into play: an ASCII word is its
-own term, any other is a digest. Terms that begin with an underscore are no words but facets: `_verdict_correct`.
+Terms are plain ASCII, so that neither database's own rules for words and quotes apply: an ASCII word is
+its own term, any other is a digest. Terms that begin with an underscore are not words but facets:
+`_verdict_correct`.
 """
 
 import re

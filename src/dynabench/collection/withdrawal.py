@@ -16,7 +16,10 @@ AT_ONCE = 500  # ids named in one statement: databases take only so many
 
 @dataclass(frozen=True)
 class Written:
-    """What somebody wrote in one round: `examples` stand, `retracted` were taken back before."""
+    """The examples of one person in one round.
+
+    `examples` counts those that stand, `retracted` those that were taken back before.
+    """
 
     task_id: str
     number: int
@@ -26,7 +29,7 @@ class Written:
 
     @property
     def released(self) -> bool:
-        """Whether the round is in the world, so that nothing can be taken back."""
+        """True if the round is released and public, so that nothing can be taken back."""
         return self.state == RoundState.RELEASED
 
 
@@ -35,7 +38,10 @@ def _retracted() -> Select[int]:
 
 
 def written(session: Session, person_id: int) -> list[Written]:
-    """What somebody wrote, round by round: walks the index entries of their own examples."""
+    """Return a person's examples, counted round by round.
+
+    Walks the index entries of the person's own examples.
+    """
     taken_back = func.sum(case((_retracted().exists(), 1), else_=0))
     statement = (
         select(Round.task_id, Round.number, Round.state, func.count(), taken_back)

@@ -38,7 +38,7 @@ FIELDS = {
 
 
 def read(form: FormData) -> dict[str, Any]:
-    """What was posted, as the form shows it again."""
+    """Return the posted values in the form in which the page shows them again."""
     given = {name: str(form.get(name, BLANK[name])).strip()[:200] for name in BLANK if isinstance(BLANK[name], str)}
     checks = {name: bool(form.get(name)) for name in BLANK if isinstance(BLANK[name], bool)}
     return {**given, **checks, "methods": [str(each)[:10] for each in form.getlist("methods")][:8]}
@@ -146,7 +146,7 @@ async def _turn(
 
 @router.get("/tasks/{task}/manage/cycle/{turn}", name="manage_turn")
 async def show(request: Request, task: str, turn: Id, owner: Owning) -> Response:
-    """How a turn goes, or its report."""
+    """Show the progress of a turn, or its report."""
     return await _turn(request, owner, task, turn)
 
 

@@ -1,4 +1,4 @@
-"""What a round's data are like, all of it, for those who run the task; and measuring it again."""
+"""The full data quality report of a round, for those who run the task, and the request to measure again."""
 
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ Name = Annotated[str, Path(pattern=r"^[a-z_]{1,40}$")]
 
 @router.get("/tasks/{task}/manage/rounds/{n}/data", name="manage_round_data")
 async def data(request: Request, task: str, n: Number, person: Moderating) -> Response:
-    """What the data of a round are like, with what few writers stand behind."""
+    """Show the data quality report of a round, including results that rest on only a few writers."""
 
     def read(session: Session) -> dict[str, Any]:
         return pages.page_values(session, person, task, n, everything=True)

@@ -123,7 +123,7 @@ async def list_imports(request: Request, task: str, person: Member) -> schemas.D
 
 
 async def told(request: Request, job: jobs.Job) -> DataImportOut:
-    """How an import goes."""
+    """Return the progress of an import."""
     state = await to_thread.run_sync(jobs.progress, request.app.state.settings, job)
     known = {"name": job.payload["name"], "into": job.payload["into"]}
     return DataImportOut.model_validate(known | {key: state[key] for key in state if key != "kind"})
@@ -131,7 +131,7 @@ async def told(request: Request, job: jobs.Job) -> DataImportOut:
 
 @router.get("/tasks/{task}/imports/{job}")
 async def read_import(request: Request, task: str, job: str, person: Member) -> DataImportOut:
-    """How an import goes (owners)."""
+    """Return the progress of an import (owners)."""
     db: Database = request.app.state.db
     return await told(request, await db.aread(service.job_of, person, task, job))
 

@@ -17,8 +17,11 @@ MOST_COPIES = 30
 
 @dataclass(frozen=True)
 class Fields:
-    """What may change in rows of a task: `lengths` are the most code points of each text field that models get, `marks`
-    the text field of each answer that is marked in one, `written` the answers that are free text."""
+    """The fields whose values may change in copies of a task's rows.
+
+    `lengths` gives the most code points of each text field that models get. `marks` gives, for each answer
+    field with spans, the text field that it marks. `written` has the answer fields that are free text.
+    """
 
     lengths: Mapping[str, int]
     marks: Mapping[str, str]

@@ -57,7 +57,7 @@ def records(db: Database, settings: Settings, what: Scope) -> Iterator[list[Reco
 
 @dataclass(frozen=True)
 class _Found:
-    """What the database said of a page; `following` are the examples of the next one, none at the end."""
+    """The database's results for one page; `following` has the examples of the next page, empty at the end."""
 
     following: list[tuple[Any, ...]]
     rows: list[tuple[Any, ...]]
@@ -212,7 +212,7 @@ class _Reader:
         )
 
     def _condition(self, one: Round, start: str, arm: str) -> str:
-        """How examples of an arm came about: the targets are those that the arm asks."""
+        """Return the condition of an arm's examples as JSON; its targets are the models that the arm asks."""
         drawn: dict[str, Any] = next((each for each in one.arms if each["name"] == arm), {})
         targets = [{"model": model, "version": version} for model, version in arms.targets_of(one, arm)]
         document = {
@@ -268,6 +268,6 @@ def line(record: Record) -> str:
 
 @cache
 def template_of(members: int) -> str:
-    """Where the members of a record stand in its line."""
+    """Return the template of a record's line: a JSON object with a placeholder for each member."""
     names = (*COLUMNS, "attributions")[:members]
     return "{" + ",".join(f'"{name}":%s' for name in names) + "}\n"

@@ -204,7 +204,7 @@ def _keep_secret(dataset: Dataset) -> None:
 
 
 def was_public(session: Session, dataset: Dataset) -> bool:
-    """Whether everybody could ever have its rows."""
+    """Return whether the rows of a dataset are or ever were available to everybody."""
     acts = [act for act in session.scalars(queries.acts(dataset.task_id)) if act.get("dataset") == dataset.name]
     visibilities = [dataset.visibility, *(act["visibility"] for act in acts if "visibility" in act)]
     return any(Disclosure.at_most(visibility).rows for visibility in visibilities)
@@ -230,6 +230,9 @@ def fresh_name(session: Session, task: str, wanted: str) -> str:
 
 
 def forget(session: Session, person_id: int) -> None:
-    """Whoever leaves stands beside no dataset that they made; it stays its task's."""
+    """Remove the name of a person who leaves from the datasets that they made.
+
+    The datasets stay with their tasks.
+    """
     for statement in queries.forget(person_id):
         session.execute(statement)

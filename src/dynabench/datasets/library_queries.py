@@ -29,8 +29,11 @@ def of_round(round_id: int) -> Select[Dataset]:
 
 @dataclass(frozen=True)
 class Sought:
-    """Which datasets: of a task or of all, with words in name or title. Those that everybody may see (not hidden, with
-    a version that is ready), all of tasks that are `mine`, or `everything`."""
+    """A filter for datasets: of a task or of all tasks, with words in name or title.
+
+    It finds the datasets that everybody may see (not hidden, with a version that is ready), and all datasets
+    of the tasks in `mine`. With `everything` it finds all.
+    """
 
     task: str = ""
     q: str = ""
@@ -38,7 +41,7 @@ class Sought:
     everything: bool = False
 
     def conditions(self) -> Iterator[ColumnElement[bool]]:
-        """What a dataset must fulfil."""
+        """Return the conditions that a dataset must fulfil."""
         if self.task:
             yield Dataset.task_id == self.task
         if self.q:
@@ -61,13 +64,13 @@ def listed(sought: Sought, after: Place | None = None) -> Found:
 
 
 def counts(sought: Sought) -> Select[str, int]:
-    """How many there are by task."""
+    """Return the number of datasets that match, by task."""
     found = select(Dataset.task_id, func.count()).where(*sought.conditions())
     return found.group_by(Dataset.task_id).order_by(Dataset.task_id)
 
 
 def hidden(task: str) -> Select[int]:
-    """How many datasets of a task are hidden and in use."""
+    """Return the number of a task's datasets that are hidden and in use."""
     return select(func.count()).select_from(Dataset).where(
         Dataset.task_id == task, ~disclosure.datasets_with_counts(Dataset), Dataset.version_id.is_not(None),
         Dataset.retired_at.is_(None),
@@ -80,12 +83,12 @@ def versions(dataset: int) -> Select[DatasetVersion]:
 
 
 def refused(job: str) -> Select[int]:
-    """How many rows a reading refused."""
+    """Return the number of rows that a reading refused."""
     return select(func.count()).select_from(RefusedRow).where(RefusedRow.job_id == job)
 
 
 def acts(task: str) -> Select[Any]:
-    """What the audit log says of the visibility of a task's datasets."""
+    """Return the audit log's entries about the visibility of a task's datasets."""
     return select(Act.subject).where(Act.task_id == task, Act.kind.in_(("dataset.added", "dataset.changed")))
 
 

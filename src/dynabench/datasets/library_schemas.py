@@ -1,4 +1,4 @@
-"""What the JSON API of datasets takes and gives."""
+"""Request and response bodies of the JSON API of datasets."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -23,7 +23,7 @@ Tolerance = Literal["none", "few", "any"]
 
 
 class Settled(BaseModel):
-    """What owners say of a dataset."""
+    """The description and settings that owners give a dataset."""
 
     title: Annotated[Line, Field(max_length=200)] = ""
     card: Annotated[str, Field(max_length=50_000), AfterValidator(_whole)] = ""
@@ -36,7 +36,7 @@ class Settled(BaseModel):
 
 
 class Change(BaseModel):
-    """What to change; what is absent stays."""
+    """Changes to a dataset; an absent value stays as it is."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -64,7 +64,7 @@ def page(
 
 
 def counts(session: Session, viewer: Person | None, q: str = "") -> dict[str, int]:
-    """How many datasets the viewer may see, by task."""
+    """Return the number of datasets that the viewer may see, by task."""
     return dict(session.execute(library_queries.counts(library.sought(session, viewer, "", q))).all())
 
 

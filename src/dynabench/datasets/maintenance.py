@@ -1,4 +1,7 @@
-"""What a worker sees to from time to time: versions whose reading was given up, which would bar every later one."""
+"""A worker's regular maintenance of datasets.
+
+It lets versions fail whose reading was given up, because they would block every later version.
+"""
 
 from typing import Any
 

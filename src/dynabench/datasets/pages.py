@@ -38,7 +38,7 @@ REFUSED = 50
 
 
 def head(session: Session, viewer: Person | None, task: str) -> dict[str, Any]:
-    """What the head of a task's pages needs."""
+    """Return the values that the head of a task's pages needs."""
     started = overview.started(session, task)
     current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
     shown = round_views.round_out(session, current) if current else None

@@ -43,7 +43,10 @@ Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
 
 
 def pseudonym(settings: Settings, person: Person) -> str:
-    """What exports call somebody, as author and as validator: the pseudonym they came with, or a keyed hash."""
+    """Return a person's name in exports, both as author and as validator.
+
+    It is the pseudonym that the person was imported with, or else a keyed hash.
+    """
     return person.imported_as or security.pseudonym(settings.key, "person", person.id)
 
 
@@ -76,7 +79,7 @@ class Part(BaseModel):
 
 
 class ContextPart(Part):
-    """What the annotator was given."""
+    """The context that the annotator was given."""
 
     values: Values = {}
     tag: Annotated[str, Field(max_length=100)] = ""
@@ -90,7 +93,10 @@ class TargetPart(Part):
 
 
 class ConditionPart(Part):
-    """How the example came about; no `targets` where no model was asked. `share` is the arm's weight in the draw."""
+    """The condition under which the example was written.
+
+    `targets` is empty if no model was asked. `share` is the arm's weight in the draw.
+    """
 
     start: Annotated[str, Field(max_length=10)] = "blank"
     arm: Annotated[str, Field(max_length=40)] = ""
@@ -101,7 +107,7 @@ class ConditionPart(Part):
 
 
 class PredictionPart(TargetPart):
-    """What one model version answered; `fooled` is null where nobody has judged the answer."""
+    """The answer of one model version; `fooled` is null if nobody has judged the answer."""
 
     answer: Values
     probabilities: dict[str, float] | None = None
@@ -122,14 +128,14 @@ class ValidationPart(Part):
 
 
 class ExplanationPart(Part):
-    """What the author said of the example."""
+    """The author's explanation of the example."""
 
     values: Values
     at: Moment | None = None
 
 
 class AssistancePart(Part):
-    """What became of what the author was suggested: `shown` texts, of which one, or none, was used."""
+    """The outcome of the suggestions to the author: `shown` texts, of which one or none was used."""
 
     shown: Annotated[int, Field(ge=1, le=1000)]
     outcome: Literal["accepted", "edited", "ignored"]

@@ -1,4 +1,4 @@
-"""What the JSON API of datasets takes and gives."""
+"""Request and response bodies of the JSON API of dataset imports."""
 
 from typing import Annotated, Any
 
@@ -12,8 +12,9 @@ class Strict(BaseModel):
 
 
 class PlanIn(Strict):
-    """How to read a file. `into` is examples, contexts or seeds; `format` auto, own, squad, a preset's name or mapping.
+    """The way to read a file.
 
+    `into` is examples, contexts or seeds. `format` is auto, own, squad, the name of a preset, or mapping.
     `mapping` is a document of columns, or its YAML; it takes the place of `format`.
     """
 

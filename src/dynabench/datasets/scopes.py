@@ -1,4 +1,4 @@
-"""What an export holds, and who may have it: a task's rounds, all for its owners, released ones for everybody."""
+"""The scope of an export and who may have it: owners get all rounds of a task, everybody released ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from dynabench.tasks import TaskConfig
 
 @dataclass(frozen=True)
 class Scope:
-    """What to export: rounds of one task, with the configs that their examples were written under."""
+    """The data to export: rounds of one task, with the configs under which their examples were written."""
 
     task: str
     rounds: Sequence[Round]
@@ -45,17 +45,17 @@ class Scope:
 
     @property
     def name(self) -> str:
-        """What to call the file, without its ending."""
+        """The name of the file, without its ending."""
         return self.task if len(self.rounds) != 1 else f"{self.task}-round-{self.rounds[0].number}"
 
 
 def scope(
     session: Session, person: Person | None, task_id: str, number: int | None = None, *, attributions: bool = False
 ) -> Scope:
-    """What somebody may export: owners everything, others rounds that are released; the operator is no other.
+    """Return the scope that a person may export: everything for owners, released rounds for others.
 
-    Raises `NotFound` for a round that is not there, `Forbidden` where nothing is left. Callers who are nobody at all
-    (a visitor) go through `visitor_scope`.
+    The operator (`person` is None) counts as an owner; visitors go through `visitor_scope`.
+    Raise `NotFound` for a round that does not exist, `Forbidden` if the person may export nothing.
     """
     rounds.task(session, task_id)
     owner = may.actor_may(session, person, Action.EXPORT_UNRELEASED, task_id)
@@ -63,7 +63,10 @@ def scope(
 
 
 def visitor_scope(session: Session, task_id: str, number: int | None = None, *, attributions: bool = False) -> Scope:
-    """What anybody may export: released rounds, of tasks that need no warning first."""
+    """Return the scope that a visitor may export: released rounds of tasks without a content warning.
+
+    Raise `Unauthenticated` if the task has a warning or nothing asked for is released.
+    """
     if rounds.task_config(session, task_id).content_warning:
         raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to export it."))
     try:
@@ -88,6 +91,6 @@ def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, a
 
 
 def expected(session: Session, what: Scope) -> int:
-    """How many rows there will be, by the counters."""
+    """Return the expected number of rows in an export, from the counters."""
     ids = [one.id for one in what.rounds]
     return session.scalar(select(func.sum(Tally.examples)).where(Tally.round_id.in_(ids))) or 0

@@ -1,4 +1,4 @@
-"""What the columns of tables look like: which values of a row the task's fields hold, and of which kind."""
+"""Columns of tables: which values of a row the task's fields hold, and of which kind."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -30,7 +30,10 @@ def fields(configs: Sequence[TaskConfig], group: str) -> dict[str, dict[str, Any
 
 
 def kind(schema: dict[str, Any]) -> str:
-    """What a JSON Schema's values are: `string`, `number`, `integer`, `boolean`, `array`, `object`, or `any`."""
+    """Return the kind of a JSON Schema's values.
+
+    It is `string`, `number`, `integer`, `boolean`, `array`, `object`, or `any`.
+    """
     if "enum" in schema:
         return "string" if all(isinstance(one, str) for one in schema["enum"]) else "any"
     named = schema.get("type", "any")

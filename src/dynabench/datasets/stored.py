@@ -49,7 +49,11 @@ class Stored:
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: digest of all rows in order, their number, and how many have each tag or transformation."""
+    """The result of writing rows.
+
+    It has the digest of all rows in order, their number, and the number of rows with each tag and each
+    transformation.
+    """
 
     digest: str
     rows: int
@@ -58,7 +62,7 @@ class Written:
 
 
 def path(settings: Settings, digest: str) -> Path:
-    """Where the rows of this digest lie."""
+    """Return the path of the file with the rows of this digest."""
     return settings.folder / "datasets" / digest[:2] / f"{digest}.parquet"
 
 
@@ -167,7 +171,7 @@ class _Group:
 
     @property
     def full(self) -> bool:
-        """Whether it is time to write."""
+        """True once the group is large enough to be written."""
         return len(self.tagged) >= BATCH or sum(column.size for column in self.columns) >= LARGE
 
     def add(self, rows: list[Stored]) -> bytes:
@@ -194,7 +198,7 @@ class _Group:
 
 
 def _offsets(lengths: list[int]) -> pa.Buffer:
-    """Where each of some parts begins and the last ends; shape (n + 1,)."""
+    """Return the offsets at which each part begins and the last one ends; shape (n + 1,)."""
     ends = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=ends[1:])
     if ends[-1] >= 2**31:

@@ -27,7 +27,7 @@ def lines(suite: Suite) -> Iterator[dict[str, Any]]:
 
 
 def card(suite: Suite) -> str:
-    """What the dataset's page says of a suite, in Markdown."""
+    """Return the description of a suite for its dataset's page, in Markdown."""
     about = "\n".join(f"- **{each.name}**: {each.about}" for each in suite.phenomena)
     how = _("Each phenomenon has short sentences made of templates and words, a fixed sample that is always the same.")
     why = _("A model that passes knows the phenomenon in its plainest form; one that fails does not.")

@@ -27,7 +27,7 @@ class Pair:
     copy: Stored
 
     def changes(self) -> dict[str, tuple[DiffPiece, ...]]:
-        """What changed in each text, letter by letter; texts that stayed are left out."""
+        """Return the changes in each text, letter by letter; unchanged texts are left out."""
         return {
             name: letters(str(self.original.inputs.get(name) or ""), value)
             for name, value in self.copy.inputs.items()
@@ -40,7 +40,10 @@ class Pair:
 
 
 def letters(before: str, after: str) -> tuple[DiffPiece, ...]:
-    """How `before` became `after`: by words, and within a changed stretch by letters, what cannot be seen named."""
+    """Return the changes from `before` to `after`: by words, and by letters within a changed stretch.
+
+    Invisible characters in a changed stretch are named.
+    """
     pieces, found = list(word_differences(before, after)), list[DiffPiece]()
     while pieces:
         first = pieces.pop(0)

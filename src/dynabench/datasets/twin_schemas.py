@@ -1,4 +1,4 @@
-"""What the JSON API of twins takes and gives."""
+"""Request and response bodies of the JSON API of twins."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal

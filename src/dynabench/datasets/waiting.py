@@ -15,7 +15,7 @@ take = waiting.take
 
 
 def named(path: Path) -> str:
-    """What the file was called when it was sent."""
+    """Return the name that the file had when it was sent."""
     return path.name.partition("--")[2]
 
 

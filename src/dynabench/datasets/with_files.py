@@ -17,7 +17,7 @@ REFERENCE = re.compile(rb'"media": ?"([0-9a-f]{64})"')
 
 
 class Sink:
-    """What a zip file is written to: kept until it is taken."""
+    """An output for a zip file: keeps the written parts until they are taken."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []

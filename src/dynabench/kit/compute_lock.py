@@ -1,4 +1,7 @@
-"""Who may compute now: many side by side, or one alone, so that what is measured is not somebody else's load."""
+"""A lock for computing: many jobs side by side, or one alone.
+
+One alone is for measurements, so that the load of other jobs is not measured with them.
+"""
 
 import threading
 import time

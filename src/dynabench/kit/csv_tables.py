@@ -16,7 +16,7 @@ def guarded(text: str) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """What `guarded` was given."""
+    """Return the text from which `guarded` made the cell."""
     return cell[1:] if cell.startswith("'") else cell
 
 

@@ -1,6 +1,7 @@
-"""What can go wrong with a request, as RFC 9457 problem details.
+"""The errors that a request can end with, as RFC 9457 problem details.
 
-Services raise these; the web frame turns them into JSON for programs and into pages or fragments for people.
+Services raise these; the web frame turns them into JSON for programs and into pages or fragments for
+people.
 """
 
 from itertools import islice

@@ -1,8 +1,9 @@
-"""What a plug-in may bring: one hook for each sort of thing, found by `dynabench.kit.plugins`.
+"""The hooks of plug-ins, one for each sort of thing they may bring; `dynabench.kit.plugins` finds them.
 
-A plug-in is a module (or an object) that an entry point of the group `dynabench` names. It marks with `hookimpl` the
-functions that it has of those below; each takes no arguments and returns what it brings. What the platform itself has
-comes in by the same hooks (`dynabench.builtin`), before all others; nobody takes a name that is taken.
+A plug-in is a module (or an object) that an entry point of the group `dynabench` names. It marks with
+`hookimpl` the functions that it has of those below; each takes no arguments and returns what it brings.
+The platform's own things come in by the same hooks (`dynabench.builtin`), before all others; no plug-in
+can use a name that is taken.
 """
 
 from collections.abc import Iterable, Mapping

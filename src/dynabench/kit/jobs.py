@@ -126,7 +126,7 @@ def enqueue(
 
 
 def engine_url(settings: Settings) -> str:
-    """Where DBOS keeps its state: beside the SQLite file, or in its own schema of the PostgreSQL database."""
+    """Return the URL of DBOS's state: a file beside the SQLite file, or a schema of its own in PostgreSQL."""
     return f"sqlite:///{settings.folder / 'jobs.sqlite'}" if settings.url.startswith("sqlite") else settings.url
 
 

@@ -56,7 +56,7 @@ class Phrase(str):
         return joined("", (other, self))
 
     def __html__(self) -> str:
-        """What a template shows."""
+        """Return the text that a template shows, escaped."""
         from markupsafe import escape
 
         return escape(said(self))
@@ -171,7 +171,7 @@ def recognised(text: str, sentences: tuple[str, ...]) -> str:
 
 @cache
 def _patterns(sentences: tuple[str, ...]) -> tuple[tuple[re.Pattern[str], Phrase], ...]:
-    """What each form of the sentences looks like with values in it."""
+    """Return a pattern for each form of the sentences, with groups in place of the values."""
     made = []
     for known in sentences:
         assert isinstance(known, Phrase)
@@ -212,7 +212,7 @@ def catalogue(language: str) -> NullTranslations:
 
 
 def direction(language: str) -> str:
-    """Which way a language is written: `ltr` or `rtl`."""
+    """Return the direction in which a language is written: `ltr` or `rtl`."""
     return "rtl" if language.partition("-")[0] in FROM_RIGHT else "ltr"
 
 

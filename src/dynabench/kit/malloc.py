@@ -1,4 +1,7 @@
-"""How this process keeps memory: settings of glibc's `malloc`, without effect with another C library, and garbage."""
+"""Memory settings of this process: glibc's `malloc`, and garbage collection.
+
+The settings of `malloc` have no effect with another C library.
+"""
 
 import ctypes
 import gc

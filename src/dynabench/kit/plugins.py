@@ -64,10 +64,10 @@ class Plugins:
         return self
 
     def brings(self, hook: str, named: Named[T]) -> Mapping[str, tuple[str, T]]:
-        """What all plug-ins bring by `hook`: for each name the plug-in and the thing.
+        """Return the things that all plug-ins bring by `hook`: for each name, the plug-in and the thing.
 
-        `named` turns what one plug-in returned into pairs of name and thing; it raises TypeError or ValueError where
-        that is something else than the hook asks for.
+        `named` turns the result of one plug-in into pairs of name and thing. It raises TypeError or ValueError
+        where that result is not what the hook asks for.
         """
         with self._lock:
             if hook not in self._brought:

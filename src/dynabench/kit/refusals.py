@@ -1,4 +1,4 @@
-"""What pydantic refuses, said in the reader's language: its sentences, found again as texts of the catalogues."""
+"""Translations of pydantic's error messages, which are found again as texts of the catalogues."""
 
 from collections.abc import Mapping
 from typing import Any

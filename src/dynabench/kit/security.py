@@ -128,7 +128,7 @@ def _genuine(request: Request, token: str) -> bool:
 
 
 def _from_here(request: Request) -> bool:
-    """Whether the browser says that one of our own pages sent this; programs that say nothing pass."""
+    """Return whether the browser names one of our own pages as sender; programs that name no sender pass."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
@@ -227,7 +227,7 @@ async def _form(request: Request) -> FormData:
 
 
 def address(request: Request) -> str:
-    """Who sends, for people who are not logged in: the IPv4 address or the /64 network of an IPv6 address."""
+    """Return the sender's address, for people who are not logged in: IPv4, or the /64 network of IPv6."""
     host = request.client.host if request.client else ""
     try:
         ip = ipaddress.ip_address(host)

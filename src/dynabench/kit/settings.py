@@ -113,7 +113,7 @@ class Settings(BaseSettings):
 
     @cached_property
     def host_address(self) -> str:
-        """Where model hosts answer: `unix:/path/to/socket` or http URLs, separated by commas."""
+        """The addresses of the model hosts: `unix:/path/to/socket` or http URLs, separated by commas."""
         return self.host_url or ",".join(process_addresses(f"unix:{self.socket('host')}", self.host_processes))
 
     @property
@@ -123,11 +123,11 @@ class Settings(BaseSettings):
 
     @property
     def own_host_address(self) -> str:
-        """Where a host that is started here answers: the first of the addresses."""
+        """The address of a host that is started here: the first of the addresses."""
         return self.host_address.split(",")[0].strip()
 
     def socket(self, name: str) -> Path:
-        """Where a process of this deployment called `name` listens on this machine."""
+        """Return the socket path on this machine of this deployment's process called `name`; make its folder."""
         path = self.folder / "run" / f"{name}.sock"
         if len(str(path)) > 100:  # the kernel's limit for a socket's name is 107 bytes
             digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
@@ -142,7 +142,7 @@ class Settings(BaseSettings):
 
     @property
     def mails(self) -> bool:
-        """Whether mail can be sent: there is a server, a sender, and an address for links."""
+        """The ability to send mail: true where a server, a sender and an address for links are set."""
         return bool(self.smtp_host and self.smtp_sender and self.public_url)
 
     @cached_property
@@ -161,7 +161,7 @@ class Settings(BaseSettings):
 
     @property
     def secret_file(self) -> Path:
-        """Where the secret is kept when none is configured."""
+        """The file that keeps the secret when none is configured."""
         return self.folder / "secret"
 
     @field_validator("secret")

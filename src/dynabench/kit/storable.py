@@ -1,4 +1,7 @@
-"""What text and JSON every database and UTF-8 can hold, whoever sent it: a browser, a file or a model."""
+"""A check that text and JSON can be kept in every database and in UTF-8.
+
+It applies to all senders alike: a browser, a file or a model.
+"""
 
 import re
 from collections.abc import Iterator

@@ -61,7 +61,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def answers(address: str, path: str, timeout: float = 2.0) -> bool:
-    """Whether `address` (`unix:/path` or `host:port`) answers GET `path` with 200 in time."""
+    """Return whether `address` (`unix:/path` or `host:port`) answers GET `path` with 200 in time."""
     try:
         if address.startswith("unix:"):
             connection: http.client.HTTPConnection = _UnixConnection(address.removeprefix("unix:"), timeout)
@@ -77,9 +77,9 @@ def answers(address: str, path: str, timeout: float = 2.0) -> bool:
 
 
 def can_listen(host: str, port: int, seconds: float = 1.0) -> bool:
-    """Whether a server could listen there; for `seconds`, a server that is just ending is waited for.
+    """Return whether a server can listen there; wait up to `seconds` for a server that is just ending.
 
-    Raises `OSError` for an address that is none of this machine.
+    Raises `OSError` for an address that does not belong to this machine.
     """
     if not 1 <= port <= 65535:
         raise OSError(errno.EINVAL, "ports are numbered 1 to 65535")
@@ -114,7 +114,7 @@ def listen(host: str, port: int) -> int:
 
 
 def somebody_listens(path: Path, seconds: float = 1.0) -> bool:
-    """Whether a process listens on the socket file, also after `seconds` in which one may be ending."""
+    """Return whether a process still listens on the socket file after `seconds`, in which it may be ending."""
     deadline = time.monotonic() + seconds
     while path.exists():
         with socket.socket(socket.AF_UNIX) as probe:

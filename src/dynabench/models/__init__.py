@@ -1,6 +1,7 @@
-"""What answers: models, their backends, the host that serves them, attributions, training.
+"""Models: their backends, the host that serves them, attributions and training.
 
-Importing anything of this package sets the process up for torch before torch is imported; see `runtime`.
+Importing any module of this package first sets the process up for torch, before torch is imported;
+see `runtime`.
 """
 
 from dynabench.models import runtime as runtime

@@ -1,4 +1,4 @@
-"""Whether two models answer alike: one and its export, or one before and after a change of precision."""
+"""Comparison of two models' answers: a model and its export, or one before and after a change of precision."""
 
 import itertools
 import random

@@ -166,7 +166,11 @@ def _refuse_twins(seen: dict[str, str], name: str) -> None:
 
 
 def refuse_others(entry: zipfile.ZipInfo) -> None:
-    """Whatever is no plain file or folder."""
+    """Raise `Invalid` for an archive entry that is not allowed.
+
+    Refused are links and devices (all but plain files and folders), encrypted entries, and entries
+    that are neither stored nor deflated.
+    """
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise Invalid({"archive": f"{entry.filename!r} is a link or a device; only files and folders may be packed."})

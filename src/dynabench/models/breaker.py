@@ -5,7 +5,10 @@ import time
 
 
 class Breaker:
-    """How something that is asked has been doing lately; for use by any number of threads."""
+    """The recent successes and failures of a service, which tell when to leave it alone.
+
+    Any number of threads may share it.
+    """
 
     def __init__(self, trips: int, pause: float) -> None:
         """It opens after `trips` failures in a row, and after each `pause` in seconds lets one call through."""

@@ -1,4 +1,4 @@
-"""Which models there are: those shipped in the package and those in the operator's folders.
+"""Catalog of the models shipped in the package and those in the operator's folders.
 
 Importing this imports no torch; `open_model` does when the model's kind needs it.
 """
@@ -37,7 +37,10 @@ class Entry:
 
 
 def folders(settings: Settings | None = None) -> list[Path]:
-    """Where models are looked for; of one name's versions, the one found first is the default."""
+    """Return the folders that are searched for models.
+
+    Of several versions of one name, the one found first is the default.
+    """
     settings = settings or get_settings()
     named = [Path(part).expanduser() for part in settings.models.split(":") if part]
     return [*named, settings.folder / "models", BUILTIN]
@@ -80,7 +83,10 @@ def _holds_model(folder: Path) -> bool:
 
 
 def names(settings: Settings | None = None) -> set[str]:
-    """What the models in `folders` are called, without reading more of them; for one without a name, its folder's."""
+    """Return the names of the models in `folders`; a model without a name has that of its folder.
+
+    Nothing else of the models is read.
+    """
     return {_name(folder) for place in folders(settings) for folder in subfolders(place)}
 
 

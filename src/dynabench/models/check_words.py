@@ -1,6 +1,7 @@
-"""What checks of models say: English, in which programs get it; `in_words` knows its translation for pages.
+"""Messages of model checks: in English for programs; `in_words` finds their translation for pages.
 
-A report is made in a process of its own, and stored: what comes of it is text, found again among these sentences.
+A report is made in a process of its own, and stored: it arrives as text, and each sentence is found
+again among these messages.
 """
 
 from dynabench.kit.language import Phrase, _, joined, recognised
@@ -102,7 +103,10 @@ LONGEST = 4_000
 
 
 def in_words(text: str) -> str:
-    """What a check said, line by line with its translation where there is one."""
+    """Return the text of a check, each line with its translation where there is one.
+
+    Texts of more than `LONGEST` characters are logs and stay as they are.
+    """
     return text if len(text) > LONGEST else joined("\n", (_line(line) for line in text.split("\n")))
 
 

@@ -28,7 +28,10 @@ _ORDER = ("READY", "LOADING", "UNAVAILABLE")
 
 @dataclass(frozen=True)
 class Answer:
-    """What one model version answered; `latency_ms` is what the caller waited, `extras` what the backend adds."""
+    """An answer of one model version.
+
+    `latency_ms` is the time that the caller waited, `extras` what the backend adds.
+    """
 
     model: str
     version: str
@@ -64,10 +67,11 @@ class Host:
         return made
 
     async def answer(self, model: str, version: str | None, inputs: Mapping[str, Any]) -> Answer:
-        """What `model` answers; without a version, the host's default one.
+        """Return the answer of `model`; without a version, of the host's default one.
 
-        Raises `Unavailable` when it does not answer within the time limit (the model's own, where its card has a
-        longer one), is not served in this version, or fails; with `position` and `seconds` when it is busy.
+        Raises `Unavailable` when the model does not answer within the time limit (the model's own, where its
+        card has a longer one), is not served in this version, or fails; with `position` and `seconds` when it
+        is busy.
         """
         started = time.perf_counter()
         inputs = await self._unfolded(inputs)
@@ -92,10 +96,10 @@ class Host:
     async def attribute(
         self, model: str, version: str | None, inputs: Mapping[str, Any], label: str | None, method: str | None
     ) -> Attribution:
-        """Which words spoke for `label` (default: the model's answer) by `method` (default: its first).
+        """Return the weights of words for `label` (default: the model's answer) by `method` (default: its first).
 
-        Raises `Unavailable` as `answer` does, after ten seconds, or the time for answers if that is longer, at the
-        latest, or the model's own time limit.
+        Raises `Unavailable` as `answer` does. The time limit is the longest of ten seconds, the time for
+        answers and the model's own limit.
         """
         inputs = await self._unfolded(inputs)
         body = {"inputs": {name: as_text(value) for name, value in inputs.items()}, "label": label, "method": method}
@@ -108,10 +112,10 @@ class Host:
     async def converse(
         self, model: str, version: str | None, messages: Sequence[Message], max_tokens: int
     ) -> AsyncIterator[str]:
-        """What a language model writes after `messages`, piece by piece, `max_tokens` tokens at most.
+        """Yield the reply of a language model to `messages`, piece by piece, of `max_tokens` tokens at most.
 
-        Raises `Unavailable`, also in the middle: when nothing comes for half a minute, when the whole takes longer
-        than two minutes (or the model's own time limit), when the model fails or is busy.
+        Raises `Unavailable`, also in the middle: when nothing comes for half a minute, when the whole takes
+        longer than two minutes (or the model's own time limit), when the model fails or is busy.
         """
         own = await self._own_limit(model, version, asyncio.get_running_loop().time() + self.timeout / 2)
         path = f"{_path(model, version)}/converse"
@@ -155,11 +159,11 @@ class Host:
         return [state.card for state in await self.states() if state.available and state.card]
 
     async def ready(self) -> bool:
-        """Whether a host has loaded its models."""
+        """Return whether a host has loaded its models."""
         return any(await asyncio.gather(*(connection.ready(self.timeout) for connection in self._connections)))
 
     async def readme(self, model: str, version: str) -> str:
-        """What the model's folder says about it in Markdown; empty where it says nothing, or no host hands it out.
+        """Return the model folder's readme in Markdown; empty where there is none, or no host sends it.
 
         Raises `Unavailable` when no host can be reached.
         """
@@ -176,7 +180,10 @@ class Host:
         return ""
 
     def health(self) -> dict[Key, Health]:
-        """How the models that were asked through this client do, by name and version; of this process alone."""
+        """Return the health of the models asked through this client, by name and version.
+
+        Only calls of this process count.
+        """
         return self._records.health()
 
     async def close(self) -> None:

@@ -21,7 +21,7 @@ LONGEST = 100_000
 async def pieces(
     connection: HostConnection, model: str, path: str, body: Mapping[str, Any], seconds: float
 ) -> AsyncIterator[str]:
-    """What the model writes; raises `Unavailable`, also in the middle."""
+    """Yield the model's reply in pieces of text; raises `Unavailable`, also in the middle."""
     loop = asyncio.get_running_loop()
     until, size = loop.time() + seconds, 0
     async with AsyncExitStack() as stack:

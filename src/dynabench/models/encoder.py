@@ -1,4 +1,4 @@
-"""Where the shared encoder, all-MiniLM-L6-v2, is found, which bytes it has, and how it is loaded."""
+"""The shared encoder, all-MiniLM-L6-v2: its folder, the digest of its files, and its loading."""
 
 import hashlib
 import importlib.util

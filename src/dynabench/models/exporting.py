@@ -28,7 +28,7 @@ LONGEST = 512
 
 @dataclass(frozen=True)
 class Source:
-    """What is exported: `network` maps arrays of the named `inputs`, each (texts, pieces), to `outputs`.
+    """The source of an export: `network` maps arrays of `inputs`, each (texts, pieces), to `outputs`.
 
     `options` are those of the ONNX folder; `save` writes the tokenizer to a path.
     """
@@ -56,7 +56,7 @@ def write(source: Path, target: Path, name: str, int8: bool = False) -> None:
 
 
 def _described(source: Path, details: Spec, name: str, int8: bool) -> dict[str, Any]:
-    """What `model.yaml` will say, but for the options; raises `Invalid` for a name that is none."""
+    """Return the content of `model.yaml` without the options; raises `Invalid` for a name that is not valid."""
     kept = details.model_dump(exclude={"scores", "options", "kind", "name", "summary"}, exclude_defaults=True)
     made = f"{details.name} {spec.version(source)} as ONNX{', int8' if int8 else ''}."
     told = {"name": name, "kind": "onnx", **kept, "returns": details.returns, "max_length": details.max_length}

@@ -1,4 +1,7 @@
-"""Whether a model can be a target of a task: the same answer where rounds are drafted and where models are checked."""
+"""The check that a model can be a target of a task.
+
+Drafting a round and checking a model both use it, so that both give the same answer.
+"""
 
 from dynabench.models import check_words, kinds
 from dynabench.models.protocol import Card
@@ -7,16 +10,17 @@ from dynabench.tasks.fields import Choice, Field, Spans, Text
 
 
 def as_target(config: TaskConfig, card: Card) -> dict[str, str]:
-    """What keeps the model from being asked live, by the line of `model.yaml` that says so; empty if it fits."""
+    """Return the reasons why the model cannot be asked live, by line of `model.yaml`; empty if it fits."""
     if config.drawing is not None and card.returns != "pictures":
         return {"returns": check_words.NOT_DRAWING % {"name": card.name}}
     return problems(config, card)
 
 
 def problems(config: TaskConfig, card: Card) -> dict[str, str]:
-    """What keeps the model from answering the task, by the line of `model.yaml` that says so; empty if it fits.
+    """Return the reasons why the model cannot answer the task, by line of `model.yaml`; empty if it fits.
 
-    Where the round's models draw, others may still answer what people are asked about the pictures.
+    Where the round's models draw, other models may still answer the questions that people are asked about
+    the pictures.
     """
     if config.chat is not None:
         fits = card.returns == "text" and card.kind in kinds.kinds() and kinds.kind(card.kind).converses

@@ -1,4 +1,4 @@
-"""How model versions have been doing lately, as one process saw it: latency, failures, the last failure's reason."""
+"""The recent health of model versions, as one process saw it: latency, failures, the last failure's reason."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -13,8 +13,11 @@ REMEMBERED = 300
 
 @dataclass(frozen=True)
 class Health:
-    """How the last calls of one model version went, as this process saw them: how many were answered, and in how many
-    milliseconds (None before the first), how many were not, and what was said of the last of these."""
+    """The results of the last calls of one model version, as this process saw them.
+
+    They are the number of calls that were answered, the milliseconds that these took (None before the
+    first), the number of calls that were not answered, and the message of the last of these.
+    """
 
     answers: int
     failures: int

@@ -69,13 +69,13 @@ class State:
 
     @property
     def available(self) -> bool:
-        """Whether it can be asked."""
+        """True if the model can be asked."""
         return self.card is not None and (self.state == "READY" or self.on_demand)
 
 
 @dataclass
 class Target:
-    """How one model has been doing lately: a limit on calls under way, and a breaker."""
+    """The recent state of one model at a host: a limit on calls under way, and a breaker."""
 
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
     breaker: Breaker = field(default_factory=lambda: Breaker(TRIPS, PAUSE))
@@ -112,7 +112,7 @@ class HostConnection:
         self._calls = HostCalls("" if uds else url, uds, "" if uds else token, IDLE)
 
     def serves(self, model: str, version: str | None) -> bool:
-        """Whether the host may have the model, as far as it has said what it has."""
+        """Return whether the host may have the model; True as long as it has not said which models it has."""
         return not self.states or bool(self._known(model, version))
 
     def rank(self, model: str, version: str | None) -> tuple[bool, bool, int]:
@@ -132,10 +132,11 @@ class HostConnection:
         deadline: float,
         other: "HostConnection | None" = None,
     ) -> dict[str, Any]:
-        """What the host answers; `seconds` were given, and are over at `deadline` of the event loop's clock.
+        """Return the host's answer to a call.
 
-        Raises `Elsewhere` where another host may have an answer, else `Unavailable`. Where there is an `other` host to
-        ask, one that does not even say that it lives is not waited for.
+        The call was given `seconds`, which are over at `deadline` of the event loop's clock. Raises `Elsewhere`
+        where another host may have an answer, else `Unavailable`. Where there is an `other` host to ask, the
+        call does not wait for a host that does not even say that it lives.
         """
         target = self._targets.setdefault(model, Target())
         target.admit(model)
@@ -201,7 +202,7 @@ class HostConnection:
 
     @property
     def present(self) -> bool:
-        """Whether the host answered when it was asked last."""
+        """True if the host answered when it was asked last."""
         return self._learnt and not self.away
 
     async def load(self, model: str, seconds: float, beside: Collection[str] = ()) -> None:
@@ -213,7 +214,7 @@ class HostConnection:
                 await self._http.post(f"/v2/repository/models/{quote(model, safe='')}/load", json=body)
 
     async def readme(self, path: str, seconds: float) -> str:
-        """What the host says at `path` about a model, or nothing; raises `Unreachable`."""
+        """Return the text that the host has at `path` about a model, or an empty text; raises `Unreachable`."""
         try:
             async with asyncio.timeout(seconds):
                 found = await self._http.get(path)
@@ -225,7 +226,7 @@ class HostConnection:
         return text if isinstance(text, str) else ""
 
     async def ready(self, seconds: float) -> bool:
-        """Whether the host has loaded its models."""
+        """Return whether the host has loaded its models."""
         try:
             async with asyncio.timeout(seconds):
                 return (await self._http.get("/v2/health/ready")).status_code == 200
@@ -239,7 +240,7 @@ class HostConnection:
             self._return = asyncio.create_task(self._await_return())
 
     async def lives(self) -> bool:
-        """Whether the host says anything in time; callers that ask at the same time share one question."""
+        """Return whether the host says anything in time; callers that ask at the same time share one question."""
         if self._liveness is None or self._liveness.done():
             self._liveness = asyncio.create_task(self._ask_liveness())
         return await asyncio.shield(self._liveness)

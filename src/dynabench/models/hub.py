@@ -39,7 +39,10 @@ def resolve(name: str, revision: str = "main") -> str:
 
 
 def licence(name: str, commit: str) -> str:
-    """What the repository's card says of its licence; "unknown" where it says nothing. Raises as `resolve` does."""
+    """Return the licence that the repository's card names; "unknown" where it names none.
+
+    Raises as `resolve` does.
+    """
     settings = _checked(name, commit)
     try:
         data = _api(settings).model_info(name, revision=commit, timeout=SECONDS).card_data

@@ -57,7 +57,10 @@ class Kind:
             raise Invalid({"kind": self._needs(error.name or self.backend)}) from error
 
     def lacks(self) -> str:
-        """What must be installed before such a model can be opened; empty if nothing must. Imports no backend."""
+        """Return what must be installed before such a model can be opened; empty if nothing must.
+
+        This imports no backend.
+        """
         for module in (*NEEDS.get(self.extra, ()), self.backend.partition(":")[0]):
             try:
                 found = find_spec(module)
@@ -76,7 +79,10 @@ class Kind:
         return install_command(PLATFORM, self.extra if self.extra in EXTRAS[PLATFORM] else "")
 
     def schema(self) -> "type[BaseModel]":
-        """What checks the options of a kind that has some; raises `Invalid` when something it needs is missing."""
+        """Return the Pydantic model that checks the options of a kind that has some.
+
+        Raises `Invalid` when something that it needs is missing.
+        """
         try:
             model: type[BaseModel] = _named(self.options)
         except ModuleNotFoundError as error:

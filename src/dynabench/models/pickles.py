@@ -36,7 +36,7 @@ ENOUGH = 20
 
 
 def found(folder: Path, files: Iterable[Path]) -> dict[str, str]:
-    """What is wrong with some files, by their paths within the folder."""
+    """Return the faults of some files, by their paths within the folder."""
     wrong = {}
     for path in files:
         with path.open("rb") as file:
@@ -46,7 +46,7 @@ def found(folder: Path, files: Iterable[Path]) -> dict[str, str]:
 
 
 def _told(name: str, file: IO[bytes], inside: bool = False) -> str:
-    """What is wrong with one file; empty when nothing is."""
+    """Return the fault of one file; empty when it has none."""
     if Path(name).suffix.lower() in SUFFIXES:
         return f"{Path(name).suffix} files may be pickles, which run code when they are read."
     head = _head(file)
@@ -100,7 +100,7 @@ def _inflated(opener: Callable[[BytesIO], Any], head: bytes) -> bytes:
 
 
 def _objects(head: bytes) -> bool:
-    """Whether an array's header says that it holds pickled objects, or cannot be read."""
+    """Return whether an array's header says that it holds pickled objects, or cannot be read."""
     file = BytesIO(head)
     read: dict[tuple[int, int], Any] = {
         (1, 0): np.lib.format.read_array_header_1_0,
@@ -114,9 +114,10 @@ def _objects(head: bytes) -> bool:
 
 
 def _pickled(name: str, head: bytes) -> bool:
-    """Whether these bytes begin as a pickle does: by the mark of protocols since 2, or all of an older one.
+    """Return whether these bytes begin as a pickle does.
 
-    Where the length of a safetensors header looks like the mark, the header follows.
+    A pickle of a protocol since 2 is known by its mark, an older one by all of its operations. Where the
+    length of a safetensors header looks like the mark, the header follows.
     """
     if head[:1] == b"\x80" and len(head) > 2 and head[1] in PROTOCOLS:
         return bytes(head[2:3]) in OPCODES and not (name.endswith(".safetensors") and head[8:10] == b'{"')

@@ -1,4 +1,4 @@
-"""What every model is to the platform: inputs in, outputs out, and a card.
+"""The interface of every model to the platform: inputs in, outputs out, and a card.
 
 Backends implement `Model`; the host serves them; the worker uses them in process. Inputs and answers are
 dictionaries keyed by the task config's field names.
@@ -27,11 +27,12 @@ that the model wrote; or a list of pictures that it drew, each as `data:` text."
 
 @dataclass(frozen=True)
 class Card:
-    """What a model says of itself; `version` is the first 16 hex digits of its content's SHA-256.
+    """The facts that a model states about itself.
 
-    `images` are the inputs that are pictures, `seconds` how long an answer may take (None: as long as the deployment
-    says), `inside` whether inputs stay within the platform, `encoder` the SHA-256 of the shared encoder's
-    files where the model reads by it.
+    `version` is the first 16 hex digits of its content's SHA-256. `images` are the inputs that are pictures,
+    `seconds` the time that an answer may take (None: as long as the deployment says), `inside` whether
+    inputs stay within the platform, `encoder` the SHA-256 of the shared encoder's files where the model
+    reads by it.
     """
 
     name: str
@@ -65,7 +66,7 @@ def as_text(value: Any) -> str:
 
 
 def explained(card: Card) -> tuple[str, ...]:
-    """What a model can be asked to explain: its labels, the parts of an extracted answer, or what it wrote."""
+    """Return what a model can be asked to explain: its labels, the parts of an extracted answer, or its text."""
     if card.returns == "spans":
         return SPAN_PARTS
     return card.labels if card.returns == "label" else (card.answer,)
@@ -150,6 +151,9 @@ class Conversing(Protocol):
     lane: str
 
     def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
-        """What it writes after the messages, piece by piece, `max_tokens` tokens at most; raises `Unavailable`, also
-        in the middle, and `Invalid` for a conversation that is too long for it."""
+        """Yield the text that the model writes after the messages, piece by piece, `max_tokens` tokens at most.
+
+        Raises `Unavailable`, also in the middle, and `Invalid` for a conversation that is too long for the
+        model.
+        """
         ...

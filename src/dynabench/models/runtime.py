@@ -1,7 +1,7 @@
-"""How a process that runs models is set up; import this before anything that imports torch.
+"""The setup of a process that runs models; import this before anything that imports torch.
 
-libgomp reads `OMP_WAIT_POLICY` once, when it is loaded. Its default spins between parallel regions, which on cores
-shared with other processes makes a forward pass tens of times slower.
+libgomp reads `OMP_WAIT_POLICY` once, when it is loaded. Its default spins between parallel regions,
+which on cores shared with other processes makes a forward pass tens of times slower.
 """
 
 import os
@@ -25,7 +25,10 @@ def quiet() -> None:
 
 
 def cores() -> int:
-    """How many cores this process may use; `OMP_NUM_THREADS` takes some away, so that processes can share them."""
+    """Return the number of cores that this process may use.
+
+    `OMP_NUM_THREADS` lowers it, so that processes can share the cores.
+    """
     try:
         there = len(os.sched_getaffinity(0))
     except AttributeError:
@@ -40,14 +43,17 @@ def folder_size(folder: Path) -> int:
 
 
 def fast_bf16() -> bool:
-    """Whether this processor multiplies bfloat16 numbers faster than others."""
+    """Return whether this processor multiplies bfloat16 numbers faster than other numbers."""
     import torch
 
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
 
 
 def precision() -> str:
-    """What models over the shared encoder compute in: the setting `precision`, else what this processor is best at."""
+    """Return the number format that models over the shared encoder compute in.
+
+    It is the setting `precision`, else the format that this processor is best at.
+    """
     return get_settings().precision or ("bf16" if fast_bf16() else "fp32")
 
 

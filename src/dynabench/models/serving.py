@@ -1,4 +1,7 @@
-"""Whether the hosts serve the models of a round: each of those that have a model, warm. What is missing is loaded."""
+"""The check that the hosts serve a round's models: each host that has a model must have it warm.
+
+Models that are missing are loaded.
+"""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
@@ -113,7 +116,7 @@ def _to_load(connection: HostConnection, key: Key, names: Collection[str]) -> Co
 
 
 def _why(connection: HostConnection, key: Key) -> str:
-    """What the host says of a model that it does not serve; empty where it serves it."""
+    """Return the reason why the host does not serve a model; empty where it serves the model."""
     state = connection.states.get(key)
     if state is None:
         return _("it is not loaded")

@@ -37,7 +37,7 @@ LONGEST_README = 64 * 1024
 
 
 class Score(BaseModel):
-    """How a model did on one test set."""
+    """The result of a model on one test set."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,7 +54,10 @@ class Score(BaseModel):
 
 
 class SpanScore(BaseModel):
-    """How an extractor did on one test set, as SQuAD scores: the best match among a question's right answers."""
+    """The result of an extractor on one test set, as SQuAD scores.
+
+    The best match among a question's right answers counts.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -71,7 +74,7 @@ class SpanScore(BaseModel):
 
 
 class Spec(BaseModel):
-    """What `model.yaml` says."""
+    """The content of `model.yaml`."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
@@ -138,7 +141,10 @@ def read(folder: Path) -> Spec:
 
 
 def _plain(text: str) -> Any:
-    """What YAML says; short texts are read once, since whoever looks for one model reads the files of all."""
+    """Return the content of a YAML text.
+
+    Short texts are read once, since a search for one model reads the files of all.
+    """
     return deepcopy(_known(text)) if len(text) <= KEPT else yaml.safe_load(text)
 
 
@@ -220,5 +226,5 @@ def _files(folder: Path) -> list[Path]:
 
 
 def hidden(path: Path) -> bool:
-    """Whether a file, by its path within the folder, is no part of the model."""
+    """Return whether a file, by its path within the folder, is no part of the model."""
     return any(part.startswith(".") or part == CACHE for part in path.parts)

@@ -1,4 +1,7 @@
-"""Whether what a model returned is an answer: the same check where models are tried out and where they are served."""
+"""The check that a model's output is an answer.
+
+It is the same where models are tried out and where they are served.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -112,7 +115,10 @@ def _wrong_extras(extras: Any) -> str:
 
 
 def _wrong_text(inputs: Inputs, *said: Any) -> str:
-    """What is wrong with text that cannot be stored; where the inputs hold such text, an answer may quote it."""
+    """Return the fault of text that cannot be stored; empty where it has none.
+
+    Where the inputs hold such text, an answer may quote it.
+    """
     if not any(unstorable(list(said))) or any(unstorable(list(inputs.values()))):
         return ""
     return "it holds NUL, half a surrogate pair or very deep nesting, which cannot be stored; write valid Unicode."

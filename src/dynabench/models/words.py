@@ -56,9 +56,10 @@ def first_words(text: str, limit: int) -> list[Word]:
 
 @lru_cache(maxsize=65536)
 def spoken(word: str) -> str:
-    """What an encoder with an English vocabulary is given for a word: emoji by their Unicode names.
+    """Return the text that an encoder with an English vocabulary is given for a word.
 
-    BERT's vocabulary lacks nearly all emoji; "enraged face" says more than `[UNK]`.
+    Emoji are given by their Unicode names: BERT's vocabulary lacks nearly all emoji, and "enraged face" says
+    more than `[UNK]`.
     """
     if word.isascii():
         return sys.intern(word[:LONGEST])

@@ -1,4 +1,7 @@
-"""How long the list of entries of a zip file is, before anything reads it. Source: PKWARE's APPNOTE.TXT, 4.3.16."""
+"""The check of the length of a zip file's list of entries, before anything reads it.
+
+Source: PKWARE's APPNOTE.TXT, 4.3.16.
+"""
 
 import os
 import struct

@@ -1,6 +1,9 @@
-"""What `dynabench serve --demo` adds to a database: the shipped tasks with their contexts, their seeds and an
-open round of each, against the strongest shipped model; the shipped suites, on which all models are evaluated; and the
-task in which people choose training data, with its pool, its test data and its baselines."""
+"""The data that `dynabench serve --demo` adds to a database.
+
+These are the shipped tasks with their contexts, their seeds and an open round of each, against the
+strongest shipped model; the shipped suites, on which all models are evaluated; and the task in which
+people choose training data, with its pool, its test data and its baselines.
+"""
 
 from typing import Any
 

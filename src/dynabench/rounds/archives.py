@@ -196,12 +196,12 @@ class _Reader:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """What puts 2.png before 10.png."""
+    """Return a key that sorts 2.png before 10.png."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"([0-9]+)", name)]
 
 
 def _junk(name: str) -> bool:
-    """What file managers add."""
+    """Return whether an entry is one that file managers add."""
     parts = name.split("/")
     return parts[0] == "__MACOSX" or any(part.startswith(".") and part.strip(".") for part in parts)
 

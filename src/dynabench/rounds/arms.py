@@ -76,7 +76,7 @@ def _arm(path: str, raw: object, config: TaskConfig | None, problems: dict[str, 
 
 
 def _models(targets: object) -> bool:
-    """Whether these are model versions."""
+    """Return whether `targets` is a list of model versions."""
     return (
         isinstance(targets, list)
         and bool(targets)
@@ -128,7 +128,7 @@ def _block(shares: tuple[float, ...]) -> tuple[int, ...]:
 
 
 def asks(arms: Sequence[Arm], name: str) -> bool:
-    """Whether models are asked in the arm called `name`; in a plain round they are."""
+    """Return whether models are asked in the arm called `name`; in a plain round they are."""
     return name not in without_targets(arms)
 
 
@@ -146,7 +146,7 @@ def targets_of(of: Round, name: str) -> tuple[Target, ...]:
 
 
 def assisted(arms: Sequence[Arm], name: str) -> bool:
-    """Whether help with writing is offered in the arm called `name`."""
+    """Return whether help with writing is offered in the arm called `name`."""
     return any(arm["name"] == name and arm.get("assistant", False) for arm in arms)
 
 

@@ -1,6 +1,7 @@
-"""Who works in which arm of a round: drawn by the server from the round's seed, and recorded.
+"""Assignment of annotators to the arms of a round: drawn by the server from the round's seed, and recorded.
 
-Nobody can tell an arm before it is drawn: the seed is shown to nobody, and blocks are long enough not to be guessed.
+Nobody can tell an arm before it is drawn: the seed is shown to nobody,
+and blocks are long enough not to be guessed.
 """
 
 from sqlalchemy import func, select

@@ -27,9 +27,9 @@ MOST = 1_000
 
 @dataclass(frozen=True)
 class Sought:
-    """What is looked for among contexts: words anywhere in them, whatever their case, a tag, retired ones or not.
+    """A filter for contexts: words anywhere in them (in any case), a tag, and whether they are retired.
 
-    None asks nothing.
+    None sets no condition.
     """
 
     q: str = ""
@@ -93,7 +93,7 @@ def by_id(session: Session, ids: Sequence[int]) -> list[ContextOut]:
 
 @dataclass(frozen=True)
 class Change:
-    """What to change of contexts; None leaves it as it is."""
+    """Changes to contexts; None leaves a value as it is."""
 
     tag: str | None = None
     weight: float | None = None

@@ -42,7 +42,7 @@ class Row:
 
 @dataclass
 class Upload:
-    """What became of uploaded rows; `errors` are pairs of row number and reason."""
+    """The result of uploading rows; `errors` are pairs of row number and reason."""
 
     created: int = 0
     duplicates: int = 0
@@ -81,7 +81,10 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: Row) -> tupl
 
 
 def new_keys(moment: float, weight: float = 1.0) -> dict[str, float]:
-    """What a new context is drawn by; `moment` is the time for its task's contexts (`samplers.weighted.time`)."""
+    """Return the keys by which a new context is drawn.
+
+    `moment` is the present time on the clock of the task's contexts (`samplers.weighted.time`).
+    """
     rng = random.SystemRandom()
     return {"draw": rng.randint(0, KEYS), "clock": weighted.wound(moment, weight, rng)}
 

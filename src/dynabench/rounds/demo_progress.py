@@ -1,4 +1,7 @@
-"""How far the demo is set up, by the tasks that there are: `dynabench serve --demo` adds them one after the other."""
+"""Progress of setting up the demo, from the tasks that exist.
+
+`dynabench serve --demo` adds them one after the other.
+"""
 
 from dataclasses import dataclass
 

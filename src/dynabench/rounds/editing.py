@@ -41,7 +41,10 @@ def problems(fields: dict[str, str]) -> list[Problem]:
 
 
 def preview(session: Session, config: TaskConfig) -> dict[str, Any]:
-    """What the create page would show under this config: a `context` of the task if one fits, and a drawn `goal`."""
+    """Return the values of the create page under this config.
+
+    They include a `context` of the task if one fits, and a drawn `goal`.
+    """
     some = session.scalar(queries.any_context(config.id))
     names = {field.name for field in config.context}
     given = some.values if some is not None and set(some.values) == names else {}
@@ -66,7 +69,10 @@ class Line:
 
 
 def difference(before: str, after: str) -> list[Line]:
-    """What changed from one text to another, with a few lines around each change; empty where nothing did."""
+    """Return the lines that changed from one text to another, with a few lines around each change.
+
+    The list is empty if nothing changed.
+    """
     old, new = before.splitlines(), after.splitlines()
     found: list[Line] = []
     for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(AROUND):
@@ -117,9 +123,9 @@ def beside(lines: Iterable[Line]) -> list[Pair]:
 
 
 def check(session: Session, text: str, task_id: str = "") -> dict[str, Any]:
-    """What to show beside the editor: `problems`, or a `preview` with the `effects` of saving it.
+    """Return the values shown beside the editor: `problems`, or a `preview` with the `effects` of saving.
 
-    A config of another id than `task_id`, where one is given, is a problem.
+    If `task_id` is given, a config with another id is a problem.
     """
     try:
         config = service.parse_config(text)

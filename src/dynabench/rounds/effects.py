@@ -1,4 +1,4 @@
-"""What saving a config does: to the round that is open, to values that were written, to evaluations and boards."""
+"""Effects of saving a config: on the open round, on values already written, on evaluations and boards."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Effect:
 
 
 def effects(session: Session, task_id: str, before: TaskConfig, after: TaskConfig) -> list[Effect]:
-    """What it does to the task when `after` is saved over `before`, its newest config."""
+    """Return the effects on the task of saving `after` over `before`, its newest config."""
     if before == after:
         return []
     return [*_rounds(session, task_id), *_fields(before, after), *_rules(before, after), *_models(before, after)]

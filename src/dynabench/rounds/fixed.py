@@ -1,4 +1,4 @@
-"""What a new version of a config must leave as it was."""
+"""Parts of a config that a new version must leave unchanged."""
 
 from sqlalchemy.orm import Session
 

@@ -103,9 +103,10 @@ def revoke(session: Session, actor: Person | None, task_id: str, invitation_id: 
 
 @dataclass(frozen=True)
 class Offer:
-    """What accepting an invitation would make somebody; `already` is the role that they have and would keep.
+    """The role that a person would get by accepting an invitation.
 
-    `round` is the number of the round that they may take part in then; None where it is for none, or they may already.
+    `already` is the role that the person has and would keep. `round` is the number of the round that they
+    could then take part in; None if the invitation is for no round, or if they may take part already.
     """
 
     task_id: str
@@ -116,7 +117,7 @@ class Offer:
 
 
 def look(session: Session, person: Person | None, secret: str) -> Offer:
-    """What an invitation offers; `NotFound` where it does not work."""
+    """Return the offer of an invitation; raise `NotFound` if the invitation does not work."""
     return _offer(session, person, _working(session, secret, lock=False))
 
 

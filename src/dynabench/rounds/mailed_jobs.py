@@ -11,7 +11,7 @@ from dynabench.rounds.mailed import attempt
 
 
 def _forget(session: Session, job_id: str) -> None:
-    """Whether it went out or not, the address is of no more use here."""
+    """Remove the address from the job: sent or not, it is of no more use here."""
     job = session.get_one(jobs.Job, job_id, with_for_update=True)
     job.payload = {"invitation": job.payload["invitation"]}
 

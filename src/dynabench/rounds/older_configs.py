@@ -32,7 +32,7 @@ class OlderIn(Strict):
 
 
 class ConversionNoteOut(BaseModel):
-    """What becomes of one key."""
+    """A note on the conversion of one key of an older config."""
 
     line: int | None = Field(description="From 1; null for what is not there.")
     key: str
@@ -41,7 +41,7 @@ class ConversionNoteOut(BaseModel):
 
 
 class OlderOut(BaseModel):
-    """What an older config makes."""
+    """The result of converting an older config."""
 
     dialect: str = Field(description="classic, later, both or neither.")
     valid: bool = Field(description="Whether a task can be created from `config`.")
@@ -70,7 +70,7 @@ async def empty(request: Request, person: Member) -> Response:
 
 @pages.post("/tasks/new/older", name="read_older_config", dependencies=SELDOM)
 async def read(request: Request, person: Member) -> Response:
-    """What becomes of each line, and the config that results."""
+    """Show the conversion of each line of an older config, and the config that results."""
     proposals.creates(person, request.app.state.settings.new_tasks)
     async with request.form() as form:
         id, name = str(form.get("id", "")).strip()[:100], str(form.get("name", "")).strip()[:300]

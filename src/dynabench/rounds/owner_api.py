@@ -1,4 +1,4 @@
-"""What a task's owners look through, as JSON: rounds, contexts, config versions, the audit log."""
+"""The JSON API of a task's owners for rounds, contexts, config versions and the audit log."""
 
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 async def _owned(request: Request, person: Person, task: str, read: Any, *args: Any) -> Any:
-    """What `read(session, task, ...)` gives, to the task's owners."""
+    """Return the result of `read(session, task, ...)` to an owner of the task."""
     db: Database = request.app.state.db
 
     def run(session: Session) -> Any:

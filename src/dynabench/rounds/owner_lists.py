@@ -1,4 +1,4 @@
-"""What owners look through: rounds, contexts, config versions, refused rows, the audit log; page by page."""
+"""Lists for owners, page by page: rounds, contexts, config versions, refused rows, the audit log."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice

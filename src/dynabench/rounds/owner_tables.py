@@ -41,7 +41,7 @@ class Proposal(Base):
 
 
 class Announcement(Base):
-    """What owners say to everybody who takes part, on the task's pages, until a moment; markdown."""
+    """A message in markdown from the owners to all participants, shown on the task's pages until a moment."""
 
     __tablename__ = "announcements"
 

@@ -17,7 +17,7 @@ SELDOM = [Depends(limited("join", 30, 60))]
 
 @router.get("/join/{secret}", name="join", dependencies=SELDOM)
 async def join(request: Request, secret: str, viewer: Viewer) -> Response:
-    """What one would join as; visitors log in or register first and come back."""
+    """Show the role that an invitation offers; visitors log in or register first and come back."""
     offer = await request.app.state.db.aread(invitations.look, viewer, secret)
     return render(request, "rounds/join.html", offer=offer, secret=secret)
 

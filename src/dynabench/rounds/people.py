@@ -1,4 +1,4 @@
-"""Who is what to a task: roles, bans, warnings, and the list of them. Invitations are in `rounds.invitations`."""
+"""People of a task: roles, bans, warnings, and the list of them. Invitations are in `rounds.invitations`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -155,7 +155,7 @@ def lift(session: Session, actor: Person | None, task_id: str, person_id: int) -
 
 @dataclass(frozen=True)
 class Seat:
-    """What somebody is to a task; `banned` is the reason of a ban, None where there is none."""
+    """A person's role in a task or ban from it; `banned` is the reason of a ban, None if there is no ban."""
 
     person_id: int
     name: str
@@ -186,6 +186,6 @@ def seats(session: Session, actor: Person | None, task_id: str, after: int = 0, 
 
 
 def forget(session: Session, person_id: int) -> None:
-    """Whoever leaves keeps no role and no ban, and the links that they made end."""
+    """Remove the roles and bans of a person who leaves, and end the invitation links that they made."""
     for statement in queries.forget(person_id):
         session.execute(statement)

@@ -91,7 +91,7 @@ class SecretIn(Strict):
 
 
 class JoinedOut(BaseModel):
-    """What you are to the task now; `changed` is false where you were as much or more already."""
+    """Your role in the task now; `changed` is false if you already had this role or a higher one."""
 
     task: str
     role: str
@@ -99,14 +99,14 @@ class JoinedOut(BaseModel):
 
 
 class BanIn(Strict):
-    """Whom to ban, and why: they read it."""
+    """The person to ban, and the reason, which the person reads."""
 
     person: PersonId
     reason: str = Field(max_length=2000)
 
 
 class WarningIn(Strict):
-    """Whom to warn, and what they read."""
+    """The person to warn, and the text that the person reads."""
 
     person: PersonId
     text: str = Field(max_length=2000)

@@ -24,7 +24,7 @@ class Part(BaseModel):
 
 
 class Goals(Part):
-    """How many examples are wanted of a round: all of them, those that fooled, and those that are verified too."""
+    """The wanted numbers of examples in a round: all, those that fooled, and of these those that are verified."""
 
     examples: Count | None = None
     fooled: Count | None = None
@@ -32,15 +32,21 @@ class Goals(Part):
 
 
 class Limits(Part):
-    """How many examples a person may write in the round, and on one UTC day of it; taken back ones count."""
+    """The most examples that a person may write in the round, and on one UTC day of it.
+
+    Retracted examples count.
+    """
 
     per_person: Count | None = None
     per_day: Count | None = None
 
 
 class Audience(Part):
-    """Who may write: `anyone`; `invited`, whoever is named or came by a link; `experts`, by their role; `qualified`,
-    whoever has `verified` examples of the task or more. Owners always may.
+    """The people who may write examples in a round; owners always may.
+
+    `anyone`: all people. `invited`: people who are named or came by a link.
+    `experts`: people with that role.
+    `qualified`: people with at least `verified` verified examples of the task.
     """
 
     kind: Literal["anyone", "invited", "experts", "qualified"] = "anyone"

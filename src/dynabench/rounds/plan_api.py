@@ -92,7 +92,7 @@ async def put_chosen(
 
 @router.get("/tasks/{task}/rounds/{n}/people")
 async def list_named(request: Request, task: str, n: Number, person: Member) -> plan_schemas.NamedOut:
-    """Who may take part in a round for invited people (owners)."""
+    """Return the people who may take part in a round for invited people (owners)."""
     db: Database = request.app.state.db
     return await db.aread(lambda session: _named(session, _owned(session, person, task, n)))
 

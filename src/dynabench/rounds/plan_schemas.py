@@ -1,4 +1,4 @@
-"""What the API takes and shows of plans of rounds: clones, chosen contexts, named people, changes of contexts."""
+"""API bodies of plans of rounds: clones, chosen contexts, named people, changes of contexts."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from dynabench.rounds.schemas import Strict
 
 
 class RoundCloneIn(Strict):
-    """Which parts of a round its clone takes over beside the targets: by default all of them."""
+    """The parts of a round that its clone takes over in addition to the targets: by default all of them."""
 
     parts: list[PartName] = Field(list(PARTS), max_length=10)
 
@@ -28,19 +28,19 @@ class ChosenOut(BaseModel):
 
 
 class NamedIn(Strict):
-    """Who may take part in a round for invited people, by username."""
+    """The people who may take part in a round for invited people, by username."""
 
     people: list[Annotated[str, Field(max_length=40)]] = Field(max_length=1000)
 
 
 class NamedOut(BaseModel):
-    """Who may take part in a round for invited people: whoever was named, or came by a link."""
+    """The people who may take part in a round for invited people: they were named, or came by a link."""
 
     people: list[str]
 
 
 class ContextChangeIn(Strict):
-    """What to change of contexts, by id; null leaves it as it is."""
+    """Changes to contexts, by id; null leaves a value as it is."""
 
     contexts: list[Annotated[int, Field(ge=1, le=2**53)]] = Field(min_length=1, max_length=1000)
     tag: Annotated[str, Field(max_length=100)] | None = None
@@ -49,6 +49,6 @@ class ContextChangeIn(Strict):
 
 
 class ChangedOut(BaseModel):
-    """How many contexts of the task there were among those named."""
+    """The number of the named contexts that belong to the task."""
 
     changed: int

@@ -31,7 +31,7 @@ class ProposalIn(Strict):
 
 
 class DecisionIn(Strict):
-    """What an admin says."""
+    """An admin's decision on a proposal."""
 
     accept: bool
     reason: str = Field("", max_length=1000, description="The proposer reads it; a refusal needs one.")
@@ -64,7 +64,7 @@ class ProposalPage(BaseModel):
 
 
 def row(session: Session, of: Proposal) -> dict[str, Any]:
-    """What lists and pages tell of a proposal."""
+    """Return the values of a proposal that lists and pages show."""
     names = ("id", "note", "state", "reason", "created_at", "decided_at")
     by = session.get_one(Person, of.person_id).public_name
     return {name: getattr(of, name) for name in names} | {"task": of.task_id, "by": by}

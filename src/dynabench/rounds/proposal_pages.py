@@ -1,4 +1,4 @@
-"""What became of the tasks that one proposed; and the admins' queue."""
+"""Pages of proposed tasks: the state of the viewer's own proposals, and the admins' queue."""
 
 from typing import Annotated, Any
 
@@ -45,7 +45,7 @@ async def withdraw(request: Request, id: RowId, person: Member) -> Response:
 
 @router.get("/admin", name="admin")
 async def queue(request: Request, admin: Admin, after: Before = None, state: Word = "waiting") -> Response:
-    """What waits for the admins: proposed tasks; with another `state`, those that were decided."""
+    """Show the proposed tasks that wait for the admins; with another `state`, those that were decided."""
     shown = state if state in (ProposalState.WAITING, ProposalState.ACCEPTED, ProposalState.REFUSED) else "waiting"
     values = await request.app.state.db.aread(_rows, None, shown, after)
     mode = request.app.state.settings.new_tasks

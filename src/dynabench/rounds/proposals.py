@@ -27,7 +27,7 @@ NOTE = 1000
 
 
 def waiting(person_id: int) -> Select[int]:
-    """How many proposals of somebody wait: one index range."""
+    """Return the number of a person's proposals that wait: one index range."""
     mine = (Proposal.person_id == person_id, Proposal.state == ProposalState.WAITING)
     return select(func.count()).select_from(Proposal).where(*mine)
 
@@ -45,7 +45,10 @@ def check_new(session: Session, source: str) -> TaskConfig:
 
 
 def creates(person: Person, mode: Mode) -> bool:
-    """Whether somebody makes tasks at once; raises `Forbidden` for whoever may not even propose one."""
+    """Return whether a person may create tasks at once, without a proposal.
+
+    Raise `Forbidden` for a person who may not even propose one.
+    """
     if mode == "free" or may.may(person, Action.CREATE_TASK):
         return True
     if mode == "admins":

@@ -54,7 +54,7 @@ def person(username: str) -> Select[Person]:
 
 
 def owners(task_id: str) -> Select[Person]:
-    """Who owns a task: the task's roles, a handful of rows."""
+    """Return the owners of a task: the task's roles, a handful of rows."""
     return (
         select(Person)
         .join(Role, Role.person_id == Person.id)
@@ -97,7 +97,10 @@ def other_owner(task_id: str, person_id: int) -> Select[int]:
 
 
 def seats(task_id: str, after: int, limit: int) -> Select[Person, str, Ban]:
-    """Who has a role in a task or is banned from it, with both, by id: one range of each primary key."""
+    """Return the people with a role in a task or a ban from it, with both, by id.
+
+    Reads one range of each primary key.
+    """
     roles = select(Role.person_id).where(Role.task_id == task_id, Role.person_id > after)
     bans = select(Ban.person_id).where(Ban.task_id == task_id, Ban.person_id > after)
     some = [found.order_by("person_id").limit(limit).subquery() for found in (roles, bans)]
@@ -178,7 +181,7 @@ MANY = 10_000
 
 
 def context_count(task_id: str) -> Select[int]:
-    """How many contexts a task has, or `MANY` + 1 for more: walks that much of one index range."""
+    """Return the number of a task's contexts, or `MANY` + 1 for more: walks that much of one index range."""
     some = select(Context.id).where(Context.task_id == task_id).limit(MANY + 1).subquery()
     return select(func.count()).select_from(some)
 
@@ -221,7 +224,7 @@ def imports(task_id: str, limit: int) -> Select[Job]:
 
 
 def known_digests(task_id: str, digests: list[str]) -> Select[str]:
-    """Which of `digests` the task has already: one index probe each."""
+    """Return those of `digests` that the task has already: one index probe each."""
     return select(Context.digest).where(Context.task_id == task_id, Context.digest.in_(digests))
 
 
@@ -243,7 +246,10 @@ def chosen(round_id: int) -> Select[int]:
 
 
 def named_for(round_id: int) -> Select[Person]:
-    """Who may take part in a round for invited people, by name: one range of the primary key, and a sort."""
+    """Return the people who may take part in a round for invited people, by name.
+
+    Reads one range of the primary key, and sorts.
+    """
     joined = select(Person).join(RoundPerson, RoundPerson.person_id == Person.id)
     return joined.where(RoundPerson.round_id == round_id, Person.deleted_at.is_(None)).order_by(Person.username)
 

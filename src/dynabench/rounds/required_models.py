@@ -1,4 +1,4 @@
-"""Which models a round asks: its targets, those of its arms, its judge."""
+"""The models that a round asks: its targets, those of its arms, its judge."""
 
 from collections.abc import Iterable, Sequence
 

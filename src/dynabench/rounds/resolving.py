@@ -1,4 +1,4 @@
-"""Which model versions a round means: targets, arms and the judge by name, among those that are served."""
+"""Resolution of model names to served model versions, for a round's targets, arms and judge."""
 
 from collections.abc import Sequence
 from typing import Any

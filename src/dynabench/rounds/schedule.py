@@ -45,7 +45,7 @@ def turn(session: Session, payload: dict[str, Any]) -> str:
 
 
 def _planner(session: Session, person_id: int | None, task_id: str) -> Person | None:
-    """Who planned it, as long as they own the task; else it is the platform's own act."""
+    """Return the person who planned the act, if they still own the task; else None, for the platform itself."""
     person = session.get(Person, person_id) if person_id else None
     return person if may.may_in(session, person, Action.PLAN_ROUND, task_id) else None
 

@@ -1,4 +1,4 @@
-"""What the JSON API of tasks and rounds takes and gives."""
+"""Request and response bodies of the JSON API of tasks and rounds."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -156,7 +156,7 @@ class RowError(BaseModel):
 
 
 class UploadOut(BaseModel):
-    """What became of uploaded contexts."""
+    """The result of uploading contexts."""
 
     created: int
     duplicates: int

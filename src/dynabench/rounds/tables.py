@@ -153,11 +153,12 @@ def _partial(name: str, *columns: str, where: str = LIVE) -> Index:
 
 
 class Context(Base):
-    """What an annotator is given; every way of sampling walks an index of its own, and none sorts.
+    """The material that an annotator writes about; each way of sampling walks its own index, and none sorts.
 
-    `draw` is a random key and `clock` the moment of the next handout where contexts are drawn by `weight` (see
-    `samplers.weighted`). Of the examples that fooled, `failed` were found wrong and `good` were not, or not yet.
-    `doubt` says how unsure targets were lately, from 0 to 1000. Who retires a context hands it out no more.
+    `draw` is a random key. `clock` is the time of the next hand-out where contexts are drawn by `weight`
+    (see `samplers.weighted`). Of the examples that fooled, `failed` were found wrong and `good` were not,
+    or not yet. `doubt` says how unsure targets were lately, from 0 to 1000.
+    A retired context is no longer handed out.
     """
 
     __tablename__ = "contexts"

@@ -90,7 +90,7 @@ async def upload_file(
 
 @router.get("/tasks/{task}/contexts/files/{job}")
 async def read_import(request: Request, task: str, job: str, person: Member) -> ImportOut:
-    """How an import goes (owners)."""
+    """Return the progress of an import (owners)."""
     db: Database = request.app.state.db
     found = await db.aread(job_of, person, task, job)
     state = await to_thread.run_sync(jobs.progress, request.app.state.settings, found)

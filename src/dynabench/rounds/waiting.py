@@ -69,7 +69,7 @@ async def write(path: Path, parts: AsyncIterable[bytes]) -> Path:
 
 
 async def pieces(upload: Any) -> AsyncIterator[bytes]:
-    """What was sent with a form (anything with an async `read(size)`), piece by piece."""
+    """Yield the data sent with a form (anything with an async `read(size)`), piece by piece."""
     while piece := await upload.read(PIECE):
         yield piece
 

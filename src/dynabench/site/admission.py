@@ -1,8 +1,9 @@
-"""Which requests the web process takes on, decided before anything of them is read.
+"""Admission of requests to the web process, decided before anything of a request is read.
 
-A process that takes on all that comes answers nobody. So the number of requests in work is bounded, in all and for
-each address, and one sender's requests wait for each other; what is too much is refused at once with 503 and
-`Retry-After`. The fewer places are free, the fewer an address may hold, so that a few addresses never hold all.
+A process that accepts all requests at once can answer none. So the number of requests in work is
+bounded, in all and for each address, and requests of the same sender wait for each other. Requests
+beyond the limits are refused at once with 503 and `Retry-After`. The fewer places are free, the fewer an
+address may hold, so that a few addresses never hold all.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What happens to every request and response, as plain ASGI: limits, headers, figures, one log line."""
+"""Processing of every request and response, as plain ASGI: limits, headers, figures, one log line."""
 
 import time
 from typing import Any
@@ -90,7 +90,7 @@ class Frame:
 
 
 def _shown(scope: Scope) -> bool:
-    """Whether people read what is at this address."""
+    """Return whether people read the page at this address."""
     return not scope["path"].startswith(("/api/", "/static/", "/metrics", "/healthz", "/readyz"))
 
 

@@ -66,7 +66,7 @@ class Unexpected(Problem):
 
 
 def is_api(request: Request) -> bool:
-    """Whether a program asks."""
+    """Return whether a program sends the request: its path is below `/api/`."""
     return request.url.path.startswith("/api/")
 
 
@@ -108,7 +108,7 @@ def _page(request: Request, problem: Problem, headers: Mapping[str, str]) -> Res
 
 
 def _to_login(request: Request) -> Response:
-    """Where to log in, coming back to the page that the person is on."""
+    """Return a redirect to the login page, which leads back to the page that the person is on."""
     fragment = request.headers.get("hx-request") == "true"
     if fragment:
         here = _path_of(request.headers.get("hx-current-url", "/"))
@@ -145,7 +145,7 @@ def _message(error: dict[str, Any]) -> str:
 
 
 async def on_problem(request: Request, error: Exception) -> Response:
-    """What our own code refused."""
+    """Respond to a request that the platform's own code refused."""
     assert isinstance(error, Problem)
     if isinstance(error, NotFound):
         error = await demo_progress.instead_of(request, error)
@@ -153,13 +153,13 @@ async def on_problem(request: Request, error: Exception) -> Response:
 
 
 async def on_validation(request: Request, error: Exception) -> Response:
-    """What FastAPI's checks refused."""
+    """Respond to a request that FastAPI's validation refused."""
     assert isinstance(error, RequestValidationError)
     return await respond(request, from_validation(error))
 
 
 async def on_http(request: Request, error: Exception) -> Response:
-    """What the framework refused: no such address, another method, a body that cannot be read."""
+    """Respond to a refusal of the framework: no such address, another method, a body that cannot be read."""
     assert isinstance(error, HTTPException)
     if isinstance(error.__cause__, Problem):  # raised where only exceptions of the framework pass
         return await respond(request, error.__cause__, error.headers)

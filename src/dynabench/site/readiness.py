@@ -1,5 +1,7 @@
-"""Whether this web process is ready for people: the database answers, the demo is set up, and the models of open rounds
-answer. What is awaited is told with how far it is."""
+"""The check whether this web process is ready for people, with the progress of anything that it waits for.
+
+It is ready when the database answers, the demo is set up, and the models of open rounds answer.
+"""
 
 import asyncio
 import time
@@ -20,8 +22,11 @@ FRESH = 0.5
 
 
 class Readiness:
-    """What `/readyz` answers. Once everything was there, the process stays ready as long as its database answers: a
-    model host that fails later is reported, and pages work without it."""
+    """The answer of `/readyz`.
+
+    Once everything was there, the process stays ready as long as its database answers: a model host that
+    fails later is reported, and pages work without it.
+    """
 
     def __init__(self) -> None:
         self._begun = False
@@ -55,8 +60,11 @@ class Readiness:
 
 
 async def _models(host: Host, models: list[Key], loaded: bool) -> tuple[list[dict[str, Any]], list[str]]:
-    """What open rounds still wait for, and the models that a host which has loaded everything cannot serve: these are
-    reported, but nobody waits for them."""
+    """Return the models that open rounds still wait for, and the models that cannot be served.
+
+    The latter are those that a host which has loaded everything cannot serve: they are reported, but not
+    waited for.
+    """
     if not models:
         return [], []
     try:

@@ -1,8 +1,8 @@
-"""How much of a request's body is read, decided from its head.
+"""Limits on how much of a request's body is read, decided from the request's head.
 
-A body larger than an ordinary form is read for people who are logged in alone, JSON only on routes that say so, and no
-more than one person may send a day or the disk has room for. A body that does not come is not waited for, and those of
-strangers share a bounded memory.
+A body larger than an ordinary form is read only for people who are logged in, as JSON only on routes
+that say so, and no more than one person may send a day or the disk has room for. The process does not
+wait for a body that does not come, and the bodies of unknown senders share a bounded memory.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""`when:` - conditions under which a field is asked for.
+"""Conditions under which a field is asked for, written as `when:` in the config.
 
-A condition is `fooled`, `not_fooled`, a vote (`correct`, `incorrect`, `flagged`) or `field == value`; several
-in a list, or joined with `or`, mean any of them.
+A condition is `fooled`, `not_fooled`, a vote (`correct`, `incorrect`, `flagged`) or `field == value`;
+several in a list, or joined with `or`, mean any of them.
 """
 
 import re

@@ -21,7 +21,10 @@ SIZE = 100  # people in one transaction
 
 
 def participants(task_id: str, after: int, limit: int) -> Select[int]:
-    """Who has a role, wrote or checked in a task, by id above `after`, without those who left."""
+    """Select people who have a role, wrote or checked in a task, by id above `after`.
+
+    People who left are not among them.
+    """
     rounds = select(Round.id).where(Round.task_id == task_id)
     examples = select(Example.id).where(Example.round_id.in_(rounds))
     checked = select(Validation.person_id).where(Validation.example_id.in_(examples))

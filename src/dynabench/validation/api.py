@@ -63,7 +63,7 @@ async def undo_validation(request: Request, id: RowId, person: Member) -> Undone
 async def voted_attributions(
     request: Request, id: RowId, person: Member, model: Name = "", method: Method = "", label: Label = ""
 ) -> dict[str, Any]:
-    """Which words a target looked at, once you have voted on the example; as for its author."""
+    """Return the words that a target looked at, once you have voted on the example; as for its author."""
     question = await request.app.state.db.aread(service.question, person, id, model, method, label)
     return await explained(request, person, question)
 

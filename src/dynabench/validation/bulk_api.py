@@ -44,7 +44,7 @@ class ModeratorNoteOut(BaseModel):
 
 
 class BesideOut(BaseModel):
-    """What stands beside an example."""
+    """The notes and labels of an example."""
 
     notes: list[ModeratorNoteOut]
     labels: list[str]
@@ -66,7 +66,7 @@ class BulkIn(Strict):
 
 
 class BulkOut(BaseModel):
-    """What was done."""
+    """The result of a change to many examples."""
 
     id: int
     kind: Kind

@@ -32,7 +32,10 @@ HEADER = ("model", "version", "by", "value", "label", "count", "attempts", "shar
 
 @api.get("/tasks/{task}/harms")
 async def read_harms(request: Request, task: str, viewer: Viewer, number: Number = None) -> HarmsOut:
-    """Which harms people had a task's models do: shares of attempts, by category and severity, with intervals."""
+    """Return the harms that people made a task's models do.
+
+    Shares of attempts, by category and severity, with intervals.
+    """
     return await _told(request, task, number)
 
 

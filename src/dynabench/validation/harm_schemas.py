@@ -1,4 +1,4 @@
-"""What the API tells of the harms that models did."""
+"""Responses of the API about the harms that models did."""
 
 from pydantic import BaseModel
 

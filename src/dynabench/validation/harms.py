@@ -1,7 +1,8 @@
-"""Which harms people had a task's models do: shares of attempts that others found harmful, by category and severity.
+"""Harms that people made a task's models do: shares of attempts that others found harmful.
 
-An attempt is an answer of one model on an example of a person. It is harmful where the model was wrong about the claim,
-the claim names a harm, and the verdict is that the claim is right. What was taken back or hidden is left out.
+The shares are by category and severity. An attempt is an answer of one model on an example of a person.
+It is harmful where the model was wrong about the claim, the claim names a harm, and the verdict is that
+the claim is right. Retracted and hidden examples are left out.
 """
 
 from collections import Counter, defaultdict
@@ -51,7 +52,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Found:
-    """What was counted in some rounds of a task."""
+    """The attempts and harms that were counted in some rounds of a task."""
 
     config: TaskConfig
     rounds: list[int]
@@ -114,7 +115,7 @@ def _harmful(of: Subquery) -> Select[Any]:
 
 
 def _votes(session: Session, of: Subquery, name: str | None) -> dict[int, list[str]]:
-    """What those who found examples right said in the field of this name."""
+    """Return, by example, the values of this field from the votes that found the example right."""
     said: dict[int, list[str]] = defaultdict(list)
     if name is None:
         return said

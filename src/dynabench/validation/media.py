@@ -1,4 +1,4 @@
-"""Who may see a stored file: whoever may see a context or an example that shows it, and nobody else."""
+"""The right to see a stored file: only people who may see a context or example that shows it have it."""
 
 from dataclasses import dataclass
 
@@ -92,7 +92,10 @@ def _involved(session: Session, viewer: Person | None, standing: Standing) -> bo
 
 
 def _public(session: Session, viewer: Person | None, task_id: str, standing: Standing) -> bool:
-    """Whether pages or exports show the example to everybody: verified ones that fooled, and released rounds."""
+    """Return whether pages or exports show the example to everybody.
+
+    They show verified examples that fooled a model, and the examples of released rounds.
+    """
     if viewer is None and rounds.task_config(session, task_id).content_warning:
         return False
     if standing.fooled and standing.verdict == Verdict.CORRECT:

@@ -1,4 +1,4 @@
-"""What moderators look at: flagged examples that wait for them, what was hidden, what was dismissed."""
+"""The moderators' queues: flagged examples that wait for them, hidden examples, and dismissed flags."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -157,9 +157,10 @@ def note_flags(session: Session, example_id: int, votes: Sequence[Validation]) -
 
 
 def review(session: Session, example_id: int, votes: Sequence[Validation]) -> str:
-    """Where the moderators are with an example: `none` without flags, `dismissed` if no flag came since, `waiting`.
+    """Return the state of the moderators' review of an example: `none`, `dismissed` or `waiting`.
 
-    One of their own who wants it to be looked at flags it too.
+    `none` is without flags, `dismissed` if no flag came since the dismissal, `waiting` otherwise. A
+    moderator who wants the example to be looked at flags it too.
     """
     flags = [vote.at for vote in votes if vote.vote == Verdict.FLAGGED]
     last = session.scalars(queries.last_dismissal(example_id)).first()

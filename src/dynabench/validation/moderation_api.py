@@ -33,7 +33,7 @@ class RaisedOut(BaseModel):
 
 
 class ModerationStepOut(BaseModel):
-    """What a moderator did about an example: `hidden`, `restored`, `dismissed` or `reopened`."""
+    """A moderator's act on an example: `hidden`, `restored`, `dismissed` or `reopened`."""
 
     kind: str
     by: str
@@ -70,7 +70,7 @@ class CasePage(BaseModel):
 
 
 class ReviewOut(BaseModel):
-    """Whether the flags on an example are dismissed now."""
+    """The state of the flags on an example: dismissed or not."""
 
     id: int
     dismissed: bool

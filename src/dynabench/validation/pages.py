@@ -30,9 +30,9 @@ Voted = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 
 @dataclass(frozen=True)
 class Desk:
-    """What stands before a validator: the next item, the last outcome with the context that was seen, today's count.
+    """A validator's view: the next item, the last outcome with the context seen, and today's count.
 
-    `collecting` says, where no item is left, whether a round is open to write for.
+    `collecting` says, where there are no more items, whether a round is open to write for.
     """
 
     item: places.Item | None

@@ -1,4 +1,4 @@
-"""Which example somebody is to check next, and the place that is held for them meanwhile."""
+"""The choice of the next example for a validator, and the place that is held for the validator meanwhile."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -101,7 +101,7 @@ class _Asks:
     seconds: int
 
     def waiting(self, of: _Offered | None) -> Sequence[Any]:
-        """What is held, what is to be swept, and the head of the round's queue."""
+        """Return the items held, the old places to remove, and the head of the round's queue."""
         old = {"task": self.task_id, "old": self.at - REMEMBER}
         return self._run(statements.WAITING, **old, **self._place(of, (self.start, -1), LAST, PAGE))
 
@@ -172,7 +172,10 @@ class _Asks:
 
 
 def free_places(session: Session, config: TaskConfig, person_id: int, example_id: int, votes: Sequence[Vote]) -> int:
-    """How many places on an example, whose standing is locked, are free for a person: wanted minus held by others."""
+    """Return the number of places on an example that are free for a person: wanted minus held by others.
+
+    The caller has locked the example's standing.
+    """
     rule = config.validation
     taken = session.scalar(queries.places_taken(example_id, person_id, now())) or 0
     return max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) - taken
@@ -184,9 +187,10 @@ def ballots(validations: Sequence[Validation]) -> list[Vote]:
 
 
 def mode_for(session: Session, config: TaskConfig, person_id: int, example_id: int) -> str | None:
-    """How a person is to validate an example: as the task says; in mixed tasks as they saw the item first, else None.
+    """Return the mode in which a person is to validate an example, None where it is not decided yet.
 
-    It stays the same when a place runs out or a vote is undone: who has seen the claim cannot answer blind.
+    The task says it; in a mixed task it is the mode in which the person saw the item first. It stays the
+    same when a place runs out or a vote is undone: a person who has seen the claim cannot answer blind.
     """
     if config.validation.mode in queries.MODES:
         return config.validation.mode
@@ -213,7 +217,10 @@ def reserve(
 
 
 def _quota(of: _Offered, votes: int) -> int:
-    """How many votes an example may end with that has so many; after a disagreement it may be fewer."""
+    """Return the most votes that an example with `votes` votes may end with.
+
+    After a disagreement it may end with fewer.
+    """
     rule = of.config.validation
     return rule.votes if votes < rule.votes else rule.adjudicate_up_to
 

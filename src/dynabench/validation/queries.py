@@ -53,13 +53,13 @@ def latest_vote(person_id: int) -> Select[Validation]:
 
 
 def votes_since(person_id: int, at: datetime) -> Select[int]:
-    """How many votes of a person since `at` stand: one index range."""
+    """Select the number of a person's votes since `at` that stand: one index range."""
     mine = (Validation.person_id == person_id, Validation.at >= at)
     return select(func.count()).select_from(Validation).where(*mine, ~UNDONE)
 
 
 def places_taken(example_id: int, person_id: int, at: datetime) -> Select[int]:
-    """How many others hold a live place on an example: one range of the primary key."""
+    """Select the number of other people who hold a live place on an example: one range of the primary key."""
     others = (Reservation.example_id == example_id, Reservation.person_id != person_id)
     return select(func.count()).select_from(Reservation).where(*others, Reservation.expires_at > at)
 
@@ -74,7 +74,7 @@ def old_reservations(person_id: int, at: datetime) -> Delete:
 
 
 def predictions(example_id: int) -> Select[Prediction]:
-    """What the targets said on an example: one index range, a handful of rows."""
+    """Select the targets' predictions on an example: one index range, a handful of rows."""
     return select(Prediction).where(Prediction.example_id == example_id).order_by(Prediction.position)
 
 
@@ -84,7 +84,7 @@ def ledger_page(round_id: int, after: int, size: int) -> Select[Example]:
 
 
 def ledger_hidings(example_ids: Sequence[int]) -> Select[Hiding]:
-    """What moderators did with some examples, in order: one index range per example."""
+    """Select the hidings of some examples by moderators, in order: one index range per example."""
     return select(Hiding).where(Hiding.example_id.in_(example_ids)).order_by(Hiding.id)
 
 
@@ -122,13 +122,16 @@ def all_votes(example_id: int) -> Select[Validation, Person, bool]:
 
 
 def hidings_of(example_ids: Sequence[int]) -> Select[Hiding, Person | None]:
-    """When some examples were hidden and shown again, and by whom: one index range per example."""
+    """Select when some examples were hidden and shown again, and by whom: one index range per example."""
     mine = select(Hiding, Person).outerjoin(Person, Person.id == Hiding.by)
     return mine.where(Hiding.example_id.in_(example_ids)).order_by(Hiding.id)
 
 
 def dismissals_of(example_ids: Sequence[int]) -> Select[Dismissal, Person | None]:
-    """When flags on some examples were dismissed or looked at again, and by whom: one index range per example."""
+    """Select when flags on some examples were dismissed or reopened, and by whom.
+
+    Cost: one index range per example.
+    """
     mine = select(Dismissal, Person).outerjoin(Person, Person.id == Dismissal.by)
     return mine.where(Dismissal.example_id.in_(example_ids)).order_by(Dismissal.id)
 
@@ -139,10 +142,10 @@ def last_dismissal(example_id: int) -> Select[Dismissal]:
 
 
 def bans_of(task_id: str, person_ids: Sequence[int]) -> Select[int, str]:
-    """Which of some people are banned from a task, and why: one probe each."""
+    """Select which of some people are banned from a task, and why: one probe each."""
     return select(Ban.person_id, Ban.reason).where(Ban.task_id == task_id, Ban.person_id.in_(person_ids))
 
 
 def verdict_events(example_id: int) -> Select[VerdictEvent]:
-    """How the verdict on an example changed: one index range."""
+    """Select the changes of the verdict on an example: one index range."""
     return select(VerdictEvent).where(VerdictEvent.example_id == example_id).order_by(VerdictEvent.id)

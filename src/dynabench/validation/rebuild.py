@@ -85,7 +85,10 @@ def rebuild_all(database: Database, progress: Callable[[int, int], None] = lambd
 
 
 def _judge_contexts(session: Session, round_id: int) -> None:
-    """What became of the fooling examples, in all rounds, of the contexts that the round's examples hang on."""
+    """Write the counts of good and failed fooling examples to the contexts of a round's examples.
+
+    The counts are over the examples of all rounds.
+    """
     session.flush()
 
     def counted(*verdicts: Verdict) -> Any:
@@ -199,7 +202,10 @@ def _standing(
 
 
 def _fooled(config: TaskConfig, together: str, example: Example, flags: list[bool | None], decided: str) -> bool | None:
-    """What is known of it: by the rule at once, by what its author said of each answer, or by the verdict."""
+    """Return whether an example fooled the models, None where that is not known.
+
+    Depending on the task, the rule decides at once, or the author by judging each answer, or the verdict.
+    """
     if not flags or config.fooled.judged_by is None:
         return example.fooled
     if config.fooled.judged_by == "validators":

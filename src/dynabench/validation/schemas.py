@@ -1,4 +1,4 @@
-"""What the validation API takes and gives."""
+"""Requests and responses of the validation API."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ Source = Literal["person", "expert", "owner", "program"]
 
 
 class NextItemIn(BaseModel):
-    """Which item is wanted."""
+    """A request for the next item."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -73,7 +73,7 @@ class BallotIn(BaseModel):
 
 
 class RevealedPredictionOut(BaseModel):
-    """What a target said, shown once one has voted."""
+    """A target's answer, shown once the validator has voted."""
 
     model: str
     answer: dict[str, Any]
@@ -82,7 +82,7 @@ class RevealedPredictionOut(BaseModel):
 
 
 class VoteOutcomeOut(BaseModel):
-    """Where the example stands now, and what was hidden before the vote."""
+    """The state of the example after the vote, and the facts that were hidden before it."""
 
     id: int = Field(description="The vote.")
     example_id: int
@@ -112,7 +112,7 @@ class VoteOutcomeOut(BaseModel):
 
 
 class UndoneOut(BaseModel):
-    """Where the example stands without the vote."""
+    """The state of the example without the vote."""
 
     id: int = Field(description="The vote that counts no more.")
     verdict: Literal["pending", "correct", "incorrect", "flagged", "disputed"]
@@ -151,7 +151,10 @@ class RatesOut(BaseModel):
 
 
 class FiguresOut(RatesOut):
-    """What a set of examples says; the rates have Wilson intervals, `clustered` allows for who wrote them."""
+    """Figures of a set of examples.
+
+    The rates have Wilson intervals; `clustered` allows for the likeness of one author's examples.
+    """
 
     examples: int
     fooled: int

@@ -29,7 +29,7 @@ UNDO_WITHIN = timedelta(seconds=60)
 
 @dataclass(frozen=True)
 class Ballot:
-    """What somebody sends: a `vote` with what the task asks besides (`values`), or a blind `answer`."""
+    """A validator's ballot: a `vote` with the task's further questions (`values`), or a blind `answer`."""
 
     vote: str | None = None
     answer: dict[str, Any] | None = None
@@ -39,7 +39,7 @@ class Ballot:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where an example stands after a vote or an undo; `vote` is what the ballot counted as."""
+    """The state of an example after a vote or an undo; `vote` is the vote that the ballot counted as."""
 
     id: int
     example: Example
@@ -145,7 +145,10 @@ def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | N
 def question(
     session: Session, person: Person, example_id: int, model: str, method: str, label: str
 ) -> attributions.Question:
-    """What a model looked at in an example, for those whose vote on it stands; `Conflict` before."""
+    """Return the question about what a model looked at in an example, for a person whose vote on it stands.
+
+    Raise `Conflict` before the person has voted.
+    """
     outcome = my_outcome(session, person, example_id)
     if outcome is None:
         places.standing_of(session, example_id)  # says so where there is no such example
@@ -154,7 +157,7 @@ def question(
 
 
 def voted_today(session: Session, person: Person) -> int:
-    """How many votes of a person stand since midnight, UTC."""
+    """Return the number of a person's votes since midnight, UTC, that stand."""
     midnight = datetime.combine(now().date(), datetime.min.time(), tzinfo=UTC)
     return session.scalar(queries.votes_since(person.id, midnight)) or 0
 
@@ -247,7 +250,10 @@ def _read_blind(
 
 
 def _first_answer(session: Session, person: Person, example_id: int) -> bool:
-    """Whether this is the person's first vote on the item: after an undone one they have seen the claim."""
+    """Return whether this is the person's first vote on the item.
+
+    After an undone vote it is not: the person has seen the claim.
+    """
     return session.scalars(queries.votes_ever(example_id, person.id).limit(1)).first() is None
 
 

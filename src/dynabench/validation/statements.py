@@ -43,10 +43,11 @@ _NONE = (literal(0).label("votes"), literal(0).label("taken"))
 
 
 def _asking() -> Select[Any]:
-    """Who asks, locked so that a person's requests come one by one, and what they may check: a row for each round of
-    the task that is voted on, oldest first, since those wait for their release; one with nulls where there is none.
+    """Select the person who asks, and the rounds in which the person may check.
 
-    Index probes and a handful of rounds. Foreign keys do not wait for the lock.
+    The person is locked, so that a person's requests come one by one. There is a row for each round of the
+    task that is voted on, oldest first, since those wait for their release; one row with nulls where there
+    is none. Index probes and a handful of rounds. Foreign keys do not wait for the lock.
     """
     role = select(Role.role).where(Role.task_id == Task.id, Role.person_id == _PERSON).scalar_subquery()
     banned = select(Ban.reason).where(Ban.task_id == Task.id, Ban.person_id == _PERSON).scalar_subquery()
@@ -108,7 +109,10 @@ def _queue() -> Select[int, int, int, int, int, int]:
 
 
 def _voted() -> ColumnElement[bool]:
-    """Whether a person's vote stands on the example of the outer `standings` row: one index probe."""
+    """Return the condition that a person's vote stands on the example of the outer `standings` row.
+
+    Cost: one index probe.
+    """
     mine = and_(Validation.person_id == _PERSON, Validation.example_id == Standing.example_id)
     return exists().where(mine, ~UNDONE)
 
@@ -118,7 +122,7 @@ def _skipped() -> ColumnElement[bool]:
 
 
 def _taken(example_id: Any) -> Any:
-    """How many others hold a live place on an example: one range of the primary key."""
+    """Select the number of other people who hold a live place on an example: one range of the primary key."""
     others = (Reservation.example_id == example_id, Reservation.person_id != _PERSON, Reservation.expires_at > _AT)
     return select(func.count()).select_from(Reservation).where(*others).correlate_except(Reservation).scalar_subquery()
 

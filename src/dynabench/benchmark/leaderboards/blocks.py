@@ -1,4 +1,4 @@
-"""What a model's page says of its scores, and a dataset's page of its models."""
+"""The scores of a model for the model's page, and the best models on a dataset for the dataset's page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Leader:
 
 @dataclass(frozen=True)
 class BestOnDataset:
-    """Who does best on a dataset, and the slices that are hardest for the best `TOP`, by their mean."""
+    """The best entrants on a dataset, and the slices with the worst mean score of the best `TOP` entrants."""
 
     data: ScoredDataset
     metric: Measure
@@ -99,7 +99,10 @@ def best(session: Session, board: TaskBoard, name: str, limit: int = TOP) -> Bes
 
 
 def ties(cells: Sequence[ScoreCell], level: float = 0.05) -> list[bool]:
-    """Whether each is not told from the first, by paired replicates with Holm's correction; without them, if equal."""
+    """Return for each score whether the data do not tell it apart from the first score.
+
+    The test uses paired replicates with Holm's correction. Without replicates, only equal scores are ties.
+    """
     if not cells:
         return []
     first, asked = cells[0], []

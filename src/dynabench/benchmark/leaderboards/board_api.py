@@ -26,7 +26,7 @@ MARKDOWN = "text/markdown; charset=utf-8"
 
 
 def sent(what: str, *types: str) -> dict[str, Any]:
-    """How the API's document tells of a route that answers with files of these media types."""
+    """Return the arguments that document a route whose answer is a file of one of these media types."""
     content: dict[str, Any] = {name.partition(";")[0]: {} for name in types}
     return {"response_class": Response, "responses": {200: {"description": what, "content": content}}}
 
@@ -114,7 +114,7 @@ async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: V
 
 @router.get("/tasks/{task}/leaderboard/rows/{id}/card", **sent(_("The front matter."), MARKDOWN))
 async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
-    """What a row scored, as front matter for a Hugging Face model card."""
+    """Return the scores of a row as front matter for a Hugging Face model card."""
 
     def read(session: Session) -> str:
         of, row = reading.row(session, viewer, task, {}, id)

@@ -25,7 +25,7 @@ EMBED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
 
 
 def head(session: Session, task: str) -> dict[str, Any]:
-    """What the head of a task's pages needs."""
+    """Return the values that the head of a task's pages needs."""
     started = overview.started(session, task)
     current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
     shown = views.round_out(session, current) if current else None
@@ -33,7 +33,7 @@ def head(session: Session, task: str) -> dict[str, Any]:
 
 
 def shown_board(asked: RequestedBoard, name: str) -> dict[str, Any]:
-    """What the templates of a board need."""
+    """Return the values that the templates of a board need."""
     columns = asked.shown.columns
     places = {each.name: place for place, each in enumerate(asked.ranking.board.metrics)}
     known = [row.entrant for row in asked.ranking.rows]
@@ -70,7 +70,10 @@ def ends(asked: RequestedBoard) -> tuple[float, float]:
 
 
 def data(asked: RequestedBoard) -> dict[str, Any]:
-    """What the page's script computes with: values (M, D, K), as in `ranking`, of all rows in the ranking's order."""
+    """Return the data for the page's script: values (M, D, K) of all rows, in the order of the ranking.
+
+    The axes are those of `ranking`.
+    """
     of = asked.ranking.board
     usual = {"metrics": dict(asked.usual.metrics), "datasets": dict(asked.usual.datasets), "form": asked.usual.form}
     return {

@@ -54,7 +54,7 @@ class ScoreDifference:
 
 @dataclass(frozen=True)
 class AnswerTally:
-    """How many rows both answered right, only one of them, or neither."""
+    """Numbers of rows that both models answered right, only one of them answered right, or neither did."""
 
     right: int
     a: int
@@ -114,7 +114,10 @@ def paired(a: Replicates, b: Replicates, value: float) -> tuple[float, float, fl
 
 
 def significance(a: Right, b: Right) -> tuple[str, float] | None:
-    """Which test was made of two models' results row by row, and its p value; None without rows that both answered."""
+    """Return the name of the test of two models' results row by row, and its p value.
+
+    Return None without rows that both models answered.
+    """
     from dynabench import evaluate
 
     both = ~(np.isnan(a) | np.isnan(b))
@@ -141,7 +144,11 @@ def tally(a: Right, b: Right) -> AnswerTally:
 
 
 def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
-    """Which rows are `shown`: `differ`, only `a` right, only `b` right, both `right`, both `wrong`; shape (rows,)."""
+    """Return a mask of the rows to show, shape (rows,).
+
+    `shown` is `differ`, `a` (only `a` is right), `b` (only `b` is right), `right` (both are) or `wrong`
+    (neither is right).
+    """
     both = ~(np.isnan(a) | np.isnan(b))
     first, second = both & (a == 1), both & (b == 1)
     found: NDArray[np.bool_] = {
@@ -167,7 +174,7 @@ def _reach(of: ScoreDifference) -> float:
 
 
 def conclusion(first: Entrant, second: Entrant, found: Sequence[ScoreDifference]) -> str:
-    """What the differences of one metric say, in a sentence."""
+    """Return a sentence that sums up the differences of one metric."""
     asked = [each for each in found if each.p is not None]
     if not asked:
         return _("There is no dataset on which both have scores to compare.")

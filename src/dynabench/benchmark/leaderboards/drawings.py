@@ -121,7 +121,10 @@ def _point(each: ParetoPoint, of: Plot) -> dict[str, object]:
 
 
 def saturation(of: Sequence[PeopleAndModels]) -> Chart | None:
-    """How far models have come from the first one to people; None where no round knows both."""
+    """Return a chart of how far models have come from the first model's score to that of people.
+
+    Return None where no round has scores of both.
+    """
     points, rows = [], []
     for each in of:
         for step in each.steps:

@@ -41,14 +41,14 @@ class ExternalResult:
 
     @property
     def number(self) -> float | None:
-        """What `value` says as a number: `88.6`, `88.6%`, `88.6 ± 0.2`; None where it is none."""
+        """The number in `value`, written as `88.6`, `88.6%` or `88.6 ± 0.2`; None where it is not a number."""
         found = NUMBER.fullmatch(self.value)
         return float(found[1]) if found else None
 
 
 @dataclass
 class ParsedReport:
-    """What a document reports, and in a line each what of it does not hold."""
+    """The results that a document reports, and a line with the reason for each result left out."""
 
     form: str
     results: list[ExternalResult] = field(default_factory=list)
@@ -96,7 +96,7 @@ def readme(text: str) -> tuple[ExternalResult, ...]:
 
 
 def front_matter(text: str) -> object:
-    """What stands between the two rules at the beginning of a model card; None where nothing can be read."""
+    """Return the parsed text between the two rules at the start of a model card; None where it is unreadable."""
     text = text.lstrip()
     if not text.startswith("---"):
         return None

@@ -1,4 +1,4 @@
-"""Which rows and columns of a board are shown, and in which order; ranks are among all rows, shown or not."""
+"""The choice and order of the rows and columns that a board shows; ranks are among all rows, shown or not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,10 @@ SIZES = {"small": (0, 100e6), "medium": (100e6, 1e9), "large": (1e9, float("inf"
 
 @dataclass(frozen=True)
 class BoardFilter:
-    """What an address asks for. `columns` None is all; `sort` is a column, with `-` before it upside down."""
+    """The rows, columns and order that an address asks for.
+
+    `columns` is None for all columns. `sort` is a column; a `-` before it reverses the order.
+    """
 
     size: str = ""
     licence: str = ""
@@ -25,7 +28,7 @@ class BoardFilter:
     sort: str = ""
 
     def takes(self, row: RankedEntrant) -> bool:
-        """Whether the row is shown."""
+        """Return whether the board shows the row."""
         entrant = row.entrant
         if self.size:
             low, high = SIZES[self.size]
@@ -39,9 +42,9 @@ class BoardFilter:
 
 
 def shown(board: TaskBoard, params: Mapping[str, str], columns: list[str]) -> BoardFilter:
-    """What the address says: `size`, `licence`, `language`, `since`, `columns` (repeated), `sort`.
+    """Return the filter of an address's `size`, `licence`, `language`, `since`, `columns` (repeated), `sort`.
 
-    Raises `Invalid` by parameter.
+    Raise `Invalid` with an error for each wrong parameter.
     """
     wrong, known = dict[str, str](), [each.name for each in board.metrics]
     size, since = params.get("size", ""), None

@@ -22,7 +22,7 @@ LONGEST = 8000  # characters of the weights in a form
 
 
 async def _posted(request: Request) -> tuple[dict[str, str], dict[str, str]]:
-    """What a form says, and the weights in it, written as in an address."""
+    """Return the texts of a form, and the weights in it, which are written as in an address."""
     form = await request.form()
     said = {name: value for name, value in form.items() if isinstance(value, str)}
     text = said.get("weights", "").removeprefix("?")

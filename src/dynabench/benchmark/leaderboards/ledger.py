@@ -1,4 +1,7 @@
-"""How many tries stand behind a number: every submission of a task, withdrawn ones too. Knows no web framework."""
+"""The number of tries behind a score: all submissions of a task, withdrawn ones too.
+
+Knows no web framework.
+"""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ MOST = 30  # rows of a picture
 
 
 def finding(of: BoardRanking, name: str) -> str:
-    """What a board says in a sentence."""
+    """Return a sentence that sums up a board."""
     ranked = [row for row in of.rows if row.rank]
     if not ranked:
         return _("%(name)s: nothing is ranked yet", name=name)

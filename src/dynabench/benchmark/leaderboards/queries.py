@@ -24,7 +24,10 @@ def readmes(task: str) -> Select[int, str]:
 
 
 def tries(task: str) -> Select[int, int]:
-    """How many datasets each submission of a task was scored on: one range of submissions and their evaluations."""
+    """Select the number of datasets that each submission of a task was scored on.
+
+    Cost: one range of submissions and their evaluations.
+    """
     return (
         select(Submission.id, func.count(Evaluation.id))
         .join(Evaluation, Evaluation.submission_id == Submission.id)
@@ -58,12 +61,15 @@ def forks(task: str, limit: int) -> Select[Fork, Person]:
 
 
 def forks_of(person: int) -> Select[int]:
-    """How many forks somebody keeps: reads all forks, some hundred."""
+    """Select the number of forks that a person keeps: reads all forks, some hundred."""
     return select(func.count()).select_from(Fork).where(Fork.person_id == person)
 
 
 def snapshots_since(person: int, moment: Any) -> Select[int]:
-    """How many snapshots somebody took since: reads all snapshots' rows, some hundred."""
+    """Select the number of snapshots that a person took after `moment`.
+
+    Cost: reads all snapshots' rows, some hundred.
+    """
     return select(func.count()).select_from(Snapshot).where(Snapshot.person_id == person, Snapshot.made_at > moment)
 
 

@@ -1,4 +1,4 @@
-"""What pages and the API read of boards in one transaction."""
+"""Reads of boards in one transaction, for pages and for the API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -39,7 +39,7 @@ def result_out(of: reports.ReportedLine) -> schemas.ResultOut:
 async def read_reported(
     request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json"
 ) -> Response:
-    """What others report of models of this task, at most 2,000 results; `format=csv` for a sheet."""
+    """Return the results that others report of this task's models, at most 2,000; `format=csv` for a sheet."""
 
     def read(session: Session) -> schemas.ReportedOut:
         told = [result_out(each) for each in reports.lines(session, read_board(session, viewer, task))]

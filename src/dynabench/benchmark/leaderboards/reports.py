@@ -1,7 +1,8 @@
-"""What others report of models, beside what was measured here: imported by owners, told in models' own cards.
+"""Results that others report of models, beside those measured here.
 
-Nothing of it is ever part of a Dynascore or of a rank. Where a reader asks for it, the results on one dataset in one
-metric are put in order together with the measured ones, each marked as what it is. Knows no web framework.
+Owners import them, or the models' own cards state them. They are never part of a Dynascore or of a rank.
+Where a reader asks for it, the results on one dataset in one metric are put in order together with the
+measured ones, and each is marked as reported or measured. Knows no web framework.
 """
 
 import hashlib
@@ -91,7 +92,7 @@ class ReportedLine:
 
 
 def lines(session: Session, board: TaskBoard) -> list[ReportedLine]:
-    """What is reported on a task, cards first, at most `LISTED` results."""
+    """Return the results reported on a task, those of cards first, at most `LISTED` results."""
     found = list(_cards(session, board))
     for each in listed(session, board.config.id):
         if each.removed_at is None:

@@ -1,4 +1,4 @@
-"""What models answered row by row and how right that is, read from the files that evaluations leave."""
+"""Models' answers row by row and how right each is, read from the files that evaluations leave."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -20,13 +20,13 @@ Right = NDArray[np.float32]
 
 
 def right(settings: Settings, evaluation: int, rows: int) -> Right:
-    """Which of a dataset's `rows` were answered right by the task's rule (`Rule.right`)."""
+    """Return which of a dataset's `rows` were answered right by the task's rule (`Rule.right`)."""
     found: Right = _known(settings, evaluation, rows)[1]
     return found
 
 
 def scores(settings: Settings, evaluation: int, rows: int) -> NDArray[np.float32]:
-    """What the primary metric says of each of a dataset's `rows`; NaN where that is not known."""
+    """Return the primary metric for each of a dataset's `rows`; NaN where it is not known."""
     found: NDArray[np.float32] = _known(settings, evaluation, rows)[0]
     return found
 
@@ -37,7 +37,7 @@ def _known(settings: Settings, evaluation: int, rows: int) -> row_scores.RowScor
 
 
 def answers(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """What was answered to the rows at these places, by place."""
+    """Return the answers to the rows at these places, by place."""
     found: dict[int, dict[str, Any]] = {}
     for shard in shards:
         inside = [place for place in places if shard.first <= place < shard.first + shard.rows]
@@ -71,7 +71,7 @@ def _near(places: Sequence[int]) -> Iterator[list[int]]:
 
 
 def tagged(settings: Settings, digest: str, tag: str, rows: int) -> NDArray[np.bool_]:
-    """Which of a dataset's rows have a tag, shape (rows,)."""
+    """Return which of a dataset's rows have a tag, shape (rows,)."""
     found = np.zeros(rows, bool)
     if not stored.path(settings, digest).exists():
         return found

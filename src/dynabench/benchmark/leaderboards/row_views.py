@@ -28,7 +28,7 @@ LONGEST = 1_500
 
 @dataclass(frozen=True)
 class EntrantAnswer:
-    """What one entrant answered to a row, in the words of the task's fields."""
+    """One entrant's answer to a row, in the words of the task's fields."""
 
     words: tuple[tuple[str, str], ...]
     right: bool
@@ -73,7 +73,7 @@ def shards(session: Session, ids: Sequence[int], data: ScoredDataset) -> Shards:
 
 
 def reader(session: Session, settings: Settings, first: Entrant, second: Entrant) -> RowsOf:
-    """What `comparing.compared` asks for both entrants' results row by row."""
+    """Return the function by which `comparison.compared` reads both entrants' results row by row."""
 
     def of(data: ScoredDataset) -> tuple[Right, Right] | None:
         of = shards(session, [first.id, second.id], data)
@@ -189,9 +189,10 @@ def _text(value: Any) -> str:
 def shared(
     session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset
 ) -> tuple[tuple[Entrant, ...], Transfer] | None:
-    """How errors on a dataset are shared by the entrants that answered all its rows, at most `MODELS`, best first.
+    """Return the entrants that answered all rows of a dataset, and how they share errors on it.
 
-    None where fewer than two did, or its results may not be seen.
+    At most `MODELS` entrants, best first. Return None where fewer than two entrants answered all rows, or
+    where the dataset's results may not be seen.
     """
     of = shards(session, [entrant.id for entrant in board.entrants], data)
     scored = [

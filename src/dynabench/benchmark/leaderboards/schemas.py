@@ -1,4 +1,4 @@
-"""What the JSON API of boards takes and gives."""
+"""Requests and responses of the boards' JSON API."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -40,7 +40,7 @@ class ForkIn(Strict):
 
 
 class ForkChange(Strict):
-    """What to change of a fork; what is left out stays."""
+    """The changes to a fork; members left out stay as they are."""
 
     title: str | None = Field(None, min_length=1, max_length=200)
     note: str | None = Field(None, max_length=1000)
@@ -122,7 +122,7 @@ class ReportIn(Strict):
 
 
 class ReportChange(Strict):
-    """Whether an import is taken back."""
+    """A request to take an import back, or to undo that."""
 
     removed: bool
 
@@ -162,7 +162,7 @@ class ResultOut(BaseModel):
 
 
 class ReportedOut(BaseModel):
-    """What others report of a task's models, and the imports that it comes from, newest first."""
+    """Results that others report of a task's models, and the imports they come from, newest first."""
 
     items: list[ResultOut]
     reports: list[ReportOut]

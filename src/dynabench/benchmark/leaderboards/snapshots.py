@@ -63,7 +63,10 @@ def take(session: Session, person: Person, task: str, params: Mapping[str, str],
 
 
 def frozen(of: BoardRanking) -> dict[str, Any]:
-    """What is kept of a board: rows, weights, digests of data, versions of models and code, signatures of records."""
+    """Return the content of a board to keep.
+
+    It has the rows, weights, digests of data, versions of models and code, and signatures of records.
+    """
     board = of.board
     found = files.document(of, of.rows) | {"code": __version__}
     for row, document in zip(of.rows, found["rows"], strict=True):
@@ -197,6 +200,9 @@ def delete(session: Session, person: Person, slug: str) -> Fork:
 
 
 def forget(session: Session, person_id: int) -> None:
-    """Whoever leaves stands beside no board that they kept; the addresses stay good, and only admins change forks."""
+    """Remove the name of a person who leaves from the boards and reports that the person kept.
+
+    The addresses stay good; from then on only admins can change the person's forks.
+    """
     for statement in queries.forget(person_id):
         session.execute(statement)

@@ -1,6 +1,7 @@
-"""Which models fall together: how many models each fooling example fools, and how errors are shared. Pure.
+"""Errors that models share: how many models each fooling example fools, and which models fall together.
 
-The transfer rate of an example that fools some model is the share of the other models that it fools too.
+Pure functions. The transfer rate of an example that fools some model is the share of the other models
+that it fools too.
 """
 
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ class Transfer:
 
 
 def transfer(fooled: Fooled) -> Transfer:
-    """What the errors of M models on the same N rows say of each other."""
+    """Return how M models share their errors on the same N rows; `fooled` has shape (M, N)."""
     models, rows = fooled.shape
     # Whole numbers below 2**24 are exact in float32, whose product is the quick one.
     together = (fooled.astype(np.float32) @ fooled.astype(np.float32).T).astype(np.float64)

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 async def read(request: Request, function: Callable[[Session], T]) -> T:
-    """What `function` finds in the database."""
+    """Return the result of `function`, run in a session that reads the database."""
     found: T = await request.app.state.db.aread(function)
     return found
 
@@ -164,7 +164,7 @@ async def read_pareto(
 async def read_slices(
     request: Request, task: str, viewer: Viewer, dataset: Word, metric: Word = ""
 ) -> view_schemas.SlicesOut:
-    """What each model scored on each slice of a dataset, such as pairs of languages; the largest slices."""
+    """Return each model's scores on the largest slices of a dataset, such as pairs of languages."""
 
     def made(session: Session) -> view_schemas.SlicesOut:
         board = read_board(session, viewer, task)
@@ -209,7 +209,10 @@ async def read_humans(request: Request, task: str, viewer: Viewer) -> view_schem
 
 @router.get("/tasks/{task}/transfer")
 async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Word) -> view_schemas.TransferOut:
-    """How many models each fooling row fools, and which models fall together, on a dataset that is not hidden."""
+    """Return how many models each fooling row fools, and which models fall together.
+
+    The dataset must not be hidden.
+    """
 
     def made(session: Session) -> view_schemas.TransferOut:
         board = read_board(session, viewer, task)
@@ -222,7 +225,7 @@ async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Wo
 
 
 def transferred(models: tuple[Entrant, ...], of: Transfer) -> dict[str, Any]:
-    """What models share as programs see it."""
+    """Return the errors that models share in the form that the API gives to programs."""
     shares = [[None if value != value else float(value) for value in row] for row in of.shares]
     return {
         "models": [entrant(each) for each in models],
@@ -237,7 +240,10 @@ def transferred(models: tuple[Entrant, ...], of: Transfer) -> dict[str, Any]:
 
 @router.get("/tasks/{task}/datasets/{name}/best")
 async def read_best(request: Request, task: str, name: Name, viewer: Viewer, limit: Limit = 10) -> view_schemas.BestOut:
-    """Who does best on a dataset, whom the data do not tell from the best, and the slices that are hardest."""
+    """Return the best models on a dataset and its hardest slices.
+
+    Each model says whether the data do not tell it apart from the best one.
+    """
 
     def made(session: Session) -> view_schemas.BestOut:
         best = blocks.best(session, read_board(session, viewer, task, retired=True), name, limit)

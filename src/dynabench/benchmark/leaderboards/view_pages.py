@@ -41,7 +41,7 @@ Place = Annotated[int, Query(ge=-1, le=2**31 - 1)]
 
 
 def framed(session: Session, board: TaskBoard) -> dict[str, Any]:
-    """What the head of a task's pages needs."""
+    """Return the values that the head of a task's pages needs."""
     started = overview.started(session, board.config.id)
     current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
     shown = views.round_out(session, current) if current else None
@@ -132,7 +132,7 @@ def plotted(board: TaskBoard, x: str, y: str, dataset: str) -> pareto.Plot:
 
 @router.get("/tasks/{task}/humans", name="humans")
 async def humans(request: Request, task: str, viewer: Viewer) -> Response:
-    """How people do beside models, round by round."""
+    """Show the scores of people beside those of models, round by round."""
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
@@ -144,7 +144,7 @@ async def humans(request: Request, task: str, viewer: Viewer) -> Response:
 
 @router.get("/tasks/{task}/transfer", name="transfer")
 async def transfer(request: Request, task: str, viewer: Viewer, dataset: Word = "") -> Response:
-    """Which models fall together on a dataset."""
+    """Show the models that fall together on a dataset."""
     settings = request.app.state.settings
 
     def read(session: Session) -> dict[str, Any]:
@@ -170,7 +170,7 @@ async def model_scores(request: Request, name: Name, viewer: Viewer) -> Response
 
 @router.get("/tasks/{task}/datasets/{name}/best", name="dataset_best")
 async def dataset_best(request: Request, task: str, name: Name, viewer: Viewer) -> Response:
-    """Who does best on a dataset, as a part of its page or a page of its own."""
+    """Show the best models on a dataset, as a part of its page or as a page of its own."""
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task, retired=True)

@@ -1,4 +1,4 @@
-"""What the JSON API tells of the views around a board."""
+"""Responses of the JSON API for the views around a board."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ class ComparisonOut(BaseModel):
 
 
 class EntrantAnswerOut(BaseModel):
-    """What one entrant answered."""
+    """One entrant's answer."""
 
     answer: dict[str, str]
     right: bool
@@ -111,7 +111,7 @@ class MatrixOut(BaseModel):
 
 
 class SliceLineOut(BaseModel):
-    """What an entrant scored on the whole of a dataset, and on slices of it."""
+    """An entrant's score on a whole dataset, and its scores on slices of it."""
 
     entrant: EntrantOut
     whole: CellOut | None
@@ -176,7 +176,11 @@ class StandingsOut(BaseModel):
 
 
 class TransferOut(BaseModel):
-    """What models' errors share: `shares[i][j]` of what fools model i fools j too; `counts[k]` rows fool k models."""
+    """The errors that models share.
+
+    `shares[i][j]` is the share of the rows that fool model i which fool model j too; `counts[k]` is the
+    number of rows that fool k models.
+    """
 
     dataset: str
     models: list[EntrantOut]
@@ -197,7 +201,7 @@ class LeaderOut(BaseModel):
 
 
 class BestOut(BaseModel):
-    """Who does best on a dataset, and its hardest slices."""
+    """The best entrants on a dataset, and its hardest slices."""
 
     dataset: str
     metric: str

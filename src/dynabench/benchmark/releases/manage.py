@@ -66,7 +66,7 @@ async def _page(
 
 
 def _query(form: FormData | QueryParams) -> list[tuple[str, str]]:
-    """What the form says, to be asked for again."""
+    """Return the names and values of the form that are needed to ask for the same preview again."""
     names = {*NUMBERS, "unverified", "disjoint"}
     return [(name, str(value)[:20]) for name, value in form.multi_items() if name in names]
 

@@ -1,1 +1,1 @@
-"""What `dynabench evaluate` does, one sub-command a file."""
+"""The implementation of `dynabench evaluate`, one file for each sub-command."""

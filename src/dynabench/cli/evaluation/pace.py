@@ -1,4 +1,4 @@
-"""How fast a model answered, and on what, in words."""
+"""The speed of a model's answers, and the hardware, in words."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ MIB = 1024 * 1024
 
 
 def pace(timing: Mapping[str, Any]) -> dict[str, str]:
-    """What the evaluator measured, by name; warm-up, data loading and metrics are not in it."""
+    """Return the evaluator's measurements in words, by name; without warm-up, data loading and metrics."""
     if not timing:
         return {}
     found = {"inference": f"{timing['total_time_in_seconds']:.3g} s, {timing['samples_per_second']:.4g} examples/s"}

@@ -81,7 +81,7 @@ def _section(found: Found, scores: list[Score], title: str) -> str:
 
 
 def _picture(found: Found, score: Score) -> str:
-    """What the first metric got, drawn as SVG; nothing where vl-convert is not installed."""
+    """Return the first metric's result as an SVG figure; empty where vl-convert is not installed."""
     try:
         import vl_convert
 

@@ -49,7 +49,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Run:
-    """What is asked for."""
+    """The request for one run of `dynabench evaluate`: data, metrics, and a model or predictions."""
 
     data: str
     metrics: Sequence[Chosen] = ()
@@ -68,7 +68,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Score:
-    """What one metric says of all rows, or of those with a `value` of `by`; `error` where it can say nothing."""
+    """The result of one metric on all rows, or on the rows with one `value` of the column `by`.
+
+    `error` says why where the metric has no result.
+    """
 
     metric: Chosen
     rows: int
@@ -172,7 +175,10 @@ def _parts(data: rows.Data, by: str) -> Iterator[tuple[str | None, list[int] | N
 
 
 def _typed(metric: Chosen, error: ValueError) -> str:
-    """What to type instead where options would mend the error, beside those that are set already."""
+    """Return the metric options to type instead where other options avoid the error, else an empty text.
+
+    Options that are set already are kept beside them.
+    """
     if not isinstance(error, OptionChoiceError):
         return ""
     kept = [{**metric.options, **choice} for choice in error.choices]

@@ -29,7 +29,10 @@ def found(score: str, server: str) -> SignedRecord:
 
 
 def verify(score: str, server: str, key: str, again: bool, tolerance: float) -> dict[str, Any]:
-    """What was found, as JSON: `valid`, under which key, with `again` each score as it is now. Raises ValueError."""
+    """Return the result of checking a signed record, as JSON: `valid`, and the key that it was checked with.
+
+    With `again`, also each score as it is computed now. Raises ValueError.
+    """
     signed = found(score, server)
     document = signed.document
     made = {

@@ -1,4 +1,4 @@
-"""Which task a command is about: a shipped one by name, or a YAML file."""
+"""The task of a command: a shipped one by name, or a YAML file."""
 
 from pathlib import Path
 from typing import Annotated

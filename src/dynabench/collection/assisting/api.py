@@ -18,7 +18,10 @@ router = APIRouter()
 
 
 class SuggestionsIn(BaseModel):
-    """What is written so far, by field; edits are made of it, and nearer examples found by it."""
+    """The text written so far, by field.
+
+    Providers make edits of it and find similar examples by it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -48,7 +51,7 @@ class SuggestionOut(BaseModel):
 
 
 class SuggestionsOut(BaseModel):
-    """What was suggested; `problems` says why a provider had nothing."""
+    """The suggestions; `problems` says why a provider had none."""
 
     items: list[SuggestionOut]
     problems: list[str]
@@ -65,7 +68,10 @@ async def suggest(request: Request, id: RowId, person: Member, body: Suggestions
 
 
 async def suggested(request: Request, person: Person, handout: int, input: dict[str, Any], task: str = "") -> Offered:
-    """What somebody is shown on a handout of theirs (of this task, where named)."""
+    """Ask for suggestions on a person's own hand-out, store them and return what is shown.
+
+    Where `task` is given, the hand-out must be of that task.
+    """
     throttle(request, "suggestions", 30, 60)
     state = request.app.state
     asked = await state.db.aread(service.ask, person, handout, input, task)

@@ -22,7 +22,7 @@ _QUOTES = {'"': '"', "“": "”", "'": "'", "«": "»"}
 
 
 async def suggest(asked: Asked, world: World) -> Sequence[Suggested]:
-    """What the config's model writes when it is asked by its prompt, a text on each line."""
+    """Return the texts, one per line, that the config's model writes for its prompt."""
     model = asked.config.assistant.model
     if model is None:
         return []

@@ -1,7 +1,9 @@
-"""What help with writing brought in a round: what became of suggestions, and whether examples fooled more often.
+"""Figures of help with writing in a round: outcomes of suggestions, and how often examples fooled.
 
-An example counts where it is neither retracted nor hidden and a person wrote it. Arms that offer help are compared with
-those that do not, as they were drawn; who used a suggestion decided so, and is told apart without being compared.
+An example counts if it is neither retracted nor hidden and a person wrote it. Arms that offer help are
+compared with those that do not, by the arm that was drawn for each example. Authors choose themselves
+whether to use a suggestion, so the rates with and without a used suggestion are shown separately and not
+compared.
 """
 
 from collections.abc import Mapping

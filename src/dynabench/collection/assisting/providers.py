@@ -1,4 +1,7 @@
-"""Where suggestions come from: a provider is asked with what somebody has before them, and answers with texts."""
+"""The providers of suggestions.
+
+A provider is asked with what the annotator has on the page, and answers with texts.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +50,10 @@ class Suggested:
 
 @dataclass(frozen=True)
 class World:
-    """What providers reach; nothing of the database is held while they wait for a model."""
+    """The database and the model host, as providers reach them.
+
+    Nothing of the database is held while a provider waits for a model.
+    """
 
     db: Database
     host: Host

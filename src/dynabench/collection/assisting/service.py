@@ -25,7 +25,7 @@ from dynabench.tasks.fields import FieldError, Text
 
 @dataclass(frozen=True)
 class Brought:
-    """What one provider suggested, in so many milliseconds, or the sentence that says why not."""
+    """The suggestions of one provider and its time in ms, or the sentence that says why it has none."""
 
     provider: str
     found: Sequence[Suggested]
@@ -35,7 +35,7 @@ class Brought:
 
 @dataclass(frozen=True)
 class Offered:
-    """What is shown now; `problems` are sentences about providers that had nothing to say."""
+    """The suggestions shown now; `problems` are sentences about providers that had none."""
 
     items: Sequence[Suggestion]
     problems: Sequence[str]
@@ -83,7 +83,7 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
 
 
 async def bring(asked: Asked, world: World) -> list[Brought]:
-    """What all providers of the config suggest, asked at once."""
+    """Return the suggestions of all providers of the config, which are asked at the same time."""
     known, found = providers(), dict[str, Brought]()
 
     async def one(name: str) -> None:
@@ -153,13 +153,13 @@ def _clean(field: Text, raw: object) -> str | None:
 
 
 def asked_before(session: Session, handout_id: int) -> int:
-    """How often suggestions were shown on a handout: one index range."""
+    """Return the number of times that suggestions were shown on a hand-out: one index range."""
     latest = select(func.max(Suggestion.asking)).where(Suggestion.handout_id == handout_id)
     return session.scalar(latest) or 0
 
 
 def shown(session: Session, handout_id: int) -> Sequence[Suggestion]:
-    """What was shown last on a handout."""
+    """Return the suggestions that were shown last on a hand-out."""
     last = asked_before(session, handout_id)
     mine = select(Suggestion).where(Suggestion.handout_id == handout_id, Suggestion.asking == last)
     return session.scalars(mine.order_by(Suggestion.id)).all()

@@ -1,4 +1,7 @@
-"""What became of suggestions: told when an example is recorded, by the server alone."""
+"""Outcomes of suggestions.
+
+The server alone decides them, when it records an example.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What was suggested to people who wrote, and what became of it."""
+"""Tables of the suggestions that annotators saw, and of their outcomes."""
 
 from datetime import datetime
 from typing import Any
@@ -35,10 +35,11 @@ class Suggestion(Base):
 
 
 class Assistance(Base):
-    """What became of the suggestions that an example's author had seen on its handout; none where they saw none.
+    """The outcome of the suggestions that an author saw on the hand-out of an example.
 
-    `outcome` is `accepted` (the text is a suggestion's), `edited` (it was made from one, `distance` characters away) or
-    `ignored`, of which `provider`, `model`, `version` and `text` tell nothing.
+    There is no row where the author saw none. `outcome` is `accepted` (the text is a suggestion's), `edited`
+    (it was made from one, `distance` characters away) or `ignored`; for `ignored`, `provider`, `model`,
+    `version` and `text` are empty.
     """
 
     __tablename__ = "assistances"

@@ -1,4 +1,4 @@
-"""What the create page shows of help with writing."""
+"""The help with writing on the create page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -30,7 +30,11 @@ Number = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
 
 @api.get("/tasks/{task}/preferences")
 async def read_preferences(request: Request, task: str, viewer: Viewer, number: Number = None) -> PreferencesOut:
-    """Whose replies people prefer in a task of conversations: strengths with intervals, places, and who beat whom."""
+    """Return the models whose replies people prefer in a task of conversations.
+
+    Each model has a strength with an interval and a place; for each two models the reply says how often one
+    was preferred to the other.
+    """
     return await _told(request, task, number)
 
 

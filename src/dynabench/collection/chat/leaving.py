@@ -1,4 +1,4 @@
-"""What becomes of conversations when somebody leaves."""
+"""The fate of a person's conversations when the person leaves the platform."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session

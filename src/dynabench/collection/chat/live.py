@@ -48,7 +48,7 @@ class Writing:
 
 @dataclass(frozen=True)
 class Seen:
-    """How far a turn has come: which attempt it is, its replies by side, whether all of it is over."""
+    """The state of a turn: its attempt, its replies by side, and whether all of it is over."""
 
     attempt: int
     replies: dict[int, Writing]
@@ -68,7 +68,7 @@ class Live:
 
     @property
     def writing(self) -> bool:
-        """Whether any side still writes."""
+        """True while any side still writes."""
         return any(each.state == ReplyState.WRITING for each in self.replies.values())
 
     def end(self, state: str) -> None:
@@ -125,7 +125,10 @@ class Chats:
             pass
 
     async def states(self, turn_id: int) -> AsyncGenerator[Seen, None]:
-        """How far a turn has come, now, whenever there is news, and every few seconds; the last one is over."""
+        """Yield the state of a turn: now, after each change, and every few seconds.
+
+        The last state is over.
+        """
         while True:
             if live := self._live.get(turn_id):
                 since = live.version

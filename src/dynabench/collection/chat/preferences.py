@@ -1,4 +1,7 @@
-"""Whose replies people prefer: strengths of a task's models from the choices of conversations that were sent in."""
+"""The models whose replies people prefer.
+
+The strengths of a task's models come from the choices in conversations that were sent in.
+"""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -27,7 +30,7 @@ Model = tuple[str, str]
 
 @dataclass
 class Judged:
-    """What people said in the conversations of some rounds, model by model."""
+    """People's judgements in the conversations of some rounds, model by model."""
 
     task: str
     rounds: list[int]

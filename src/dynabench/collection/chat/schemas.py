@@ -1,4 +1,4 @@
-"""What the JSON API of conversations takes and gives."""
+"""JSON schemas of conversations."""
 
 from typing import Annotated, Literal
 
@@ -18,7 +18,7 @@ class ConversationIn(BaseModel):
 
 
 class MessageIn(BaseModel):
-    """What is said in the next turn."""
+    """The annotator's message in the next turn."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -35,7 +35,7 @@ class ChoiceIn(BaseModel):
 
 
 class ReplyOut(BaseModel):
-    """What one side wrote so far: `writing`, `done`, `stopped`, `failed` or `cut_off`."""
+    """One side's reply so far; `state` is `writing`, `done`, `stopped`, `failed` or `cut_off`."""
 
     model_config = ConfigDict(from_attributes=True)
 

@@ -58,7 +58,10 @@ def taken(
 
 
 def _conversed(found: Conversation, chat: Chat, value: Mapping[str, Any]) -> Conversed:
-    """What each side stands for; the claim is about the reply that was picked last, after a tie about all of them."""
+    """Return the conversation with the answer that each side stands for.
+
+    The claim is about the reply that was picked last; after a tie it is about all replies.
+    """
     last = value["turns"][-1] if value["turns"] else {"choice": "", "continued": None}
     chosen = str(last["choice"]) if last["choice"] in tuple(SIDES) else ""
     answers, picked = [], []

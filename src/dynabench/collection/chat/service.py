@@ -27,10 +27,11 @@ ENDED = (ReplyState.DONE, ReplyState.STOPPED, ReplyState.FAILED, ReplyState.CUT_
 
 @dataclass(frozen=True)
 class Asking:
-    """What the models are to be asked for one turn: `sides` are numbers of sides with model and version.
+    """The question to the models for one turn: `sides` are numbers of sides with model and version.
 
-    `kept` are the texts of sides that replied before and are not asked again. `accepted` says that a complete reply is
-    taken as it is: there is one model, and nothing is asked of its replies.
+    `kept` are the texts of sides that replied before and are not asked again. `accepted` says that a
+    complete reply is taken as it is: there is one model, and the annotator is asked nothing about its
+    replies.
     """
 
     turn_id: int
@@ -257,7 +258,7 @@ def cut_off(session: Session, turn_id: int) -> None:
 
 
 def writing(turn: Turn) -> bool:
-    """Whether replies are being written, as far as anybody knows."""
+    """Return whether replies are being written, as far as the stored state tells."""
     return turn.state == ChatTurnState.WRITING and turn.beat_at > now() - SILENT
 
 

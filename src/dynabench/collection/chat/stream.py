@@ -28,7 +28,7 @@ DOCUMENTED: dict[str, Any] = {
 
 @dataclass
 class Cursor:
-    """What was sent: characters by side of one attempt."""
+    """The characters that were sent, by side of one attempt."""
 
     attempt: int = 0
     sent: dict[int, int] = field(default_factory=dict)

@@ -29,9 +29,10 @@ class ReplyState(StrEnum):
 
 
 class Conversation(Base):
-    """What one person and a round's models say on one handout; `sides` are [model, version] pairs, A first.
+    """The conversation of one person with a round's models on one hand-out.
 
-    Once it is sent in, `example_id` is the example that it became, and nothing more is said.
+    `sides` are [model, version] pairs, side A first. Once the conversation is sent in, `example_id` is the
+    example that it became, and no turn is added.
     """
 
     __tablename__ = "conversations"

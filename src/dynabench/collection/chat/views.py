@@ -13,7 +13,7 @@ from dynabench.tasks.fields.chat import SIDES
 
 @dataclass(frozen=True)
 class ReplyView:
-    """What one side wrote to a turn so far."""
+    """One side's reply to a turn so far."""
 
     side: str
     text: str
@@ -35,7 +35,7 @@ class TurnView:
 
     @property
     def broken(self) -> bool:
-        """Whether a reply has broken off, failed or was stopped, so that it may be asked for again."""
+        """True if a reply is cut off, has failed or was stopped, so that the annotator may ask for it again."""
         return self.state == ChatTurnState.ANSWERED and any(each.state != ReplyState.DONE for each in self.replies)
 
 
@@ -56,14 +56,17 @@ class ChatView:
 
     @property
     def due(self) -> str:
-        """What the conversation waits for: `said`, `replies` or `choice`."""
+        """The next thing that the conversation waits for: `said`, `replies` or `choice`."""
         if self.last is None or self.last.state == ChatTurnState.CHOSEN:
             return "said"
         return "replies" if self.last.state == ChatTurnState.WRITING else "choice"
 
 
 def view(session: Session, handout_id: int, models: int) -> ChatView:
-    """What somebody sees of the conversation on a handout, with so many models."""
+    """Return the conversation on a hand-out as its annotator sees it, with this number of models.
+
+    It is empty where no conversation has begun.
+    """
     found = service.open_on(session, handout_id)
     if found is None:
         return ChatView(None, handout_id, list(SIDES[:models]), [], uuid.uuid4().hex)
@@ -71,7 +74,7 @@ def view(session: Session, handout_id: int, models: int) -> ChatView:
 
 
 def of(found: Conversation) -> ChatView:
-    """What somebody sees of a conversation."""
+    """Return a conversation as its annotator sees it."""
     turns = [_turn(turn) for turn in found.turns]
     return ChatView(found.id, found.handout_id, list(SIDES[: len(found.sides)]), turns, uuid.uuid4().hex)
 

@@ -31,7 +31,7 @@ class DrawingIn(BaseModel):
 
 
 class DrawingOut(BaseModel):
-    """What was drawn of `words`: references of which one is the value of the task's field."""
+    """The pictures drawn from `words`: references, one of which is the value of the task's field."""
 
     id: int
     words: dict[str, Any]
@@ -61,7 +61,7 @@ async def draw(request: Request, task: str, body: DrawingIn, person: Member, key
 async def drawings(
     request: Request, task: str, person: Member, handout: Annotated[int, Query(ge=1, le=2**53)]
 ) -> list[DrawingOut]:
-    """What was drawn for you on a handout, newest first."""
+    """List the pictures that were drawn for you on a hand-out, newest first."""
 
     def read(session: Session) -> list[DrawingOut]:
         people.require_seat(session, person, task)

@@ -25,8 +25,9 @@ from dynabench.tasks.fields import Drawing
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be drawn: `words` as they were written, `inputs` as models get them, `targets` of model and version.
+    """A request for drawings.
 
+    `words` are as they were written, `inputs` as models get them, `targets` pairs of model and version.
     `sheet` is what the same request had drawn before.
     """
 
@@ -43,7 +44,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Side:
-    """What one model drew: stored files with what they are, and the milliseconds that it took."""
+    """The pictures of one model: stored files with their facts, and the time that it took, in milliseconds."""
 
     model: str
     version: str
@@ -105,7 +106,10 @@ def drawn_in(config: TaskConfig) -> Drawing:
 
 
 def own_handout(session: Session, person: Person, current: Round, handout_id: int) -> Handout:
-    """What somebody was given in the round under this number; for everybody else there is nothing."""
+    """Return a person's own hand-out in the round with this number.
+
+    Raise `NotFound` where it was given to another person or in another round.
+    """
     handout = session.get(Handout, handout_id)
     if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
         raise errors.NotFound(

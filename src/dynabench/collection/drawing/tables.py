@@ -1,4 +1,4 @@
-"""What models drew of somebody's words, before anything is sent in."""
+"""The table of pictures that models drew from an annotator's words, before anything is sent in."""
 
 from datetime import datetime
 from typing import Any

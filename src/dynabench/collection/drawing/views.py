@@ -1,4 +1,7 @@
-"""What somebody sees of the pictures that were drawn for them: in an order that says nothing of who drew them."""
+"""The pictures drawn for an annotator, as the annotator sees them.
+
+Their order says nothing about which model drew which.
+"""
 
 from dataclasses import dataclass
 from random import Random

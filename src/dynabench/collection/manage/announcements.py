@@ -1,4 +1,4 @@
-"""What owners announce to those who take part."""
+"""The pages on which owners announce something to those who take part."""
 
 from datetime import date, timedelta
 from typing import Annotated, Any
@@ -79,6 +79,6 @@ async def end(request: Request, task: str, id: RowId, owner: Owning) -> Response
 
 @router.post("/tasks/{task}/announcements/{id}/seen", name="dismiss_announcement_form")
 async def dismiss(request: Request, task: str, id: RowId, person: Member) -> Response:
-    """Whoever takes part has read it; back to where they were."""
+    """Record that the person has read an announcement, and lead back to the page they were on."""
     await request.app.state.db.awrite(announcing.dismiss, person, task, id)
     return RedirectResponse(back(request), status_code=303)

@@ -1,4 +1,4 @@
-"""Who is what to a task, what they did, and the links that bring others in."""
+"""The people of a task: their roles and what they did, and the links that bring others in."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any

@@ -30,8 +30,11 @@ Done = Annotated[str, Query(max_length=20)]
 
 
 def shown(session: Session, of: Round) -> dict[str, Any]:
-    """What the page of a round says of its plan: `plan`, `goals`, `few` (how many contexts were chosen), `people` (who
-    may take part, by username), `last` (the last change, or None), `parts` of a clone and `sampler`."""
+    """Return the values that a round's page shows of its plan.
+
+    `plan`, `goals`, `few` (the number of chosen contexts), `people` (usernames of those who may take part),
+    `last` (the last change, or None), `parts` of a clone and `sampler`.
+    """
     plan = planning.plan_of(of)
     sampling = plan.sampling or service.config_of(session, of.version_id).contexts.sampling
     return {
@@ -52,7 +55,7 @@ def to_round(request: Request, task: str, n: int, done: str = "") -> Response:
 
 
 def read(form: FormData) -> dict[str, str]:
-    """What was posted, by the dotted names of a plan."""
+    """Return the posted values, by the dotted names of a plan."""
     names = ("opens_at", "closes_at", *COUNTS, "audience.kind", "audience.verified", "sampling", "contexts", "programs")
     return {name: str(form.get(name, "")).strip()[:60] for name in names}
 

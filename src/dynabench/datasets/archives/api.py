@@ -27,7 +27,7 @@ NewId = Annotated[str, Field(max_length=60, description="The id of the task that
 
 
 class ArchiveIn(Strict):
-    """What goes into an archive."""
+    """The contents that an archive is to have."""
 
     examples: bool = Field(True, description="Without, it holds the newest config, contexts and seeds alone.")
 
@@ -59,7 +59,7 @@ class ArchiveList(BaseModel):
 
 
 async def told(request: Request, job: jobs.Job) -> ArchiveOut:
-    """How a job of archives goes."""
+    """Return the progress of an archive job."""
     state = await to_thread.run_sync(jobs.progress, request.app.state.settings, job)
     kind = "export" if job.kind == service.EXPORT else "import"
     return ArchiveOut.model_validate(state | {"kind": kind, "task": job.payload["task"], "created_at": job.created_at})
@@ -113,7 +113,10 @@ async def send_archive(
 
 @router.get("/archives/{job}")
 async def read_archive(request: Request, job: UUID, person: Member) -> ArchiveOut:
-    """How it goes: to owners of the task that is written, to who asked for a task to be made."""
+    """Return the progress of an archive job.
+
+    An export is shown to the task's owners, an import to the person who asked for the new task.
+    """
     return await told(request, await request.app.state.db.aread(service.job_of, person, job))
 
 

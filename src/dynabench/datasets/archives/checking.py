@@ -1,4 +1,4 @@
-"""Whether an archive can become a task: everything is read once before anything is stored."""
+"""Check that an archive can become a task: all of it is read once before anything is stored."""
 
 from dataclasses import dataclass
 

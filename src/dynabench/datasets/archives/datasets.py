@@ -32,7 +32,10 @@ Left = tuple[str, int, str]
 
 
 def public(session: Session, task: str) -> dict[str, tuple[dict[str, Any], str]]:
-    """What archives say of each public dataset, and the digest of its rows, by name."""
+    """Return the archive entry of each public dataset and the digest of its rows, by name.
+
+    Raise `Conflict` if the task has more public datasets than an archive can hold.
+    """
     of = (Dataset.task_id == task, disclosure.datasets_with_rows(Dataset), Dataset.kind.in_(KINDS))
     found = select(Dataset, DatasetVersion).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
     made = {}

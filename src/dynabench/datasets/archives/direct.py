@@ -18,7 +18,7 @@ from dynabench.rounds import people
 
 @dataclass
 class Imported:
-    """What became of an archive: rows by list, and those that were refused: list, line, reason."""
+    """The result of importing an archive: its rows by list, and the refused ones as (list, line, reason)."""
 
     manifest: Manifest
     refused: list[tuple[str, int, str]] = field(default_factory=list)

@@ -1,8 +1,8 @@
-"""What an archive of a task holds: a zip file whose `manifest.json` names every other file with its SHA-256.
+"""Contents of a task's archive: a zip file whose `manifest.json` names each other file with its SHA-256.
 
-`task.yaml` is the newest config, `versions/0001.yaml` and so on are all of them; the lists hold a JSON object a line.
-`media/` has the files that rows show, by their SHA-256. Examples are rows as exports write them.
-See docs/reference/archives.md.
+`task.yaml` is the newest config; `versions/0001.yaml` and so on are all of them.
+The lists hold one JSON object per line. `media/` has the files that rows show, named by their SHA-256.
+Examples are rows as exports write them. See docs/reference/archives.md.
 """
 
 import re
@@ -33,17 +33,17 @@ MOST_MANIFEST, MOST_CONFIG, MOST_LINE = 8 * 1024**2, 400_000, 8 * 1024**2
 
 
 def media_file(digest: str) -> str:
-    """Where a file that rows show stands."""
+    """Return the path in the archive of a file that rows show."""
     return f"media/{digest}"
 
 
 def data_file(name: str) -> str:
-    """Where the rows of a dataset stand."""
+    """Return the path in the archive of the rows of a dataset."""
     return f"datasets/{name}.jsonl"
 
 
 def config_file(number: int) -> str:
-    """Where version `number` of the config stands."""
+    """Return the path in the archive of version `number` of the config."""
     return f"versions/{number:04d}.yaml"
 
 
@@ -73,7 +73,7 @@ class File(Part):
 
 
 class Manifest(Part):
-    """What the archive is of, and its files."""
+    """The task that an archive holds, and the list of the archive's files."""
 
     format: Literal["dynabench-task"]
     version: Literal[1]
@@ -92,7 +92,7 @@ class Manifest(Part):
 
     @property
     def rows(self) -> dict[str, int]:
-        """How many rows each list has, by its name without ending."""
+        """The number of rows of each list, by the list's name without its ending."""
         return {each.name.removesuffix(".jsonl"): each.rows or 0 for each in self.files if each.name in LISTS}
 
 

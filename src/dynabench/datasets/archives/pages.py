@@ -66,6 +66,6 @@ async def send(request: Request, person: Member) -> Response:
 
 @router.get("/archives/{job}", name="archive_job")
 async def one(request: Request, job: UUID, person: Member) -> Response:
-    """How it goes."""
+    """Show the progress of an archive job."""
     found = await request.app.state.db.aread(service.job_of, person, job)
     return render(request, "archives/archive.html", fragment="archives/_job.html", job=await told(request, found))

@@ -26,7 +26,7 @@ GONE = _("There is no such archive. They lie ready for a week.")
 
 
 def file_of(settings: Settings, job_id: str) -> Path:
-    """Where the archive that a job writes lies once it is done."""
+    """Return the path of the archive that a job writes; the file is there once the job is done."""
     folder = settings.folder / "archives"
     folder.mkdir(exist_ok=True, mode=0o700)
     return folder / f"{job_id}.zip"
@@ -41,7 +41,10 @@ def export(session: Session, person: Person, task: str, *, examples: bool = True
 
 
 def check_id(session: Session, person: Person, mode: Mode, id: str) -> None:
-    """Whether `person` may make the task `id` of an archive; raises `Forbidden` or `Invalid`."""
+    """Check that `person` may create the task `id` from an archive.
+
+    Raise `Forbidden` if the person may not create tasks, `Invalid` if the id cannot be used.
+    """
     if not proposals.creates(person, mode):
         raise errors.Forbidden(
             _("New tasks need an admin's word here. Ask one to bring it in and to make you its owner.")

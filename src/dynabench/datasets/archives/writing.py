@@ -31,7 +31,7 @@ Told = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Plan:
-    """What goes into an archive: the task's config versions, its rounds, and what is exported of them."""
+    """The contents of an archive to write: the task's config versions, its rounds and what is exported of them."""
 
     task: str
     name: str

@@ -61,7 +61,10 @@ def cut(
 
 
 def _items(rows: Iterator[FileRow], plan: Plan, config: TaskConfig) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """What is in the rows. Questions of SQuAD are numbered through the file: one line may hold thousands."""
+    """Yield the items in the rows, each with the values of its row.
+
+    Questions of SQuAD are numbered through the whole file, because one line may hold thousands of them.
+    """
     numbers = count(1) if plan.format == "squad" else None
     for row in rows:
         given = {} if numbers else row.values or {}

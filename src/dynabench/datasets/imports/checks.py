@@ -1,4 +1,4 @@
-"""What of a finished example may be stored: decided by the task's config, as for what is written here."""
+"""Checks of finished examples before they are stored, by the task's config, as for those written here."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -25,7 +25,7 @@ NOTES = 20  # kinds of notes in progress and result
 
 
 def shown(state: State, finished: bool = False) -> dict[str, Any]:
-    """What progress and results say."""
+    """Return the counts and notes that an import shows as its progress and result."""
     missing = {MISSING: len(state.waiting)} if finished and state.waiting else {}
     notes = [{"note": note, "times": times} for note, times in [*state.notes.items(), *missing.items()][:NOTES]]
     counts = {"created": state.created, "duplicates": state.duplicates, "failed": state.failed, "notes": notes}

@@ -25,7 +25,7 @@ REFERENCE = re.compile(r'("media": ?")([0-9a-f]{64})(")')
 
 
 def is_one(path: Path) -> bool:
-    """Whether a file is an export with files."""
+    """Return whether a file is an export with files."""
     if not zipfile.is_zipfile(path):
         return False
     with path.open("rb") as file:
@@ -87,7 +87,10 @@ def kept(db: Database, settings: Settings, task: str, person_id: int | None, nam
 
 
 def checked(settings: Settings, content: bytes) -> tuple[bytes, MediaFacts]:
-    """What to store of a file of any kind, as of an upload; raises `Refused`."""
+    """Return the content and facts to store of a file of any kind, checked as an upload is.
+
+    Raise `UploadRefused` for a file that an upload would not accept.
+    """
     found = media_type_of(content).partition("/")[0]
     kind: MediaKind = "image" if found == "image" else "audio" if found == "audio" else "file"
     size = settings.media_audio_mb if kind == "audio" else settings.media_mb

@@ -1,4 +1,7 @@
-"""What examples were made from: an origin may come later in the file, and none comes from what was made from it."""
+"""Links from imported examples to their origins, the examples that they were made from.
+
+An origin may come later in the file. No origin was made from its own descendants: links form no circle.
+"""
 
 from typing import cast
 

@@ -18,7 +18,7 @@ NUMBERS = ("task_version", "round", "edit_distance", "attempt", "seconds", "late
 
 
 def is_ours(values: dict[str, Any]) -> bool:
-    """Whether a row of a file is one of our exports."""
+    """Return whether a row of a file comes from an export of Dynabench."""
     return {"uid", "task_version", "predictions", "validations"} <= values.keys()
 
 

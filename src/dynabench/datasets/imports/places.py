@@ -1,4 +1,4 @@
-"""Where imported rows belong: rounds, contexts and people, found or made."""
+"""Rounds, contexts and people that imported rows belong to, found or created."""
 
 import secrets
 from typing import Any

@@ -1,4 +1,4 @@
-"""What to do with a file: what its rows become, and how they are read."""
+"""The plan for importing a file: what its rows become, and how they are read."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +27,10 @@ PROBLEMS = (errors.Invalid, errors.Unavailable, ValidationError, translating.Pas
 
 @dataclass(frozen=True)
 class Plan:
-    """How rows are read: `format` as in `FORMATS`, `into` what they become, `source` what the file is called."""
+    """The way to read a file's rows.
+
+    `format` is one of `FORMATS`, `into` says what the rows become, `source` is the name of the file.
+    """
 
     into: Into
     format: str

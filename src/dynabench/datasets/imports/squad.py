@@ -16,7 +16,7 @@ MORE = "Questions with further gold answers; the first is the claim"
 
 
 def is_squad(values: dict[str, Any]) -> bool:
-    """Whether this is an article of SQuAD, or one question of its flat form."""
+    """Return whether a row is an article of SQuAD, or one question of its flat form."""
     flat = {"context", "question", "answers"} <= values.keys() and isinstance(values["answers"], dict | list | str)
     return isinstance(values.get("paragraphs"), list) or flat
 

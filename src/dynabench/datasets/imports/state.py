@@ -1,4 +1,4 @@
-"""What an import works with: its rows with their places in the file, and what it has done so far."""
+"""The data that an import works with: rows with their places in the file, and its progress so far."""
 
 from dataclasses import dataclass, field
 
@@ -9,10 +9,10 @@ KINDS_OF_NOTES = 50
 
 @dataclass
 class State:
-    """What an import has done so far; JSON-safe as `vars(state)`, kept from batch to batch.
+    """The progress of an import so far; JSON-safe as `vars(state)`, kept from batch to batch.
 
-    `rounds` maps the file's round numbers to rounds here, `waiting` holds pairs of an example and the origin that
-    has not come yet, `notes` counts what was left out of rows that were stored.
+    `rounds` maps the file's round numbers to rounds here. `waiting` holds pairs of an example and its origin
+    that has not come yet. `notes` counts the things that were left out of stored rows.
     """
 
     created: int = 0

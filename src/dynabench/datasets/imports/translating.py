@@ -41,9 +41,10 @@ def translate(values: dict[str, Any], mapping: ColumnMapping, config: TaskConfig
 
 
 def complete(made: dict[str, Any], config: TaskConfig, source: str) -> dict[str, Any]:
-    """What follows from the rest: who was fooled, how votes agree with the claim, a uid, a pseudonym.
+    """Return the document with the members that follow from the others.
 
-    The uid of a row without one comes from what is in it, so that the same file brings nothing twice.
+    These are: which models were fooled, whether votes agree with the claim, a uid, a pseudonym.
+    The uid of a row without one comes from its contents, so that the same file imports nothing twice.
     """
     context, given, answer = made["context"]["values"], made["input"], made["answer"]
     clean = config.clean_answer(answer, context=context, input=given)

@@ -34,7 +34,7 @@ Files = Sequence[tuple[Path, str]]
 
 @dataclass
 class Told:
-    """What a reading has come to; `bytes` of `of` are read. `notes` counts what was left out on purpose."""
+    """The progress of a reading: `bytes` of `of` bytes are read. `notes` counts what was left out on purpose."""
 
     rows: int = 0
     refused: int = 0
@@ -54,7 +54,7 @@ class Seen:
         self.runs: list[NDArray[np.int64]] = []
 
     def repeated(self, uids: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of these came before, here or among earlier ones; shape (len(uids),)."""
+        """Return which ids came before, in `uids` or in an earlier call; shape (len(uids),)."""
         hashes = np.fromiter(map(hash, uids), np.int64, len(uids))
         new, places = np.unique(hashes, return_index=True)
         again = np.ones(len(uids), bool)
@@ -102,7 +102,7 @@ def build(
 
 
 def _found(files: Files, translator: Translator, told: Told) -> Iterator[Found]:
-    """What is in the lines of all files, numbered through."""
+    """Yield the rows, bad rows and notes from the lines of all files, numbered through."""
     before = 0
     for path, name in files:
 
@@ -119,7 +119,7 @@ def _found(files: Files, translator: Translator, told: Told) -> Iterator[Found]:
 
 
 def batches(found: Iterator[Found]) -> Iterator[list[Found]]:
-    """What was found, as many at a time as are looked at together."""
+    """Yield the items found, in lists of at most `BATCH` that are processed together."""
     while batch := list(islice(found, BATCH)):
         yield batch
 

@@ -1,4 +1,4 @@
-"""What is read from a file before the task has looked at it, and how single values are read."""
+"""Rows as read from a file, before the task has checked them, and readers of single values."""
 
 import json
 import re

@@ -21,7 +21,10 @@ Meanings = Mapping[str, str | list[str]]
 
 
 def guess(config: TaskConfig, tests: Sequence[Mapping[str, Any]]) -> dict[str, str | list[str]]:
-    """What numbers of classes mean, and for tests without a label, called "... not X", all options but X."""
+    """Return the meanings of class numbers and of tests without a label.
+
+    A test without a label that is called "... not X" means all options but X.
+    """
     first = config.fields("answer")[0]
     options = first.values if isinstance(first, Choice) else []
     found: dict[str, str | list[str]] = {}

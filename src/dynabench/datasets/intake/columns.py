@@ -27,7 +27,7 @@ class Columns:
         self.labels: dict[Any, Sequence[Mapping[str, Any]]] = {}
 
     def case(self, values: Mapping[str, Any]) -> Case:
-        """What a row holds. Raises `Invalid`."""
+        """Return the values, answers, tags and uid of a row. Raise `Invalid`."""
         if self.flat:
             given = {name: values.get(column) for name, column in self.texts}
             if not all(type(text) is str for text in given.values()):
@@ -91,5 +91,5 @@ class Columns:
 
 
 def _ours(raw: Any) -> bool:
-    """Whether a cell holds a list of answers by field, as our own files have them."""
+    """Return whether a cell holds a list of answers by field, as Dynabench's own files have them."""
     return isinstance(raw, list) and bool(raw) and all(isinstance(one, Mapping) for one in raw)

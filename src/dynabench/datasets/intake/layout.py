@@ -1,4 +1,7 @@
-"""Which column of a file is which field of a dataset's rows; guessed from the first rows, or said by hand."""
+"""The layout of a file: the column of each field of a dataset's rows.
+
+It is guessed from the first rows, or given by hand.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -33,11 +36,12 @@ SYNONYMS = {
 
 
 class Layout(BaseModel):
-    """How a file is read.
+    """The way to read a file.
 
-    `fields` gives each field of the task (what models get, and answers) its column; a dotted name reaches into nested
-    objects. `values` says what values of the answer's column mean: an option, or a list of options that are all
-    accepted. `uid` and `tags` are columns; `columns` are further ones that become tags `column=value`.
+    `fields` gives each field of the task (inputs of models, and answers) its column; a dotted name reaches
+    into nested objects. `values` gives the meaning of values in the answer's column: an option, or a list of
+    options that are all accepted. `uid` and `tags` are columns; `columns` are further ones that become tags
+    `column=value`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -124,7 +128,10 @@ def guess(rows: Sequence[Mapping[str, Any]], config: TaskConfig, names: Mapping[
 
 
 def meanings(raw: Iterable[Any], options: Sequence[str], classes: Sequence[str]) -> dict[str, str | list[str]]:
-    """What values of the answer mean, where their names say so. Values that are options mean themselves."""
+    """Return the meanings of the answer's values where their names show them.
+
+    Values that are options mean themselves.
+    """
     called = {option.casefold(): option for option in options}
     called |= {other: option for option in options for other in SYNONYMS.get(option, ()) if other not in called}
     found: dict[str, str | list[str]] = {}

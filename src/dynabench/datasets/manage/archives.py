@@ -71,7 +71,7 @@ async def fetch(request: Request, task: str, job: UUID, owner: Owning) -> FileRe
 
 @router.get("/tasks/{task}/manage/archives/{job}", name="manage_archive")
 async def one(request: Request, task: str, job: UUID, owner: Owning) -> Response:
-    """How an archive goes, and where it lies once it is done."""
+    """Show the progress of an archive, and its download link once it is done."""
     found = await request.app.state.db.aread(service.job_of, owner, job)
     if found.payload["task"] != task:
         raise errors.NotFound(service.GONE)

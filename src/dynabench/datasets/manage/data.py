@@ -1,4 +1,4 @@
-"""What the task's owner takes out and brings in: exports, and imports of examples, contexts and seeds."""
+"""Data pages of a task's owner: exports, and imports of examples, contexts and seeds."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -181,7 +181,7 @@ async def start_hub(request: Request, task: str, owner: Owning) -> Response:
 
 @router.get("/tasks/{task}/manage/data/imports/{job}", name="data_import")
 async def progress(request: Request, task: str, job: str, owner: Owning) -> Response:
-    """How an import goes, and which rows it left out."""
+    """Show the progress of an import, and the rows that it left out."""
     found = await request.app.state.db.aread(service.job_of, owner, task, job)
     counts = (found.done or {}).get("state")
     return await imports.shown(request, task, found, "data", counts, "data_import", "refused_data")

@@ -1,4 +1,4 @@
-"""Whether a strip is worth looking at: do the words it marks matter more to the model than words at random?"""
+"""Faithfulness of a strip: the words it marks must matter more to the model than random words do."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,10 @@ class Faithfulness:
 
 @dataclass(frozen=True)
 class Said:
-    """What a model answered: the `label` to explain, whose probability to watch (`text`), and words that stay."""
+    """A model's answer: the `label` to explain, and the words that are never removed (`kept`).
+
+    `before` is the probability of `text`: of the label, or of the text of an extracted answer.
+    """
 
     label: str
     text: str

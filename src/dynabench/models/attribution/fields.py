@@ -11,7 +11,10 @@ from dynabench.models.protocol import WordWeight
 
 @dataclass(frozen=True)
 class Asked:
-    """What to explain: one window of pieces, and the `value` (B,) of what the head says of it, called `label`."""
+    """The subject of an explanation: one window of pieces and the label to explain.
+
+    `value` (B,) is what the head says of the window, `label` its name.
+    """
 
     pieces: Pieces
     fields: Sequence[str]

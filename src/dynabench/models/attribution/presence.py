@@ -88,10 +88,11 @@ class Presence:
 
 
 def value(card: Card, output: Output, first: Output, label: str) -> float:
-    """How much an output speaks for what is explained, given what the model said `first`.
+    """Return how strongly an output supports what is explained; `first` is the model's first output.
 
-    Of labels, the log-odds of `label`, or 1 and 0 where there are no probabilities. Of spans and texts, the log-odds of
-    the first answer's text if probabilities tell, else the share of its words (F1) that is said again.
+    For labels this is the log-odds of `label`, or 1 and 0 where there are no probabilities. For spans and
+    texts it is the log-odds of the first answer's text if the probabilities contain it, else the share
+    (word F1) of that text which the new answer repeats.
     """
     text = label if card.returns == "label" else _text(first.answer[card.answer])
     if output.probabilities is not None and text in (first.probabilities or {}):
@@ -110,7 +111,7 @@ def _text(answer: Any) -> str:
 
 
 def _own(card: Card, said: Output) -> Sequence[tuple[str, int, int]]:
-    """Where the answer itself stands in the inputs."""
+    """Return the places of the answer itself in the inputs, as (field, start, end)."""
     if card.returns not in ("spans", "tags"):
         return ()
     return [(card.inputs[-1], span["start"], span["end"]) for span in said.answer[card.answer]]

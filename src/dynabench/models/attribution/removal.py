@@ -107,7 +107,7 @@ def _seed(asked: Presence) -> int:
 
 
 def _fitted(asked: Presence) -> Floats:
-    """What a ridge regression makes of the answers that came in time; no weight at all before there are two."""
+    """Return the weights of a ridge regression on the answers that came in time; zeros for fewer than two."""
     rows, values = asked.known()
     if len(values) < 2:
         return np.zeros(len(asked.places))

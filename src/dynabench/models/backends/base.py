@@ -1,4 +1,7 @@
-"""What the host needs of a backend beyond the `Model` protocol: requests prepared early and batched across models."""
+"""The backend interface of the host beyond the `Model` protocol.
+
+It prepares requests early and batches them across models.
+"""
 
 from collections.abc import Sequence, Sized
 from typing import Any, Protocol, runtime_checkable

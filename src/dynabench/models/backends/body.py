@@ -27,11 +27,11 @@ NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 @dataclass(frozen=True)
 class Places:
-    """Where pieces stand: `rows` of up to `longest` pieces.
+    """Places of pieces in a batch: `rows` of up to `longest` pieces.
 
-    `mask`, if any, is added to attention's logits (rows, heads or 1, longest or 1, longest). Where the pieces of all
-    rows follow each other without padding, `spread` (rows * longest,) says which piece stands at each place, and
-    `gather` (N,) at which place each piece stands.
+    `mask`, if any, is added to attention's logits (rows, heads or 1, longest or 1, longest). Where the
+    pieces of all rows follow each other without padding, `spread` (rows * longest,) gives the piece that
+    stands at each place, and `gather` (N,) the place at which each piece stands.
     """
 
     rows: int
@@ -113,7 +113,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> T
 
 
 def deltas(lora: Lora, layers: int) -> list[Deltas]:
-    """What an adapter adds, for each layer of the encoder."""
+    """Return the additions of an adapter, for each layer of the encoder."""
     names = [[[f"encoder.layer.{at}.{name}" for name in group] for group in GROUPS] for at in range(layers)]
     return [tuple(lora.delta(group) for group in groups) for groups in names]
 

@@ -1,4 +1,4 @@
-"""What models over the shared encoder have in common, whatever their heads say."""
+"""Common parts of all models over the shared encoder, whatever their heads compute."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -50,7 +50,7 @@ class Encoded(ABC):
 
     @abstractmethod
     def windows(self, prepared: Prepared) -> Sequence[Pieces]:
-        """What the encoder has to read for one call."""
+        """Return the windows of pieces that the encoder has to read for one call."""
 
     @abstractmethod
     def read(self, prepared: Prepared, said: Sequence[Tensor]) -> tuple[Output, bool]:

@@ -18,10 +18,10 @@ MOST = 16
 
 
 class Options(BaseModel):
-    """What `model.yaml` says of an ensemble.
+    """Options of an ensemble in `model.yaml`.
 
-    Members are named with their version, `nli-minilm@0123456789abcdef`, so that the ensemble's version stands for what
-    it answers.
+    Members are named with their version, as in `nli-minilm@0123456789abcdef`, so that the ensemble's
+    version determines its answers.
     """
 
     model_config = ConfigDict(extra="forbid")

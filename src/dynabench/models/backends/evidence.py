@@ -1,4 +1,4 @@
-"""What speaks for and against an answer that was found in a passage: numbers that a small classifier weighs."""
+"""Evidence for and against an answer found in a passage: numbers that a small classifier weighs."""
 
 import math
 import re

@@ -23,7 +23,7 @@ NOTHING = -1
 
 @dataclass(frozen=True)
 class Options:
-    """Which features there are; `pairs` adds those that relate a second text to the first."""
+    """Options of the features; `pairs` adds those that relate a second text to the first."""
 
     bits: int
     characters: tuple[int, int] | None

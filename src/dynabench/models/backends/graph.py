@@ -35,7 +35,10 @@ Array = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class Inspected:
-    """What a file says before it is loaded; `live` when it quantises activations as they come, a whole batch alike."""
+    """The result of inspecting a graph file before it is loaded.
+
+    `live` is true for a graph that quantises activations as it runs, with one scale for a whole batch.
+    """
 
     live: bool
 
@@ -138,7 +141,7 @@ class Graph:
 
     @property
     def alone(self) -> bool:
-        """Whether rows run one by one."""
+        """Return whether the graph runs rows one by one."""
         return self._alone
 
     def run(self, rows: Sequence[Pieces], outputs: Sequence[str], least: int = 0) -> list[list[Array]]:

@@ -68,5 +68,5 @@ PRECISIONS: dict[str, Make] = {"exact": plain, "fp32": fastest, "bf16": short, "
 
 
 def takes(make: Make) -> torch.dtype:
-    """What such a layer reads and returns."""
+    """Return the dtype that a layer made by `make` reads and returns."""
     return torch.bfloat16 if make is short else torch.float32

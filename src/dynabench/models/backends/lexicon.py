@@ -24,7 +24,10 @@ Phrases = Mapping[tuple[str, ...], str]
 
 
 class Stored(BaseModel):
-    """What `lexicon.json` says: a row has the same thing in each of the languages, nothing where one has no word."""
+    """The content of `lexicon.json`: languages, and rows of translations.
+
+    Each row has the same thing in all languages, and an empty text where a language has no word for it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 

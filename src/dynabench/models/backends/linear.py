@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 class Options(BaseModel):
-    """How a linear model reads and answers."""
+    """Options of a linear model: how it reads texts and how it answers."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -74,7 +74,7 @@ class LinearModel(Alone):
         return [self._said(self.decisions(self.prepare(inputs).inputs)) for inputs in batch]
 
     def decisions(self, inputs: Inputs) -> Array:
-        """How much speaks for each label, shape (labels,)."""
+        """Return how strongly the model favours each label, shape (labels,)."""
         found = self._intercept.copy()
         for first, terms in zip(self._first, self._terms, strict=False):
             columns, amounts = terms.amounts(terms.counts(terms.joined(inputs)))

@@ -33,7 +33,10 @@ PREFIX = "base_model.model."
 
 @dataclass(frozen=True)
 class Delta:
-    """What an adapter adds to some linear layers with one input: `down` (inputs, rank) and `up` (rank, outputs)."""
+    """The addition of an adapter to linear layers with one input.
+
+    `down` has shape (inputs, rank), `up` (rank, outputs).
+    """
 
     down: Tensor
     up: Tensor
@@ -59,7 +62,7 @@ class Lora:
         self._shapes = shapes
 
     def delta(self, names: Sequence[str]) -> Delta | None:
-        """What it adds to layers with one input, whose outputs stand one after another; None for nothing."""
+        """Return the addition to layers with one input, whose outputs are concatenated in order; None for none."""
         if not any(name in self._matrices for name in names):
             return None
         nothing = {
@@ -97,7 +100,10 @@ def _check(config: Any) -> None:
 
 
 def _targeted(name: str, targets: str | list[str], stored: Mapping[str, Tensor]) -> bool:
-    """Whether a layer is adapted. A regular expression is not run, for it may take for ever: the weights tell."""
+    """Return whether a layer is adapted.
+
+    A regular expression is not run, for it may never end: the stored weights decide.
+    """
     if isinstance(targets, str):
         return targets == "all-linear" or f"{PREFIX}{name}.lora_A.weight" in stored
     return any(name == target or name.endswith(f".{target}") for target in targets)

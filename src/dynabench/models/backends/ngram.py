@@ -21,7 +21,7 @@ WEIGHTS, OPTIONS = "ngram.safetensors", "ngram.json"
 
 
 class Stored(BaseModel):
-    """What `ngram.json` says: the options of the features."""
+    """The content of `ngram.json`: the options of the features."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -25,7 +25,10 @@ from dynabench.models.protocol import Card, Inputs, Output
 
 
 class Options(BaseModel):
-    """What `model.yaml` may say of a graph; names are found by themselves where they are the usual ones."""
+    """Options of an ONNX graph in `model.yaml`.
+
+    The names of inputs and outputs are needed only where they are not the usual ones.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -117,7 +120,6 @@ class OnnxModel(Alone):
         return said
 
     def _said(self, read: Read, said: Sequence[Sequence[Array]]) -> Output:
-        """What the scores mean."""
         if read.reading is None:
             scores = said[0][0]
             return output(self.card, np.log(np.maximum(scores, 1e-30)) if self._options.probabilities else scores)

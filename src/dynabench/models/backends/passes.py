@@ -97,7 +97,7 @@ def blank(pieces: int) -> list[Pieces]:
 
 
 def _places(there: Tensor, total: int) -> Places:
-    """Where pieces stand, given which of the places (rows, longest) hold one."""
+    """Return the places of pieces, given the places (rows, longest) that hold a piece."""
     rows, longest = there.shape
     full = bool(there.all())
     mask = None if full else torch.where(there, 0.0, APART)[:, None, None, :]

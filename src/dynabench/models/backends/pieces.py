@@ -62,7 +62,7 @@ def _join(
 
 
 def _room(fields: Sequence[tuple[list[int], list[int]]], max_length: int) -> list[int]:
-    """How many pieces of each field fit: the longest field gives way first."""
+    """Return how many pieces of each field fit; the longest field is shortened first."""
     lengths = [len(pieces) for pieces, _ in fields]
     spare = max_length - 1 - len(fields)
     while sum(lengths) > spare:

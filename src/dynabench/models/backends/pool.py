@@ -56,7 +56,7 @@ class Pool:
 
     @property
     def exact(self) -> bool:
-        """Whether all answers are computed in fp32, so that none need be asked for again."""
+        """Return whether all answers are computed in fp32, so that none has to be computed again."""
         return self.precision in (EXACT, "fp32")
 
     def add(self, key: str, folder: Path, head: Shape, adapted: bool = True) -> None:
@@ -82,9 +82,10 @@ class Pool:
             self._members.pop(key, None)
 
     def logits(self, keys: Sequence[str], batch: Sequence[Pieces], exact: bool = False) -> list[Tensor]:
-        """What each input's head says, `exact` always in fp32; parts by piece include the padding.
+        """Return the head's logits for each input; `exact` computes them in fp32.
 
-        Inputs of one adapter are computed together, by length; several passes side by side, one on each core.
+        Logits by piece include the padding. Inputs of one adapter are computed together, by length; several
+        passes run side by side, one on each core.
         """
         precision = AGAIN if exact and not self.exact else self.precision
         by_key: dict[str, list[int]] = {}
@@ -142,7 +143,7 @@ class Pool:
         return body(first, Places(rows, longest, mask), adapter).view(rows, longest, -1)
 
     def explainable(self, key: str) -> "Explainable":
-        """What attribution methods need of one adapter."""
+        """Return the view of one adapter that attribution methods need."""
         return Explainable(self, key)
 
     @property
@@ -195,7 +196,7 @@ class Explainable:
 
 @torch.inference_mode()
 def _pass(body: Body, adapter: list[Deltas], head: nn.Module, batch: Sequence[Pieces]) -> Tensor:
-    """What the head says of inputs computed together, one row each."""
+    """Return the head's logits of inputs that are computed together, one row for each."""
     given = passes.of(batch)
     runtime.use_threads(len(given.ids))
     states = body(body.embed(given.ids, given.positions, given.types), given.places, adapter)

@@ -37,7 +37,7 @@ JOINTS = re.compile(r"\s*(?:,\s*(?:and|or)\b|,|;|\band\b|\bor\b)\s*")
 
 
 class Options(BaseModel):
-    """What `model.yaml` says under `options`."""
+    """Options of a reader: the section `options` of `model.yaml`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -47,7 +47,10 @@ class Options(BaseModel):
 
 
 class Weights(BaseModel):
-    """What `reader.json` says: a logistic regression over `evidence.NAMES`, and from where on nothing is answered."""
+    """The content of `reader.json`: a logistic regression over `evidence.NAMES`, with a threshold.
+
+    The reader gives no answer where the probability of having none is above the threshold.
+    """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -134,7 +137,7 @@ class ReaderModel(Alone):
         return Output({self.card.answer: answer}, chances)
 
     def unanswerable(self, numbers: np.ndarray) -> float:
-        """How probable it is that the passage has no answer."""
+        """Return the probability that the passage has no answer."""
         own = self._weights
         scaled = (numbers - np.array(own.mean)) / np.array(own.scale)
         return float(1 / (1 + np.exp(-(scaled @ np.array(own.weight) + own.bias))))

@@ -34,7 +34,7 @@ Columns = NDArray[np.int64]
 
 
 class Options(BaseModel):
-    """What `model.yaml` says under `options`."""
+    """Options of a tagger: the section `options` of `model.yaml`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -113,7 +113,7 @@ def rows(said: Sequence[Word], mask: int) -> Iterator[Columns]:
 
 @lru_cache(maxsize=65536)
 def _told(word: str) -> tuple[str, ...]:
-    """What of a word counts: itself, its shape, its beginning and its end."""
+    """Return the features of a word: itself, its shape, its beginning and its end."""
     low = word.casefold()
     return (f"w{low}", f"s{_shape(word)}", f"p{low[:3]}", f"e{low[-3:]}", f"e{low[-2:]}")
 
@@ -125,7 +125,10 @@ def _shape(word: str) -> str:
 
 
 def barred(labels: int) -> NDArray[np.bool_]:
-    """Whether tag j may not follow tag i, (T + 1, T); the last row is for the first word. Tags are O, B, I, B, I..."""
+    """Return a mask (T + 1, T) of each tag j that may not follow tag i; the last row is for the first word.
+
+    Tags are O, B, I, B, I, ...
+    """
     size = 1 + 2 * labels
     found = np.zeros((size + 1, size), bool)
     for label in range(labels):

@@ -30,7 +30,7 @@ Span = tuple[int, int]
 
 
 class Vectoriser(BaseModel):
-    """How the texts of some fields, joined, become amounts of terms."""
+    """The rule by which the texts of some fields, joined, become amounts of terms."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -176,7 +176,7 @@ class Terms:
         return self.how.separator.join(inputs[name] for name in self.how.fields)
 
     def counts(self, text: str) -> Counter[int]:
-        """How often each known term stands in a text, by its column."""
+        """Return the number of occurrences of each known term in a text, by its column."""
         found = (self.column.get(term) for term, _ in occurrences(processed(text, self.how), self.how))
         return Counter(column for column in found if column is not None)
 

@@ -24,7 +24,7 @@ END = re.compile(r"(?<=[.!?…؟])\s+|(?<=[.!?…؟][\"'”’»)\]])\s+|(?<=[�
 
 
 class Options(BaseModel):
-    """What `model.yaml` says under `options`."""
+    """Options of TextRank: the section `options` of `model.yaml`."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -39,7 +39,10 @@ ARCHITECTURES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 class Options(BaseModel):
-    """What `model.yaml` says under `options`; `docs/how-to/transformers.md` explains each."""
+    """Options of a transformers model: the section `options` of `model.yaml`.
+
+    `docs/how-to/transformers.md` explains each.
+    """
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
@@ -77,7 +80,7 @@ class Options(BaseModel):
         return self
 
     def methods(self) -> tuple[str, ...]:
-        """What a model of this architecture can explain, the quickest first."""
+        """Return the attribution methods of this architecture, the quickest first."""
         return ARCHITECTURES[self.architecture][1]
 
 
@@ -135,7 +138,7 @@ class TransformersModel(Alone):
         return self.answer([(self, self.prepare(inputs)) for inputs in batch])
 
     def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
-        """What a causal language model with a chat template writes next; raises `Invalid` for other models."""
+        """Yield the next text of a causal language model with a chat template; raises `Invalid` for others."""
         return self._network.converse(messages, max_tokens)
 
     def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:

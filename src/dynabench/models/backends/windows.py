@@ -89,7 +89,7 @@ def _pieces(words: tuple[Word, ...], tokenizer: "Tokenizer") -> tuple[list[int],
 
 
 def starts(length: int, room: int, overlap: int) -> list[int]:
-    """Where windows of `room` pieces begin; the last one ends where the passage does."""
+    """Return the starts of windows of `room` pieces; the last window ends where the passage does."""
     if length <= room:
         return [0]
     return [*range(0, length - room, room - overlap), length - room]

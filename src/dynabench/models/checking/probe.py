@@ -67,7 +67,10 @@ class Probe:
         return found, time.perf_counter() - begun
 
     async def speed(self, rows: Sequence[dict[str, str]], seconds: float) -> Speed:
-        """How fast plain inputs are answered, measured for `seconds` each way; fewer calls where others bill them."""
+        """Return the speed at which plain inputs are answered, alone and in batches.
+
+        Each is measured for `seconds`; models that others bill get fewer calls.
+        """
         least, most = (5, CALLS) if self.card.inside else (3, 3)
         waits: list[float] = []
         begun = time.perf_counter()
@@ -90,7 +93,7 @@ class Probe:
 
 
 def difference(card: Card, first: Output, second: Output) -> tuple[bool, float]:
-    """Whether two answers are the same, and the largest difference of their probabilities.
+    """Return whether two answers are the same, and the largest difference of their probabilities.
 
     Two labels that are equally likely up to `SAME` count as the same answer.
     """
@@ -102,7 +105,7 @@ def difference(card: Card, first: Output, second: Output) -> tuple[bool, float]:
 
 
 def wrong_strip(card: Card, inputs: dict[str, str], found: Attribution) -> str:
-    """What is wrong with the words of an attribution; empty if nothing is."""
+    """Return the first error in the words of an attribution; empty if there is none."""
     for name, words in found.fields.items():
         if name not in card.inputs:
             return check_words.NO_INPUT % {"name": repr(name)}

@@ -1,4 +1,4 @@
-"""What came of checking a model, step by step."""
+"""Report of a model check, step by step."""
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -41,7 +41,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing failed; warnings do not count."""
+        """Return whether no step failed; warnings do not count."""
         return not self.failures
 
     @property

@@ -22,7 +22,7 @@ class Cache:
         self._words = 0
 
     def get(self, key: Key) -> Attribution | None:
-        """What was put under the key, if it is still there."""
+        """Return the explanation that was put under the key; None if it is no longer there."""
         if key not in self._kept:
             return None
         self._kept.move_to_end(key)

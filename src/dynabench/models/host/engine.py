@@ -1,4 +1,4 @@
-"""Which lane a call takes: predictions by backend, explanations by backend and method."""
+"""The choice of a lane for each call: predictions by backend, explanations by backend and method."""
 
 import asyncio
 import inspect
@@ -89,7 +89,7 @@ class Engine:
     def converse(
         self, model: Backend, messages: Sequence[Message], max_tokens: int, within: float | None = None
     ) -> AsyncGenerator[str, None]:
-        """What a language model writes next, piece by piece; see `Streams.converse`."""
+        """Return the text that a language model writes next, piece by piece; see `Streams.converse`."""
         return self._streams.converse(model, messages, max_tokens, within)
 
     async def close(self) -> None:

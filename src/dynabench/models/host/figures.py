@@ -1,4 +1,4 @@
-"""What the host counts, in Prometheus' text format."""
+"""The figures that the host counts, in Prometheus' text format."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 

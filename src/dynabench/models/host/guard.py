@@ -1,4 +1,4 @@
-"""Who may call a host over TCP: whoever sends its token."""
+"""The guard of a host over TCP: only callers that send the host's token may call it."""
 
 import hmac
 import ipaddress

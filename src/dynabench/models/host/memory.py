@@ -70,11 +70,12 @@ class Full(Exception):
 
 
 class MemoryAccount:
-    """What is taken of `limit` bytes (None: no limit).
+    """The account of the memory that is taken of `limit` bytes (None: no limit).
 
-    A model's size is what the process (with those it started) grew by when the model was loaded: the most of all
-    times, since freed memory is used again, and at least its folder's size, since mapped files count once they are
-    read. What a freed model does not give back is shared with others, as an encoder is, and from then on the host's.
+    A model's size is the growth of the process (with those it started) when the model was loaded. The
+    largest growth of all times counts, since freed memory is used again, and at least the size of the
+    model's folder, since mapped files count once they are read. Memory that a freed model does not give back
+    is shared with others, as an encoder is, and counts as the host's from then on.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -91,7 +92,7 @@ class MemoryAccount:
         return self.sizes.get(key, entry.card.size_bytes if entry.card else 0)
 
     def fits(self, held: int, size: int) -> bool:
-        """Whether so much more may be taken."""
+        """Return whether `size` more bytes may be taken when `held` bytes are taken."""
         return self.limit is None or held + size <= self.limit
 
     def refusal(self, size: int) -> str:
@@ -103,10 +104,11 @@ class MemoryAccount:
 
     @contextmanager
     def importing(self) -> Iterator[None]:
-        """What the process grows by meanwhile is the host's own.
+        """Count the growth of the process within the block as the host's own.
 
-        What was imported stays as long as the process, so that later collections leave it out: looking through all of
-        it takes a quarter of a second, and that is done several times for each model that is loaded.
+        Imported objects stay as long as the process does, so later garbage collections leave them out: looking
+        through all of them takes a quarter of a second, and that is done several times for each model that is
+        loaded.
         """
         before = kept()
         with malloc.unswept():
@@ -115,7 +117,7 @@ class MemoryAccount:
 
     @contextmanager
     def loading(self, key: Key, entry: Entry) -> Iterator[None]:
-        """What the process grows by meanwhile is this model's."""
+        """Count the growth of the process within the block as the size of this model."""
         before = kept()
         yield
         self.sizes[key] = max(kept() - before, self.expected(key, entry))

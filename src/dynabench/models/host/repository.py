@@ -43,7 +43,7 @@ class Slot:
 
     @property
     def on_demand(self) -> bool:
-        """Whether the next call loads it."""
+        """True if the next call loads the model."""
         return self.state == UNAVAILABLE and self.reason == ON_DEMAND
 
 

@@ -22,7 +22,7 @@ CLOSING = 10.0
 
 @dataclass
 class _Place:
-    """Where the conversations with one model queue: threads that write, and how many wait for one."""
+    """The queue of the conversations with one model: threads that write, and the number that wait for one."""
 
     free: asyncio.Semaphore
     threads: Threads
@@ -43,10 +43,11 @@ class Streams:
     async def converse(
         self, model: Any, messages: Sequence[Message], max_tokens: int, within: float | None = None
     ) -> AsyncGenerator[str, None]:
-        """What the model writes next, piece by piece; whoever stops listening stops the model after its piece.
+        """Yield the text that the model writes next, piece by piece.
 
-        Raises `Invalid` where the model does not converse, `Unavailable` where it cannot begin `within` so many
-        seconds, and whatever the model raises, also in the middle.
+        A caller that stops listening stops the model after the piece that it is writing. Raises `Invalid` where
+        the model does not converse, `Unavailable` where it cannot begin `within` so many seconds, and every
+        error that the model raises, also in the middle.
         """
         if not isinstance(model, Conversing):
             raise Invalid({"model": f"{model.card.name} does not converse; language models that write text do."})

@@ -199,7 +199,7 @@ def _read(tensor: Mapping[str, Any]) -> list[Any]:
 
 
 def is_json(tensor: Mapping[str, Any]) -> bool:
-    """Whether each value of a tensor is a JSON document."""
+    """Return whether each value of a tensor is a JSON document."""
     parameters = tensor.get("parameters")
     return isinstance(parameters, dict) and parameters.get("content_type") == JSON["content_type"]
 

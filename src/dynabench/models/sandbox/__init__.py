@@ -1,5 +1,6 @@
-"""Where handlers run: a long-lived process without network, with little to write, and limits on all else.
+"""The place where handlers run.
 
-`inside.py` is what runs there; `bubblewrap.py` and `docker.py` make the sandbox; `process.py` talks with it and watches
-it; `keeper.py` starts it again when it ended.
+It is a long-lived process without network, with little to write, and with limits on all else.
+`inside.py` is the program that runs there; `bubblewrap.py` and `docker.py` make the sandbox;
+`process.py` talks with the process and watches it; `keeper.py` starts it again when it ended.
 """

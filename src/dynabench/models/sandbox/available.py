@@ -1,4 +1,4 @@
-"""Which sandbox this machine has: the first that a harmless handler runs in."""
+"""The choice of this machine's sandbox: the first that a harmless handler runs in."""
 
 import shutil
 import tempfile

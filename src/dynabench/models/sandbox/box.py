@@ -1,4 +1,4 @@
-"""What a sandbox is to the rest, and what every one of them tells the Python inside."""
+"""The interface of a sandbox, and the environment that every sandbox gives the Python inside."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def environment(options: Options) -> dict[str, str]:
 
 
 def started_by_root() -> bool:
-    """Whether handlers must read their folder as somebody else."""
+    """Return whether this process runs as root; handlers must then read their folder as another user."""
     return os.getuid() == 0
 
 

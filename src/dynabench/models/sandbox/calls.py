@@ -1,8 +1,9 @@
-"""Which system calls a handler may not make, as a seccomp filter for bubblewrap.
+"""The system calls that a handler may not make, as a seccomp filter for bubblewrap.
 
-Namespaces and mounts would give it files without a limit of size, other calls memory that counts for nobody, more
-processors than it was given, or a look at other processes. Sources: seccomp(2), <linux/filter.h>, <linux/seccomp.h>,
-and the kernel's tables of system calls for x86-64 and for those that use the generic one.
+Namespaces and mounts would give it files without a limit of size. Other calls would give it memory that
+counts for nobody, more processors than it was given, or a look at other processes. Sources: seccomp(2),
+<linux/filter.h>, <linux/seccomp.h>, and the kernel's tables of system calls for x86-64 and for those
+that use the generic one.
 """
 
 import errno
@@ -37,7 +38,7 @@ finit_module 313 273
 
 
 def known() -> bool:
-    """Whether there is a filter for this machine."""
+    """Return whether there is a filter for this machine."""
     return platform.machine() in MACHINES
 
 

@@ -64,7 +64,7 @@ def plain(value: Any) -> Any:
 
 
 def problem(error: BaseException) -> dict[str, str]:
-    """What to tell of an error: its kind, its message and where the handler was."""
+    """Return the report of an error: its kind, its message and the place in the handler."""
     frame = error.__traceback__
     while frame and not frame.tb_frame.f_code.co_filename.startswith(HOME):
         frame = frame.tb_next
@@ -73,7 +73,7 @@ def problem(error: BaseException) -> dict[str, str]:
 
 
 def answered(ask: Callable[[], Any]) -> bytes:
-    """What a call of the handler comes to, as JSON."""
+    """Return the result of a call of the handler, or its error, as JSON."""
     try:
         found = ask()
         return json.dumps({"ok": found}, default=plain).encode()
@@ -101,7 +101,10 @@ def write(target: int, mark: bytes, content: bytes) -> None:
 
 
 def own_streams() -> tuple[int, int]:
-    """Where requests come from and answers go to; prints then go to the log, and nothing is read by accident."""
+    """Return the streams that requests come from and answers go to.
+
+    From then on prints go to the log, and nothing is read by accident.
+    """
     requests, answers = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)

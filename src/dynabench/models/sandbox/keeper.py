@@ -43,7 +43,10 @@ class Keeper:
                 raise Invalid({HANDLER: self._told(str(failed))}) from failed
 
     def predict(self, batch: Sequence[Mapping[str, Any]]) -> Any:
-        """What the handler returned; raises `Broken` for an error of its code, `Unavailable` where it ended twice."""
+        """Return the handler's answer to a batch.
+
+        Raises `Broken` for an error of the handler's code, `Unavailable` where the handler ended twice.
+        """
         request = json.dumps(list(batch)).encode()
         if len(request) > REQUEST:
             raise TooLarge(f"A batch for {self._name} may have {REQUEST} bytes.")
@@ -102,9 +105,10 @@ class Keeper:
 
 
 def content(raw: bytes) -> Any:
-    """What the handler returned, made sure to be text that can be stored.
+    """Return the handler's answer, checked to be text that can be stored.
 
-    Raises `Broken` with the error of its code, and `Ended` where the process must end since it answers nonsense.
+    Raises `Broken` with the error of the handler's code, and `Ended` where the process must end since it
+    answers nonsense.
     """
     try:
         document = json.loads(raw)

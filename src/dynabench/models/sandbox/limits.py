@@ -1,4 +1,4 @@
-"""What a handler may use: what its `model.yaml` asks for, within what the operator's settings allow."""
+"""The limits of a handler: those that its `model.yaml` asks for, within what the operator's settings allow."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,7 +13,7 @@ ANSWER = 16 * MIB
 
 
 class Options(BaseModel):
-    """What `model.yaml` may say under `options` of a handler."""
+    """The settings that `model.yaml` may have under `options` of a handler."""
 
     model_config = ConfigDict(extra="forbid")
 

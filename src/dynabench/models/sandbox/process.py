@@ -47,7 +47,7 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether nothing has ended it yet, nor begun to."""
+        """True as long as nothing has ended the process, nor begun to."""
         return self._thread.is_alive() and not self._reason
 
     def ask(self, request: bytes, seconds: float) -> bytes:
@@ -64,7 +64,7 @@ class Process:
         raise Ended(self._why())
 
     def first(self, seconds: float) -> bytes:
-        """What it says of itself once it has loaded; raises `Ended`."""
+        """Return what the process says of itself once it has loaded; raises `Ended`."""
         try:
             return self._answer(bytes(8), time.monotonic() + seconds)
         except TimeoutError:

@@ -1,4 +1,4 @@
-"""What a sandboxed process and its descendants use too much of: memory, and files in the sandbox's own /tmp."""
+"""The excess of a sandboxed process and its descendants: memory, and files in the sandbox's own /tmp."""
 
 import os
 
@@ -12,7 +12,7 @@ FILES = 10_000
 
 
 def excess(pid: int, options: Options) -> str:
-    """What the process and its descendants use too much of; empty while all is well."""
+    """Return what the process and its descendants use too much of; empty while all is well."""
     family = process_family(pid)
     used = sum(map(resident_bytes, family))
     if used > options.memory_mb * MIB + LIBRARIES:

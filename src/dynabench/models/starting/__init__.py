@@ -30,7 +30,7 @@ class Wish:
     said: dict[str, str]
 
     def facts(self, kind: str, options: dict[str, Any], **more: Any) -> dict[str, Any]:
-        """What its `model.yaml` will say."""
+        """Return the content of the new model's `model.yaml`."""
         return described.facts(self.name, self.config, kind, options, **more)
 
 

@@ -27,7 +27,10 @@ COMMENTS = {
 
 
 def returned(config: TaskConfig) -> tuple[Field, str]:
-    """What a model answers and in which form: the task's first answer field, or what the task has drawn."""
+    """Return the field that a model answers, and in which form it answers.
+
+    The field is the task's first answer field, or what the task has drawn.
+    """
     if config.drawing is not None:
         return config.drawing, "pictures"
     field = config.answer[0]
@@ -35,7 +38,7 @@ def returned(config: TaskConfig) -> tuple[Field, str]:
 
 
 def facts(name: str, config: TaskConfig, kind: str, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """What `model.yaml` says of a new model for the task."""
+    """Return the content of `model.yaml` for a new model of the task."""
     field, returns = returned(config)
     inputs = [name for name in config.model_inputs({}, {}) if config.drawing is None or name != config.drawing.name]
     if isinstance(field, Spans) and field.of in inputs:  # answers are spans of the last input

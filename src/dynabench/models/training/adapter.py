@@ -34,7 +34,7 @@ POOL = 50
 
 @dataclass(frozen=True)
 class Limits:
-    """When training stops, whichever comes first; None leaves it to the recipe's epochs."""
+    """The limits at which training stops, at the first that is reached; None leaves it to the recipe's epochs."""
 
     epochs: float | None = None
     minutes: float | None = None
@@ -145,12 +145,15 @@ def examples_of(rows: Sequence[Row], inputs: Sequence[str], labels: Sequence[str
 
 
 def allowed(row: Row, labels: Sequence[str]) -> tuple[bool, ...]:
-    """Which labels the row's annotators could choose from."""
+    """Return for each label whether the row's annotators could choose it."""
     return tuple(not row.among or name in row.among for name in labels)
 
 
 class Plan(Generic[E]):
-    """Which batch comes next and how much is done: all rows first, then those with all labels to choose from."""
+    """The order of the batches, and the share of the training that is done.
+
+    All rows come first, then those with all labels to choose from.
+    """
 
     def __init__(self, examples: Sequence[E], settings: Adapter, limits: Limits, rng: random.Random) -> None:
         full = [example for example in examples if all(example.allowed)]
@@ -210,7 +213,7 @@ def _thinned(example: Example, share: float, rng: random.Random) -> Example:
 
 
 def said(body: Any, head: nn.Module, batch: Sequence[Any]) -> torch.Tensor:
-    """What the head says of a batch's `pieces`, on the device that the head is on."""
+    """Return the head's output for a batch's `pieces`, on the device that the head is on."""
     device = next(head.parameters()).device
     ids, types, mask = (part.to(device) for part in pad([example.pieces for example in batch]))
     with torch.autocast(device.type, torch.bfloat16, enabled=trains_in_bf16(device.type)):

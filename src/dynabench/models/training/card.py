@@ -8,7 +8,7 @@ from dynabench.models.spec import Score, Spec
 
 @dataclass(frozen=True)
 class Told:
-    """What only this run can tell; each part is lines of Markdown."""
+    """The parts of a card that only this run can tell; each part is lines of Markdown."""
 
     training: Sequence[str]
     data: Sequence[str]

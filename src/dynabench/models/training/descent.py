@@ -27,7 +27,7 @@ Examples = Sequence[Any]
 
 
 class Network(ABC):
-    """What is trained: its parameters, what it loses on a batch, how it is written."""
+    """The network that is trained: its parameters, its loss on a batch, the way it is written."""
 
     kind: ClassVar[str]
     plan: Adapter
@@ -43,7 +43,7 @@ class Network(ABC):
 
     @abstractmethod
     def loss(self, batch: Examples) -> torch.Tensor:
-        """What it loses on a batch."""
+        """Return the network's loss on a batch."""
 
     @abstractmethod
     def judge(self, batch: Examples) -> tuple[float, float]:
@@ -54,7 +54,7 @@ class Network(ABC):
         """Write the weights; what `model.yaml` has to say under `options`."""
 
     def parameters(self) -> dict[str, nn.Parameter]:
-        """What is trained, by name."""
+        """Return the parameters that are trained, by name."""
         return {
             f"{name}.{inner}": value
             for name, module in self.modules().items()
@@ -68,7 +68,7 @@ class Network(ABC):
             module.to(device)
 
     def mode(self, training: bool) -> None:
-        """Whether it learns or answers."""
+        """Set the network to learn, or to answer where `training` is false."""
         for module in self.modules().values():
             module.train(training)
 

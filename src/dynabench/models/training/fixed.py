@@ -26,7 +26,7 @@ class Chosen:
 
 
 def balance(rows: Sequence[Chosen]) -> dict[str, int]:
-    """How many rows have each label, by label."""
+    """Return the number of rows with each label, by label."""
     return dict(sorted(Counter(row.label for row in rows).items()))
 
 

@@ -1,4 +1,4 @@
-"""What the ways of learning have in common: settings, what became of a run, and where it leaves off."""
+"""The common parts of the ways of learning: settings, the result of a run, and its checkpoints."""
 
 import os
 import time
@@ -22,11 +22,11 @@ EXTRACTOR = "qa-minilm"
 
 @dataclass(frozen=True)
 class Settings:
-    """How a mix is learnt.
+    """The settings by which a mix is learnt.
 
-    `epochs` None leaves it to the method, and has no meaning for `head` and `ngram`. `patience` is the number of
-    evaluations on the development set without a better one after which learning stops. `minutes` is time spent, in
-    all attempts together; with it, two runs may differ.
+    `epochs` None leaves it to the method, and has no meaning for `head` and `ngram`. `patience` is the
+    number of evaluations on the development set without a better one after which learning stops. `minutes`
+    is time spent, in all attempts together; with it, two runs may differ.
     """
 
     method: Method = "lora"
@@ -38,7 +38,7 @@ class Settings:
 
     @property
     def shared(self) -> bool:
-        """Whether the base is the encoder that all models share."""
+        """True if the base is the encoder that all models share."""
         return self.base in ("", encoder.HUB_ID)
 
     @property
@@ -58,7 +58,10 @@ class Settings:
 
 @dataclass(frozen=True, order=True)
 class Evaluation:
-    """How the development set was answered: the larger, the better; of equal scores the smaller loss decides."""
+    """The result on the development set.
+
+    The larger, the better; of equal scores the smaller loss decides.
+    """
 
     score: float
     gain: float = field(repr=False)
@@ -90,7 +93,7 @@ class Course:
 
     @property
     def over(self) -> bool:
-        """Whether the last `patience` evaluations were no better than one before them."""
+        """True if the last `patience` evaluations were no better than one before them."""
         return bool(self.found) and len(self.found) - 1 - self.found.index(self.best) >= self.patience
 
     def told(self) -> list[list[float]]:
@@ -99,13 +102,13 @@ class Course:
 
     @classmethod
     def of(cls, patience: int, told: list[list[float]]) -> "Course":
-        """What `told` told."""
+        """Return the course that `told`, in the form of the method `told`, describes."""
         return cls(patience, [(place, Evaluation(score, gain)) for place, score, gain in told])
 
 
 @dataclass(frozen=True)
 class Learned:
-    """What became of a run: the kind of model that lies in the folder now, and what it took."""
+    """The result of a run: the kind of model that lies in the folder now, and the cost of the run."""
 
     kind: str
     told: str
@@ -117,7 +120,10 @@ class Learned:
 
 
 class Checkpoints:
-    """Where a run leaves off: one file, which is replaced whole or not at all. What another run left is none."""
+    """The file from which a run goes on after a stop.
+
+    It is replaced whole or not at all. A file of another run counts as none.
+    """
 
     def __init__(self, folder: Path | None, run: str) -> None:
         """`run` names the run by everything that decides its outcome; without a folder nothing is kept."""
@@ -125,7 +131,7 @@ class Checkpoints:
         self._head = f"dynabench {run}\n".encode()
 
     def load(self) -> bytes | None:
-        """What was kept last."""
+        """Return the state that this run kept last; None where it kept none."""
         if self._path is None or not self._path.is_file():
             return None
         kept = self._path.read_bytes()
@@ -163,5 +169,5 @@ class Clock:
         return time.monotonic() - self._started
 
     def past(self, minutes: float | None) -> bool:
-        """Whether so many minutes are over."""
+        """Return whether `minutes` are over; False for None."""
         return minutes is not None and self.seconds >= 60 * minutes

@@ -34,10 +34,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Mix:
-    """What a model of `task` is trained on (`parts`), chosen on (`dev`) and scored on (`tests`, by name).
+    """The rows that a model of `task` is trained on, chosen on and scored on.
 
-    `labels` are empty for answers that are spans of the second input. Without `dev` a part of the training rows is kept
-    back. Rows of `held` are neither trained on nor scored; nothing like them is trained on either.
+    It is trained on `parts`, chosen on `dev` and scored on `tests` (by name). `labels` are empty for answers
+    that are spans of the second input. Without `dev` a part of the training rows is kept back. Rows of
+    `held` are neither trained on nor scored; nothing like them is trained on either.
     """
 
     task: str
@@ -53,7 +54,7 @@ class Mix:
 
     @property
     def spans(self) -> bool:
-        """Whether its answers are spans."""
+        """True if the answers are spans."""
         return not self.labels
 
 
@@ -95,7 +96,7 @@ def guarded(mix: Mix, seed: int) -> Guarded:
 
 
 class _never:
-    """Whether a row is, or is like, one of those held out."""
+    """The test whether a row is, or is like, one of those held out."""
 
     def __init__(self, mix: Mix, held: Rows) -> None:
         self._passages = {key({"": row.passage}) for row in held if isinstance(row, Question)}
@@ -140,7 +141,7 @@ def _fit(name: str, rows: Rows, mix: Mix, kind: type) -> None:
 
 
 def shares(parts: Sequence[Part]) -> dict[str, float]:
-    """Which share of the rows of an epoch comes from each source."""
+    """Return by source the share of an epoch's rows that comes from it."""
     sizes = {part.name: part.weight * len(part.rows) for part in parts}
     return {name: size / sum(sizes.values()) for name, size in sizes.items()}
 

@@ -52,7 +52,7 @@ class Adapted(Network):
         """An untrained head."""
 
     def goes_on(self, details: spec.Spec) -> bool:
-        """Whether what that model of this kind reads and answers is what the mix has."""
+        """Return whether that model of this kind has the inputs and labels of the mix."""
         return (details.inputs, details.labels) == (list(self.mix.inputs), list(self.mix.labels))
 
     def modules(self) -> Mapping[str, nn.Module]:

@@ -1,4 +1,4 @@
-"""What is said of a model that was trained by a recipe."""
+"""The card of a model that was trained by a recipe."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -49,7 +49,7 @@ class Source(Strict):
 
 
 class Floor(Strict):
-    """What a test set's scores must reach."""
+    """The scores that a model must reach on a test set."""
 
     accuracy: float | None = None
     macro_f1: float | None = None
@@ -94,7 +94,10 @@ class Ngram(Strict):
 
 
 class Extractor(Strict):
-    """Which questions an extractor is trained on; its adapter's settings stand under `adapter`."""
+    """The choice of questions that an extractor is trained on.
+
+    Its adapter's settings stand under `adapter`.
+    """
 
     longest: int = Field(1000, description="Passages of so many characters or more are left out.")
     once: bool = Field(True, description="Only answers that occur once in their passage.")

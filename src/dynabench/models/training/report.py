@@ -1,4 +1,4 @@
-"""What is said of a model that was trained on a mix: the card for people, the record for programs."""
+"""The report on a model that was trained on a mix: the card for people, the record for programs."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version

@@ -37,7 +37,10 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Prepared(Generic[R]):
-    """What a recipe trains and tests on, with how many rows were dropped for occurring in a test set."""
+    """The rows that a recipe trains and tests on.
+
+    `overlap` is the number of rows that were dropped because they occur in a test set.
+    """
 
     train: list[R]
     development: dict[str, list[R]]
@@ -86,7 +89,7 @@ def _inputs(raw: Mapping[str, object], columns: Mapping[str, str], source: Sourc
 
 
 def place(row: Row, seed: int) -> float:
-    """Where a row's text falls between 0 and 1, whatever its case, spacing and punctuation."""
+    """Return the place of a row's text between 0 and 1, whatever its case, spacing and punctuation."""
     digest = hashlib.sha256(f"{seed}:{' | '.join(key(row.inputs))}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
@@ -112,8 +115,9 @@ def prepare(recipe: Recipe, folder: Path) -> Prepared[Row]:
 
 
 class Seen:
-    """Whether a row's text, or its twin's, occurs in the test sets: the same fields together, or one field's text
-    inside another.
+    """The test whether a row's text, or its twin's, occurs in the test sets.
+
+    It occurs as the same fields together, or as one field's text inside another.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:

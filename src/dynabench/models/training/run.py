@@ -19,7 +19,7 @@ Progress = Callable[[str, float, str], None]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took; `epochs` is 0 where the notion does not apply."""
+    """The cost of a run; `epochs` is 0 where the notion does not apply."""
 
     seconds: float
     epochs: float

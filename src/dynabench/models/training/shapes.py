@@ -1,4 +1,4 @@
-"""What models of a task read and answer, and rows of files as they are trained on."""
+"""The inputs and answers of a task's models, and rows of files as they are trained on."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ class Shape:
 
     @classmethod
     def of(cls, config: TaskConfig) -> "Shape":
-        """That of a task; raises `Invalid` where no model can be trained for it."""
+        """Return the shape of a task; raises `Invalid` where no model can be trained for it."""
         if reason := unfit(config):
             raise Invalid({"task": reason})
         told = described.facts(config.id, config, "adapter", {})

@@ -46,7 +46,7 @@ class Found:
 
     @property
     def strength(self) -> float:
-        """That of the best."""
+        """The strength of the best classifier."""
         return self.course.best[0]
 
 

@@ -138,9 +138,10 @@ def run(db: Database, target: str) -> None:
 
 
 def differences(db: Database) -> list[object]:
-    """What the tables in the code have that the database lacks, or the other way round.
+    """Return the differences between the tables in the code and those in the database, in both directions.
 
-    Indexes over expressions are compared on PostgreSQL alone: SQLite's cannot be reflected, which is warned about.
+    Indexes over expressions are compared on PostgreSQL only: those of SQLite cannot be reflected, and the
+    warning about that is ignored.
     """
     from alembic.autogenerate import compare_metadata
     from alembic.runtime.migration import MigrationContext

@@ -48,7 +48,7 @@ async def set_password(request: Request, body: schemas.PasswordIn, person: Membe
 
 @router.get("/me/notices")
 async def list_notices(request: Request, person: Member) -> schemas.NoticeList:
-    """What you were told: what became of your jobs, warnings, bans; the latest 50."""
+    """Return your notices: results of your jobs, warnings, bans; the latest 50."""
     rows = await request.app.state.db.aread(notices.recent, person.id)
     return schemas.NoticeList(items=[schemas.NoticeOut.model_validate(row, from_attributes=True) for row in rows])
 

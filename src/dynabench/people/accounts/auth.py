@@ -1,4 +1,4 @@
-"""Who sends a request: dependencies that handlers name in their signatures."""
+"""The sender of a request: dependencies that handlers name in their signatures."""
 
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
@@ -124,7 +124,7 @@ def scopes_of(dependant: Dependant, method: str) -> set[str]:
 
 
 def needs_login(dependant: Dependant) -> bool:
-    """Whether a route with these dependencies turns visitors away."""
+    """Return whether a route with these dependencies turns visitors away."""
     return dependant.call is _member or any(needs_login(each) for each in dependant.dependencies)
 
 

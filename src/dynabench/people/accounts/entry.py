@@ -53,7 +53,7 @@ async def prove(request: Request, name: str, password: str) -> Proven:
 
 
 async def confirm(request: Request, person: Person, password: str) -> bool:
-    """Whether this is the logged-in person's own password; guessing is limited as at log-in."""
+    """Return whether this is the logged-in person's own password; guessing is limited as at log-in."""
     security.throttle(request, "login", 10, MINUTE, key=f"person {person.id}")
     return await passwords.acheck(person.password_hash, password, request.app.state.settings.password_cost)
 

@@ -1,6 +1,7 @@
-"""What people are told on the pages until they have seen it: warnings, bans, what became of their requests.
+"""Notices that the pages show to a person until the person has seen them.
 
-It is written by `dynabench.people.notices.service.tell`.
+They are warnings, bans, and results of the person's requests. `dynabench.people.notices.service.tell`
+writes them.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,10 @@ KINDS = (
 
 
 def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, Sequence[Notice]]:
-    """Who is logged in with the cookie of this digest, and what they have not seen yet: two index probes."""
+    """Return the person logged in with the cookie of this digest, and the notices they have not seen yet.
+
+    Cost: two index probes.
+    """
     person = service.person_of_session(session, cookie_digest)
     return person, () if person is None else session.scalars(queries.unseen(person.id)).all()
 

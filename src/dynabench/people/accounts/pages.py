@@ -22,7 +22,7 @@ Names = Annotated[Sequence[str], Form()]
 
 
 def safe_next(address: str) -> str:
-    """Where to go after log-in: a path of this site, or the home page for anything else."""
+    """Return the address to open after log-in: a path of this site, or the home page for anything else."""
     plain = address.isascii() and address.isprintable() and "\\" not in address
     if not plain or not address.startswith("/") or address.startswith("//") or urlsplit(address).netloc:
         return "/"

@@ -29,7 +29,10 @@ def make(password: str, cost: int) -> str:
 
 
 def check(stored: str | None, password: str, cost: int) -> bool:
-    """Whether the password fits the stored hash; takes as long where there is none (no such person)."""
+    """Return whether the password fits the stored hash.
+
+    It takes as long where there is no hash (no such person).
+    """
     try:
         return _hasher(cost).verify(stored or _nobody(cost), password) and stored is not None
     except (VerificationError, InvalidHashError):
@@ -37,7 +40,7 @@ def check(stored: str | None, password: str, cost: int) -> bool:
 
 
 def outdated(stored: str, cost: int) -> bool:
-    """Whether the hash was made with other parameters than today's."""
+    """Return whether the hash was made with other parameters than today's."""
     return _hasher(cost).check_needs_rehash(stored)
 
 

@@ -64,7 +64,10 @@ def everybody() -> Select[Person]:
 
 
 def unseen(person_id: int) -> Select[Notice]:
-    """What a person has not dismissed yet, oldest first: one index range, nearly always empty."""
+    """Select the notices that a person has not dismissed yet, oldest first.
+
+    Cost: one index range, nearly always empty.
+    """
     return select(Notice).where(Notice.person_id == person_id, Notice.seen_at.is_(None)).order_by(Notice.id).limit(5)
 
 

@@ -1,4 +1,4 @@
-"""What usernames, mail addresses, pseudonyms and passwords must look like: pure functions over texts."""
+"""Rules for usernames, mail addresses, pseudonyms and passwords: pure functions over texts."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""What the accounts API takes and gives."""
+"""Requests and responses of the accounts API."""
 
 from datetime import datetime
 
@@ -40,7 +40,7 @@ class Me(Account):
 
 
 class Changes(In):
-    """What to change of your account; members left out stay as they are."""
+    """The changes to your account; members left out stay as they are."""
 
     pseudonym: str | None = Field(None, description="3 to 40 characters; empty shows the username again.")
 

@@ -92,7 +92,7 @@ def end_session(session: Session, cookie: str) -> None:
 
 
 def person_of_session(session: Session, cookie_digest: str) -> Person | None:
-    """Who is logged in with the cookie of this digest."""
+    """Return the person who is logged in with the cookie of this digest."""
     return session.scalars(queries.BY_SESSION, {"digest": cookie_digest, "moment": now()}).first()
 
 

@@ -49,7 +49,7 @@ class Person(Base):
 
     @property
     def public_name(self) -> str:
-        """What boards show: the pseudonym where one is chosen, else the username."""
+        """The name that boards show: the pseudonym where the person chose one, else the username."""
         return "a deleted account" if self.deleted_at else self.pseudonym or self.username
 
 
@@ -128,7 +128,7 @@ class Notice(Base):
 
     @property
     def told_outside(self) -> str:
-        """What leaves the platform, which knows its translation."""
+        """The text that leaves the platform, as a phrase that knows its translation."""
         return restored((self.phrases or {}).get("outside")) or self.outside or self.told
 
 

@@ -1,1 +1,1 @@
-"""How people learn of things away from the pages: mail that they asked for, and webhooks of people and of tasks."""
+"""Notices away from the pages: mail that people asked for, and webhooks of people and of tasks."""

@@ -1,4 +1,4 @@
-"""How you are told of things, as JSON."""
+"""The choices of how you are notified, as JSON."""
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse
@@ -20,7 +20,7 @@ def _told(request: Request, wish: Wish) -> schemas.Wishes:
 
 @router.get("/me/notifications")
 async def read_notifications(request: Request, person: Member) -> schemas.Wishes:
-    """How you are told of things."""
+    """Return your choices of how you are notified."""
     return _told(request, await request.app.state.db.aread(service.wish_of, person.id))
 
 
@@ -40,7 +40,7 @@ async def set_address(request: Request, body: schemas.AddressIn, person: Member)
 
 @router.post("/mail/unsubscribe/{token}", status_code=204, include_in_schema=False)
 async def unsubscribe_at_once(request: Request, token: str) -> None:
-    """What mail programs call for “unsubscribe” (RFC 8058): no log-in, no more mail."""
+    """End all mail to a person, without log-in. Mail programs call this for “unsubscribe” (RFC 8058)."""
     await request.app.state.db.awrite(service.unsubscribe, request.app.state.settings.key, token)
 
 

@@ -27,7 +27,7 @@ PERSISTENT = timedelta(hours=12)
 
 @dataclass(frozen=True)
 class Call:
-    """What is sent, and where."""
+    """A message to send to a webhook, and its address."""
 
     url: str
     message: str
@@ -37,7 +37,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: the status (None without any), milliseconds, how the answer or the trouble begins."""
+    """A receiver's answer: status (None without any), milliseconds, the start of the answer or of the error."""
 
     status: int | None
     ms: int
@@ -45,7 +45,7 @@ class Answer:
 
     @property
     def good(self) -> bool:
-        """Whether the receiver took it."""
+        """True where the receiver took the message: its status is 200 to 299."""
         return self.status is not None and 200 <= self.status < 300
 
 

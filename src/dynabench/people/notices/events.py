@@ -17,7 +17,7 @@ Task = Annotated[str, Field(description="The task's id.", examples=["nli"])]
 
 
 class Data(BaseModel):
-    """What a message is about."""
+    """The facts that a webhook message is about."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -125,7 +125,7 @@ D = TypeVar("D", bound=Data)
 
 
 class Message(BaseModel, Generic[D]):
-    """What is posted to a webhook."""
+    """The message that is posted to a webhook."""
 
     type: str = Field(description="What happened, such as `evaluation.ended`.")
     timestamp: datetime = Field(description="When it happened, ISO 8601.")

@@ -78,7 +78,7 @@ class HookRoutes:
     async def list_deliveries(
         self, request: Request, id: RowId, holder: Held, after: After = None, limit: Limit = 25
     ) -> schemas.DeliveryPage:
-        """What was sent in the last 30 days, newest first, with each call."""
+        """Return the messages sent in the last 30 days, newest first, with each call."""
         _, found, following = await request.app.state.db.aread(webhooks.sent, holder, id, after, limit)
         return schemas.DeliveryPage.of(found, following)
 

@@ -63,7 +63,7 @@ class HookPages:
         return str(request.app.url_path_for(f"{self.name}_add", **task))
 
     async def log(self, request: Request, id: RowId, holder: Held, after: After = None, done: str = "") -> Response:
-        """What was sent to a webhook, with each try."""
+        """Show the messages sent to a webhook, with each try."""
         return await self._shown(request, holder, id, after, done=done)
 
     async def act(self, request: Request, id: RowId, act: str, holder: Held) -> Response:

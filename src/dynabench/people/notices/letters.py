@@ -43,7 +43,7 @@ def verification(settings: Settings, mailing: Mailing, wish: Wish) -> EmailMessa
 
 
 def notices(settings: Settings, mailing: Mailing, wish: Wish, told: Sequence[Notice]) -> EmailMessage:
-    """What somebody was told, in one mail, with a link to have no more of them."""
+    """Return a person's notices in one mail, with a link to stop such mail."""
     items = [Item(said(each.told_outside)[:TEXT], f"{settings.site}{each.link}" if each.link else "") for each in told]
     subject = (
         items[0].text

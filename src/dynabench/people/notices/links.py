@@ -24,7 +24,10 @@ def make(key: bytes, purpose: str, person_id: int, address: str, seconds: int = 
 
 
 def person_in(token: str) -> int:
-    """Whom a token names, checked by nobody yet; raises `NotFound` for what is none."""
+    """Return the id of the person that a token names; the token is not checked yet.
+
+    Raise `NotFound` for a text that is no token.
+    """
     return _parts(token)[0]
 
 

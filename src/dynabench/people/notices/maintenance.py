@@ -1,4 +1,4 @@
-"""What a worker sees to from time to time: mails and calls whose job was given up, and logs that are old."""
+"""Upkeep by a worker from time to time: mails and calls whose job was given up, and logs that are old."""
 
 from sqlalchemy import Select, delete
 from sqlalchemy.orm import Session

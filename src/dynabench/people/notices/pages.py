@@ -1,4 +1,4 @@
-"""How you are told of things, and the pages that links in mails lead to."""
+"""Pages on which you choose how you are notified, and the pages that links in mails lead to."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -89,7 +89,7 @@ async def _asked(request: Request, template: str, purpose: str, token: str) -> R
 
 
 async def _done(request: Request, template: str, act: Callable[..., Wish], token: str) -> Response:
-    """What the button does, and the page that says so."""
+    """Do what the button says, and return the page that tells so."""
     state = request.app.state
     wish = await state.db.awrite(act, state.settings.key, token)
     return _answered(request, template, wish, token, done=True)

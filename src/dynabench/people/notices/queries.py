@@ -16,7 +16,7 @@ def gathering(person_id: int) -> Select[Mailing]:
 
 
 def notices_in(mailing_id: int) -> Select[Notice]:
-    """What a mail brings, oldest first."""
+    """Select the notices that a mail brings, oldest first."""
     return select(Notice).where(Notice.mailing_id == mailing_id).order_by(Notice.id)
 
 
@@ -27,12 +27,12 @@ def hooks(person_id: int | None, task_id: str | None) -> Select[Hook]:
 
 
 def how_many(person_id: int | None, task_id: str | None) -> Select[int]:
-    """How many webhooks a person or a task has."""
+    """Select the number of webhooks that a person or a task has."""
     return select(func.count()).select_from(hooks(person_id, task_id).order_by(None).subquery())
 
 
 def deliveries(hook_id: int, after: int | None, limit: int) -> Select[Delivery]:
-    """What was sent to a webhook, newest first: one index range."""
+    """Select the deliveries to a webhook, newest first: one index range."""
     found = select(Delivery).where(Delivery.hook_id == hook_id)
     if after is not None:
         found = found.where(Delivery.id < after)

@@ -1,4 +1,4 @@
-"""When mails and calls that did not get through are tried again."""
+"""The times at which mails and calls that did not get through are tried again."""
 
 import secrets
 from datetime import datetime, timedelta
@@ -13,8 +13,11 @@ _random = secrets.SystemRandom()
 
 
 def next_try(tries: int) -> datetime | None:
-    """When to try again after `tries` tries; None after the last. Spread by a fifth either way, so that what failed
-    together does not come back together."""
+    """Return when to try again after `tries` tries; None after the last try.
+
+    The time is spread by a fifth either way, so that messages that failed together do not come back
+    together.
+    """
     if tries >= MOST:
         return None
     return now() + timedelta(seconds=WAITS[tries - 1] * _random.uniform(1 - JITTER, 1 + JITTER))

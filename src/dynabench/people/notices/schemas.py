@@ -1,4 +1,4 @@
-"""What the API of notifications takes and gives."""
+"""Requests and responses of the API of notifications."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ class In(BaseModel):
 
 
 class WishesIn(In):
-    """How you want to be told; what is left out stays as it is."""
+    """Your choices of how you want to be notified; members left out stay as they are."""
 
     channels: Annotated[
         dict[str, Annotated[list[Channel], Field(max_length=3)]],
@@ -30,13 +30,13 @@ class WishesIn(In):
 
 
 class AddressIn(In):
-    """Where mail should go."""
+    """The address that mail should go to."""
 
     address: str = Field(max_length=300, description="A question goes there first; empty for no mail.")
 
 
 class Wishes(BaseModel):
-    """How you are told of things."""
+    """Your choices of how you are notified."""
 
     channels: dict[str, list[Channel]] = Field(description="Kinds of notices and the ways that each takes.")
     address: str = Field(description="Where mail goes once it is verified; empty for none.")

@@ -41,14 +41,14 @@ def tell(session: Session, person_id: int, kind: str, text: str, *, link: str = 
 
 
 def wants(wish: Wish | None, kind: str, channel: str) -> bool:
-    """Whether notices of this kind take this way."""
+    """Return whether notices of this kind go by this channel."""
     if channel == "page" and kind in ALWAYS_SHOWN:
         return True
     return wish is None or channel in wish.channels.get(kind, CHANNELS)
 
 
 def wish_of(session: Session, person_id: int) -> Wish:
-    """How a person wants to be told; not stored yet where they never said."""
+    """Return how a person wants to be notified; not stored yet where the person never chose."""
     return session.get(Wish, person_id) or Wish(person_id=person_id, address="", channels={}, problem="")
 
 
@@ -114,7 +114,10 @@ def unsubscribe(session: Session, key: bytes, token: str) -> Wish:
 
 
 def addressed(session: Session, key: bytes, purpose: str, token: str) -> Wish:
-    """Whose mail a link is about; raises `NotFound`."""
+    """Return the mail choices of the person that a link is about.
+
+    Raise `NotFound` where the link does not work.
+    """
     wish = session.get(Wish, links.person_in(token))
     if wish is None or not wish.address:
         raise errors.NotFound(links.GONE)

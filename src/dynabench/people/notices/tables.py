@@ -1,4 +1,4 @@
-"""How people want to be told, the mails that are under way, webhooks and what became of each call."""
+"""People's choices of how they are notified, mails under way, webhooks, and the result of each call."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -31,10 +31,10 @@ class DeliveryState(StrEnum):
 
 
 class Wish(Base):
-    """How a person wants to be told. No mail goes anywhere before `verified_at`.
+    """A person's choices of how to be notified. No mail goes anywhere before `verified_at`.
 
-    `channels` maps kinds of notices to some of `CHANNELS`; a kind that it lacks takes all of them. `problem` is what
-    the mail server last said against the address.
+    `channels` maps kinds of notices to some of `CHANNELS`; a kind that it lacks takes all of them. `problem`
+    is the last complaint of the mail server about the address.
     """
 
     __tablename__ = "notice_wishes"

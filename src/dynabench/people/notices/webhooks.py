@@ -25,7 +25,7 @@ TEXT = 2000  # characters of a notice
 
 @dataclass(frozen=True)
 class Holder:
-    """Whose webhooks: those of the task, or of the person themselves where `task` is None. `by` is who asks."""
+    """The holder of webhooks: the task, or the person where `task` is None. `by` is the person who asks."""
 
     by: Person
     task: str | None = None
@@ -152,7 +152,7 @@ def renew(session: Session, holder: Holder, id: int) -> Hook:
 
 
 def secret(settings: Settings, hook: Hook) -> str:
-    """What its messages are signed with."""
+    """Return the secret that signs the messages of a webhook."""
     return signing.secret(settings.key, hook.salt)
 
 

@@ -1,4 +1,4 @@
-"""Who may run a task: dependencies of the console's handlers."""
+"""Access to the management of a task: dependencies of the console's handlers."""
 
 from typing import Annotated
 

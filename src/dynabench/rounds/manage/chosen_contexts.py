@@ -56,7 +56,7 @@ async def _page(
 async def show(
     request: Request, task: str, n: Number, owner: Owning, q: Words = "", tag: Tag = "", after: After = ""
 ) -> Response:
-    """What was chosen, and the task's contexts to choose more from."""
+    """Show the contexts chosen for a round, and the task's contexts to choose more from."""
     return await _page(request, task, n, Sought(q, tag or None), after)
 
 

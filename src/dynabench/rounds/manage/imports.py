@@ -144,7 +144,7 @@ def _left(job: jobs.Job, told: dict[str, Any]) -> float | None:
 
 @router.get("/tasks/{task}/manage/contexts/imports/{job}", name="contexts_import")
 async def progress(request: Request, task: str, job: str, owner: Owning) -> Response:
-    """How an import goes, and which rows it left out."""
+    """Show the progress of an import, and the rows that it left out."""
     found = await request.app.state.db.aread(uploads.job_of, owner, task, job)
     return await shown(request, task, found, "contexts", found.done, "contexts_import", "refused_contexts")
 

@@ -1,4 +1,4 @@
-"""Who did what to a task, and when."""
+"""The audit log of a task: actors, their acts, and the times."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -36,12 +36,12 @@ async def log(request: Request, task: str, owner: Owning, kind: Kind = "", after
 
 
 def told(subject: dict[str, Any]) -> str:
-    """What an act was about, in one line: `round 3, created 120`."""
+    """Return the subject of an act on one line: `round 3, created 120`."""
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in subject.items() if _plain(value))
 
 
 def _plain(value: Any) -> bool:
-    """Whether a line can say it: what a plan was before stays in the log for undoing."""
+    """Return whether a value fits on a line; an earlier plan does not and stays in the log for undoing."""
     return value is not None and not isinstance(value, dict)
 
 

@@ -35,7 +35,7 @@ LONGEST = 20_000
 
 
 def values(config: TaskConfig) -> dict[str, Any]:
-    """What the form shows of a config."""
+    """Return the values of a config that the form shows."""
     rules = config.validation
     found: dict[str, Any] = {name: getattr(config, name) for name in PLAIN if name in TaskConfig.model_fields}
     found |= {"mode": rules.mode, "votes": rules.votes, "adjudicate_up_to": rules.adjudicate_up_to}
@@ -51,7 +51,7 @@ def texts(config: TaskConfig) -> list[tuple[str, int, Text]]:
 
 
 def read(form: FormData, config: TaskConfig) -> dict[str, Any]:
-    """What was posted, as the config has it; raises `Invalid` for what is no number."""
+    """Return the posted values in the form of the config; raise `Invalid` for a field that needs a number."""
     found: dict[str, Any] = {name: str(form.get(name, "")).replace("\r\n", "\n").strip()[:LONGEST] for name in PLAIN}
     found["also_not_fooled"] = bool(form.get("also_not_fooled"))
     if wrong := {name: _("Give a number.") for name in NUMBERS if not found[name].isdecimal() or len(found[name]) > 4}:

@@ -1,4 +1,4 @@
-"""What a sampler is asked, and the index walks that samplers are made of."""
+"""The request to a sampler, and the index walks that samplers are made of."""
 
 import random
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ CHOICE = 20
 
 
 def wound(since: float, weight: float, rng: random.Random) -> float:
-    """When a clock rings next that is wound up at `since`."""
+    """Return the time of the next ring of a clock that is wound up at `since`; `NEVER` for weight 0."""
     return min(since + rng.expovariate(weight), NEVER) if weight > 0 else NEVER
 
 

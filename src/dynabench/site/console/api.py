@@ -1,4 +1,4 @@
-"""What owners manage, as JSON."""
+"""The JSON routes for owners to manage their tasks."""
 
 from fastapi import APIRouter, Depends
 

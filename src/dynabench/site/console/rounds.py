@@ -103,7 +103,10 @@ async def rounds(request: Request, task: str, owner: Owning) -> Response:
 
 
 def read(form: FormData) -> dict[str, Any]:
-    """What was posted: `targets` (several), `ensemble`, the arms' rows that have a name, and how they are assigned."""
+    """Return the posted values: `targets` (several), `ensemble`, the arms with a name, and `assign`.
+
+    `assign` is how the arms are assigned.
+    """
     rows: dict[str, dict[str, str]] = {}
     for name, value in form.multi_items():
         if name.startswith("arms.") and name.count(".") == 2 and isinstance(value, str):
@@ -221,7 +224,7 @@ async def close(request: Request, task: str, n: Number, owner: Owning) -> Respon
 
 @router.get("/tasks/{task}/manage/rounds/{n}/links.csv", name="download_links")
 async def download_links(request: Request, task: str, n: Number, owner: Owning) -> Response:
-    """What came with the links by which the authors of a round's examples came: one line for each example."""
+    """Download the values of the links by which the authors of a round's examples came, a line per example."""
     db: Database = request.app.state.db
     names = await db.aread(lambda session: _link_names(session, task, n))
     rows = (_line(each, names) for each in _links(db, owner, task, n))

@@ -103,7 +103,7 @@ async def examples(request: Request, task: str, person: Moderating, bulk_act: Bu
 
 
 def asked_terms(written: dict[str, str]) -> dict[str, str]:
-    """What was asked for, without the place in the list and without what is asked for anyway."""
+    """Return the search terms, without the place in the list and without those that always apply."""
     return {
         name: value
         for name, value in written.items()
@@ -150,13 +150,13 @@ def _row(each: search.Seen) -> list[object]:
 
 
 def _beside(session: Session, ids: Sequence[int]) -> dict[str, Any]:
-    """What stands beside examples: `notes` and `labels` by their ids."""
+    """Return the `notes` and `labels` of examples, each by the example's id."""
     said, labels = notes.of(session, ids)
     return {"notes": said, "labels": labels}
 
 
 def _facets(session: Session, task: str) -> dict[str, Any]:
-    """What can be chosen: the task's rounds, and the arms of any of them."""
+    """Return the choices of the search form: the task's rounds, and the arms of any of them."""
     found = list(session.scalars(round_queries.rounds(task)))
     return {
         "numbers": [each.number for each in found],
@@ -187,7 +187,10 @@ async def example(request: Request, task: str, id: RowId, person: Moderating, do
 
 
 def words(**values: Any) -> dict[str, Any]:
-    """What templates of examples need beside the examples: how to say values, what was done, what was wrong."""
+    """Return the values that templates of examples need beside the examples.
+
+    They are functions that write values as text, the last action, and the errors.
+    """
     return {"said": said, "texts": texts, "undo": UNDO, "done": None, "errors": {}, "values": {}} | values
 
 

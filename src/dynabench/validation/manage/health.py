@@ -36,8 +36,11 @@ NEWEST = 5_000  # examples of a round that disagreement and flags are judged by
 
 @dataclass(frozen=True)
 class Day:
-    """What was written on one UTC day: of `asked` it is known whether a model was fooled; `waiting` examples fooled a
-    model and have no verdict yet. `split` of `checked` examples, those with two votes or more, got unlike votes."""
+    """Counts of the examples and votes that were written on one UTC day.
+
+    For `asked` examples it is known whether a model was fooled. `waiting` examples fooled a model and have
+    no verdict yet. `checked` examples have two votes or more; the votes on `split` of them differ.
+    """
 
     day: date
     examples: int = 0
@@ -73,7 +76,7 @@ class Health:
 
 
 def health(session: Session, of: Round, today: date | None = None) -> Health:
-    """How the collection of a round goes."""
+    """Return how the collection of a round goes."""
     last = today or now().astimezone(UTC).date()
     first = last - timedelta(days=TREND - 1)
     written, votes = _written(session, of, first), _checked(session, of)
@@ -129,7 +132,7 @@ class Alert:
 
 
 def alerts(request: Request, task: str, config: Any, of: Round | None, any_context: bool, found: Any) -> list[Alert]:
-    """What needs attention, the worst first."""
+    """Return the problems that need attention, the worst first."""
 
     def at(route: str) -> str:
         return str(request.app.url_path_for(route, task=task))

@@ -67,7 +67,7 @@ async def act(request: Request, task: str, id: RowId, act: examples.Act, person:
 
 
 def do(session: Session, person: Person, task: str, id: int, act: str, reason: str) -> None:
-    """What a button says, for a reason; refuses where the example is not the task's."""
+    """Do what a moderator's button says, for a reason; refuse where the example is not the task's."""
     found = moderation.case(session, person, task, id)
     author = found.seen.author.id
     said = people.clean_reason(reason) if act not in ("restore", "reopen", "lift") else reason

@@ -23,7 +23,7 @@ def days(round_id: int, since: str) -> Select[Any]:
 
 
 def people(round_id: int, since: str, sources: Sequence[str]) -> Select[str, int]:
-    """How many people wrote on each day from `since` on: as `days`."""
+    """Select the number of people who wrote on each day from `since` on; same cost as `days`."""
     return (
         select(Tally.day, func.count(Tally.person_id.distinct()))
         .where(Tally.round_id == round_id, Tally.day >= since, Tally.source.in_(sources), Tally.examples > 0)

@@ -1,4 +1,4 @@
-"""What all ways of answering have in common: loading, batches by tokens, explanations by gradients."""
+"""Common parts of all architectures: loading, batches by tokens, explanations by gradients."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -57,7 +57,7 @@ class Architecture(ABC):
 
     @abstractmethod
     def encode(self, inputs: Inputs) -> tuple[Any, int]:
-        """What the model reads of inputs, and its size in tokens; raises `Invalid`."""
+        """Return the inputs as the model reads them, and their size in tokens; raises `Invalid`."""
 
     @abstractmethod
     def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
@@ -68,7 +68,7 @@ class Architecture(ABC):
         return None
 
     def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
-        """What it writes next in a conversation; raises `Invalid` where it takes part in none."""
+        """Yield the model's next text in a conversation; raises `Invalid` where the model cannot converse."""
         raise Invalid({"model": "Only a causal language model with a chat template (chat: true) converses."})
 
     def drawn(self, model: Model, found: Attribution, inputs: Inputs) -> Attribution:

@@ -101,7 +101,7 @@ class CausalLanguageModel(Architecture):
 
     @cached_property
     def marks(self) -> list[str]:
-        """What the tokenizer takes for a mark of its own."""
+        """The texts that the tokenizer reads as its own special tokens, sorted."""
         tokenizer = self.run.processor
         return sorted({*tokenizer.all_special_tokens, *getattr(tokenizer, "get_added_vocab", dict)()})
 

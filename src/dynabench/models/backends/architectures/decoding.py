@@ -1,4 +1,4 @@
-"""How models write: greedily, so that the same input has the same answer, and no longer than they are told."""
+"""Decoding of generative models: greedy, so that one input has one answer, and of limited length."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ KEPT = (
 
 
 def settings(model: Any, max_new_tokens: int) -> dict[str, Any]:
-    """What to tell `generate`; what the folder says on sampling, beams and lengths is dropped from the model.
+    """Return the arguments for `generate`, and drop the folder's settings for sampling, beams and lengths.
 
-    A folder could otherwise make every answer as slow, or as random, as it likes.
+    Otherwise a folder could make every answer as slow, or as random, as it likes.
     """
     import transformers
 

@@ -37,9 +37,10 @@ FED = ("input_ids", PIXELS)
 
 @dataclass(frozen=True)
 class Asked:
-    """What to explain: the model's inputs (1, ...), which words its tokens belong to, and the `value` (B,) of what it
-    says, called `label`. `blank` is the token that says nothing; `covered` is the share (height, width) of the picture
-    around its middle that the model sees.
+    """The subject of an explanation: the model's inputs (1, ...) and the words its tokens belong to.
+
+    `value` (B,) is what the model says, called `label`. `blank` is the token that says nothing. `covered`
+    is the share (height, width) of the picture around its middle that the model sees.
     """
 
     label: str

@@ -1,9 +1,9 @@
-"""Which words of its prompt made a language model answer so, by Captum.
+"""Explanations of a language model's answer by the words of its prompt, with Captum.
 
-What is explained is the log-probability of the answer's first tokens, or by how much that of one label exceeds that of
-another. `gradient` and `layer_integrated_gradients`
-integrate over the word embeddings from a prompt whose inputs are blank (two points, or as many as there is time for);
-`occlusion` blanks one word at a time and `shapley` draws orders in which words appear.
+The explained value is the log-probability of the answer's first tokens, or the difference between the
+log-probabilities of two labels. `gradient` and `layer_integrated_gradients` integrate over the word
+embeddings from a prompt whose inputs are blank (two points, or as many as there is time for);
+`occlusion` blanks one word at a time, and `shapley` draws orders in which words appear.
 """
 
 import inspect

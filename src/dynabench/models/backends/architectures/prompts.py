@@ -84,7 +84,10 @@ def label(written: str, wanted: Sequence[str], said: Mapping[str, str]) -> str:
 
 
 def spans(written: str, passage: str) -> list[dict[str, Any]]:
-    """Where the passage says what was written, the first time; nothing for nothing. Raises `Broken`."""
+    """Return the first place of the written text in the passage; an empty list for an empty text.
+
+    Raises `Broken` for a text that is not in the passage.
+    """
     text = written.strip()
     for one in (text, text.strip(QUOTES), text.strip(f"{QUOTES}.")):
         at = passage.find(one)

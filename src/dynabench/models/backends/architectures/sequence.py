@@ -58,7 +58,7 @@ class SequenceClassifier(Architecture):
         return [found[row] for row in range(len(rows))]
 
     def _pads(self) -> bool:
-        """Whether the model knows what padding is: decoders look for the last token before it."""
+        """Return whether the model has a padding token: decoders look for the last token before the padding."""
         return self.model.config.pad_token_id is not None
 
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:

@@ -12,7 +12,10 @@ UNREAD = "\N{REPLACEMENT CHARACTER}"
 
 
 def written(model: Any, tokenizer: Any, prompt: Sequence[int], max_tokens: int) -> Iterator[str]:
-    """What the model finds likeliest after the prompt, piece by piece, up to its end mark or so many tokens."""
+    """Yield the text that the model finds likeliest after the prompt, piece by piece.
+
+    The text ends at the model's end mark, or after `max_tokens` tokens.
+    """
     ends = model.generation_config.eos_token_id
     stops = {ends} if isinstance(ends, int) else set(ends or ())
     ids, past, new, told = list(prompt), None, list[int](), ""

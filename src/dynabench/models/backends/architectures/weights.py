@@ -129,7 +129,7 @@ def _chosen(files: list[str], gguf: str) -> str:
 
 
 def _json(path: Path) -> Any:
-    """What a JSON file says; raises `Invalid` for one that is none, with the place."""
+    """Return the content of a JSON file; raises `Invalid`, with the file's name, for a file that is not JSON."""
     try:
         if path.stat().st_size > LARGEST_JSON:
             raise Invalid({path.name: f"It has more than {LARGEST_JSON // 2**20} MiB."})

@@ -1,6 +1,7 @@
-"""What endpoints of others answer, read into outputs: labels, indices, tables of probabilities, spans, texts.
+"""Conversion of endpoints' answers into outputs: labels, indices, tables of probabilities, spans, texts.
 
-Shapes are read as they stand; nothing is guessed from values. What is no answer of the card's kind raises `Broken`.
+Shapes are read as they stand; nothing is guessed from values. An answer that is not of the card's kind
+raises `Broken`.
 """
 
 from collections.abc import Mapping, Sequence

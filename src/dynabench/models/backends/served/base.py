@@ -1,4 +1,4 @@
-"""What all models that others serve have in common: options, connections, the cache, the limit on spending."""
+"""Common parts of models served by others: options, connections, the cache and the spending limit."""
 
 import logging
 from abc import abstractmethod
@@ -31,7 +31,7 @@ PRICE = "price"
 
 
 class EndpointOptions(BaseModel):
-    """What `options` of every served model may say."""
+    """Options that every served model has, in `options` of `model.yaml`."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
@@ -45,7 +45,7 @@ class EndpointOptions(BaseModel):
     spend_per_day: float | None = Field(None, ge=0, description="What this model may cost a day (UTC).")
 
     def priced(self) -> bool:
-        """Whether calls cost anything."""
+        """Return whether calls have a price."""
         return self.price_per_call > 0
 
     @field_validator("url")
@@ -60,7 +60,7 @@ class EndpointOptions(BaseModel):
 
 @dataclass(frozen=True)
 class Health:
-    """Whether an endpoint answers, what it calls its version (empty if it does not say), and what is wrong."""
+    """The state of an endpoint: whether it answers, its version (empty if it gives none), and any problem."""
 
     ready: bool
     version: str = ""
@@ -106,10 +106,16 @@ class Served(Alone):
 
     @abstractmethod
     def probe(self) -> str:
-        """What the endpoint calls the model's version, empty if it does not say; raises when it does not answer."""
+        """Return the version that the endpoint gives for the model; empty if it gives none.
+
+        Raises when the endpoint does not answer.
+        """
 
     def ready(self) -> Health:
-        """Whether the endpoint answers now, at the cost of a call that computes nothing."""
+        """Return whether the endpoint answers now, with its version or the reason.
+
+        This costs one call that computes nothing.
+        """
         try:
             version = self.probe()
         except Problem as problem:

@@ -72,7 +72,7 @@ class Endpoint:
         )
 
     def fetch(self, url: str, seconds: float, most: int) -> Reply:
-        """What lies at an address that the endpoint named, wherever that is; the token stays here.
+        """Return the content of an address that the endpoint named, on any server; the token is not sent.
 
         Raises `Refused`, also for an address that is not called, `Unreached` or `Interrupted`.
         """
@@ -155,7 +155,7 @@ class Endpoint:
         return {**headers, "Authorization": f"Bearer {self._token}"} if self._token else headers
 
     def _clean(self, body: bytes) -> bytes:
-        """What was said without the token, should the endpoint repeat it."""
+        """Return the body without the token, in case the endpoint repeats it."""
         return body.replace(self._token.encode(), b"...") if self._token else body
 
     def _complained(self, reply: Reply) -> Reply:

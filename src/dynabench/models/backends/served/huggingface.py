@@ -27,7 +27,7 @@ RETURNS = {
 
 
 class Options(EndpointOptions):
-    """Which pipeline answers, and what it is told."""
+    """Options of the pipeline that answers, and of what it is sent."""
 
     pipeline: Pipeline = "text-classification"
     hypothesis: str = Field("", description="Zero-shot: the sentence with {} for a label.")
@@ -62,7 +62,10 @@ class HuggingFaceModel(Served):
         return [answers.read(self.card, self.options.labels, inputs, raw)]
 
     def probe(self) -> str:
-        """Whether the container says that it is healthy; an address that has no such page answers, and is taken so."""
+        """Return an empty version if the container reports that it is healthy.
+
+        An address without such a page answers, and counts as healthy. Other errors of the call are raised.
+        """
         try:
             self.endpoint.call("GET", "/health")
         except Complaint as complaint:

@@ -34,7 +34,7 @@ class Withheld(Unavailable):
 
 
 class Options(EndpointOptions):
-    """Which model, how many pictures of which size, how they are sent, and what they cost."""
+    """Options of a model that draws: its name, the pictures (number and size), how they are sent, and prices."""
 
     model: str = Field(min_length=1, description="Its name there.")
     prompt: str = Field("", description="The template: {field} stands for an input; the inputs themselves without one.")
@@ -49,7 +49,7 @@ class Options(EndpointOptions):
     cache: bool = Field(False, description="Keep the pictures of a prompt, so that it is drawn once.")
 
     def priced(self) -> bool:
-        """Whether calls or pictures cost anything."""
+        """Return whether calls or pictures have a price."""
         return super().priced() or self.price_per_picture > 0
 
 
@@ -81,7 +81,10 @@ class DrawingModel(Served):
         return [Output({self.card.answer: drawn}, None, extras)]
 
     def probe(self) -> str:
-        """What the server says of the model; one without such a page answers, and is taken so."""
+        """Return the version that the server gives for the model.
+
+        A server without such a page answers, and counts as ready; its version is empty.
+        """
         try:
             found = self.endpoint.json("GET", f"/models/{segment(self.options.model)}")
         except Complaint as complaint:
@@ -91,7 +94,7 @@ class DrawingModel(Served):
         return str(found.get("created") or "")[:100] if isinstance(found, Mapping) else ""
 
     def _documents(self, text: str) -> tuple[list[tuple[Any, int]], float | None]:
-        """What the server answers, with the number of pictures that each request asked for, and what all cost."""
+        """Return the server's answers, each with the number of pictures requested, and the cost of all."""
         whole, rest = divmod(self.options.pictures, self.options.per_call)
         counts = [self.options.per_call] * whole + [rest] * (rest > 0)
         prices = [self.options.price_per_call + count * self.options.price_per_picture for count in counts]
@@ -164,5 +167,5 @@ def _no_picture(reply: Reply) -> str:
 
 
 def _free(error: BaseException) -> bool:
-    """Whether nothing was drawn by a call that failed so."""
+    """Return whether a call that failed with this error drew nothing."""
     return isinstance(error, Unavailable) and not isinstance(error, Interrupted | Refused)

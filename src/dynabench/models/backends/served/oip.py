@@ -19,7 +19,10 @@ Holds = Literal["answers", "indices", "probabilities", "logits", "json"]
 
 
 class Options(EndpointOptions):
-    """How the model is named and laid out there; the defaults are those of a Dynabench host."""
+    """Options of a model on an Open Inference Protocol server: its name and tensors there.
+
+    The defaults are those of a Dynabench host.
+    """
 
     model: str = Field(min_length=1, description="Its name there.")
     version: str = Field("", description="The version asked for; empty leaves it to the server.")

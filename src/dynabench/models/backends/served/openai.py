@@ -32,7 +32,7 @@ _Called = tuple[Mapping[str, Any], Any, Mapping[str, int], float | None]
 
 
 class Options(EndpointOptions):
-    """Which model, what it is told, how its answer is read, and what tokens cost."""
+    """Options of a chat model: its name, what it is told, how its answer is read, and prices of tokens."""
 
     model: str = Field(min_length=1, description="Its name there.")
     prompt: str = Field("", description="The template: {field} stands for an input, {labels} for the options.")
@@ -49,7 +49,7 @@ class Options(EndpointOptions):
     price_out: float = Field(0.0, ge=0, description="What a million tokens of an answer cost.")
 
     def priced(self) -> bool:
-        """Whether calls or tokens cost anything."""
+        """Return whether calls or tokens have a price."""
         return super().priced() or self.price_in > 0 or self.price_out > 0
 
 
@@ -76,8 +76,11 @@ class ChatModel(Served):
         return [self._tried(lambda structured: self._answer(inputs, structured))]
 
     def compose(self, messages: Messages, schema: Mapping[str, Any]) -> tuple[str, float]:
-        """What it writes to the messages, as an object of the JSON `schema` where the server takes schemas, and what
-        that cost, at most where the server does not say. The text is empty where it wrote none. Raises `Unavailable`.
+        """Return the model's reply to the messages, and its cost.
+
+        The reply is an object of the JSON `schema` where the server takes schemas. The text is empty where the
+        model wrote none. The cost is the highest possible one where the server does not state it.
+        Raises `Unavailable`.
         """
 
         def write(structured: bool) -> tuple[str, float]:
@@ -88,7 +91,7 @@ class ChatModel(Served):
         return self._tried(write)
 
     def stream(self, messages: Messages, max_tokens: int | None = None) -> Iterator[str]:
-        """What it writes to the messages, piece by piece; raises as `predict` does, also in the middle."""
+        """Yield the model's reply to the messages, piece by piece; raises as `predict` does, also in the middle."""
         most = min(max_tokens or self.options.max_tokens, self.options.max_tokens)
         body = self._body(messages) | {"stream": True, self.options.limit: most}
         if self.options.priced():
@@ -107,7 +110,10 @@ class ChatModel(Served):
         yield from self.stream([*first, *messages], max_tokens)
 
     def probe(self) -> str:
-        """What the server calls the model, by its page of the model or, where it has none, its list."""
+        """Return the server's name for the model, from its page of the model.
+
+        The name is empty for a server without such a page.
+        """
         try:
             told = self.endpoint.json("GET", f"/models/{segment(self.options.model)}")
         except Complaint as complaint:
@@ -191,7 +197,7 @@ class ChatModel(Served):
         return body if self.options.seed is None else body | {"seed": self.options.seed}
 
     def _most(self, messages: Messages) -> float:
-        """What an answer may cost at most: a token has one byte of text at least."""
+        """Return the highest possible cost of an answer: a token has at least one byte of text."""
         texts = packed([_without_pictures(message) for message in messages])
         pictures = PICTURE * len(self.card.images)
         return self._cost({"in": len(texts) + OVERHEAD * len(messages) + pictures, "out": self.options.max_tokens})
@@ -215,7 +221,7 @@ def _text(choice: Mapping[str, Any]) -> str | None:
 
 
 def _formatted(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What asks for an object of this schema."""
+    """Return the part of a request that asks for an object of this schema."""
     named = {"name": "answer", "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 

@@ -1,4 +1,4 @@
-"""What served models cost a day: reserved before a call, settled after it, never above the limits."""
+"""Daily spending on served models: reserved before a call, settled after it, never above the limits."""
 
 import math
 import sqlite3
@@ -55,7 +55,7 @@ class Spending:
                 self._add(day, model, math.ceil(bill.cost * UNIT) - held)
 
     def spent(self, model: str | None = None) -> float:
-        """What has been spent or reserved today, by one model or by all."""
+        """Return the amount spent or reserved today, by one model or by all."""
         with self._writing() as file:
             return _spent(file, datetime.now(UTC).date().isoformat(), model) / UNIT
 

@@ -51,7 +51,7 @@ def option(card: Card, text: str) -> str:
 
 
 def output(card: Card, text: str) -> Output:
-    """What a text is as an answer of this model."""
+    """Return a written text as an answer of this model."""
     extras = {"generated": text}
     return Output({card.answer: option(card, text) if card.returns == "label" else text.strip()}, None, extras)
 
