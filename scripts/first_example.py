@@ -139,7 +139,8 @@ def start(seconds: float, stopped: float, postgres: bool) -> dict[str, float]:
 
 def children(serve: int) -> list[tuple[str, int]]:
     """The processes of the platform by their command."""
-    return [(child.cmdline()[-1], child.pid) for child in psutil.Process(serve).children()]
+    processes = psutil.Process(serve).children()
+    return [(" ".join(child.cmdline()).partition(" dynabench ")[2].partition(" ")[0], child.pid) for child in processes]
 
 
 def stop(http: httpx2.Client, pid: int, seconds: float) -> float:

@@ -195,7 +195,7 @@ def processes(serve: int) -> dict[str, int]:
     found = {}
     for child in psutil.Process(serve).children():
         with contextlib.suppress(psutil.Error):
-            found[child.cmdline()[-1]] = child.pid
+            found[" ".join(child.cmdline()).partition(" dynabench ")[2].partition(" ")[0]] = child.pid
     return found
 
 

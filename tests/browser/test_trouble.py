@@ -19,7 +19,7 @@ def the_host(home: Path) -> psutil.Process:
     return next(
         process
         for process in psutil.process_iter(["cmdline", "environ"])  # which leaves out what has just ended
-        if (process.info["cmdline"] or [])[-1:] == ["host"]
+        if " dynabench host " in f"{' '.join(process.info['cmdline'] or [])} "
         and (process.info["environ"] or {}).get("DYNABENCH_HOME") == str(home)
     )
 

@@ -28,13 +28,10 @@ def processes(home):
     """The running processes of the platform in `home`, by role."""
     found = {}
     for process in psutil.process_iter(["cmdline", "environ"]):
-        line = process.info["cmdline"] or []
-        if (
-            "dynabench" in line
-            and line[-1] in ROLES
-            and (process.info["environ"] or {}).get("DYNABENCH_HOME") == str(home)
-        ):
-            found[line[-1]] = process
+        _program, _dynabench, arguments = " ".join(process.info["cmdline"] or []).partition(" dynabench ")
+        role = arguments.partition(" ")[0]
+        if role in ROLES and (process.info["environ"] or {}).get("DYNABENCH_HOME") == str(home):
+            found[role] = process
     return found
 
 
