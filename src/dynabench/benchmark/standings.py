@@ -107,7 +107,7 @@ class Standings:
 
     Missing scores are NaN. A score without replicates stands still: all of them are its value, and `resampled` is
     False. `sources` (M, D) are the places of the models whose scores are shown in each one's stead, or `NOTHING`
-    (`scoring.released`); `signatures` (M, D) are those of the records, empty where there is none.
+    (`evaluations.score_ladder`); `signatures` (M, D) are those of the records, empty where there is none.
     """
 
     entrants: tuple[Entrant, ...]

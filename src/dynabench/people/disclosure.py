@@ -164,7 +164,7 @@ class Disclosure:
 
     @property
     def hidden(self) -> bool:
-        """True where only scores of the whole are shown, and these as the ladder lets them (`scoring.released`)."""
+        """True where only whole scores are shown, and these as `evaluations.score_ladder` lets them."""
         return not self.counts
 
     @property

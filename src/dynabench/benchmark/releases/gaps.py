@@ -42,7 +42,7 @@ class ScorePair:
 def score_gaps(session: Session, settings: Settings, viewer: Person | None, release: Release) -> list[GapOut]:
     """Return the gap of each model that `viewer` may see and that was scored on both parts, the largest first.
 
-    Submissions whose score on the hidden part is withheld (`scoring.released`) are left out: a gap would reveal
+    Submissions whose score on the hidden part is withheld (`evaluations.score_ladder`) are left out: a gap would reveal
     it.
     """
     board = read_board(session, viewer, release.task_id, retired=True)
