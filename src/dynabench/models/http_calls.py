@@ -5,6 +5,7 @@ those of `httpx`, which the other calls to a host use.
 """
 
 import asyncio
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,7 +52,8 @@ class HostCalls:
         url = URL(f"{self.url or 'http://host'}{quote(path, safe=SAFE)}", encoded=True)
         self._session = self._session or self._open()
         try:
-            async with self._session.post(url, data=content, headers=headers) as response:
+            # A file is sent in pieces: aiohttp writes bytes at once, and warns of a body as large as a picture can be.
+            async with self._session.post(url, data=io.BytesIO(content), headers=headers) as response:
                 return HostReply(response.status, await response.read())
         except aiohttp.ClientConnectorError as error:
             raise httpx.ConnectError(str(error)) from error
