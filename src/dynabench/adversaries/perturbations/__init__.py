@@ -75,7 +75,7 @@ def shipped_transformations() -> Iterable[Transformation]:
     """Return the transformations of this folder."""
     from dynabench.adversaries.perturbations import gender, person_names, writing
 
-    families = (writing, writing, writing, gender, person_names)
+    families = (writing, gender, person_names)
     by_name = {item.name: item for family in families for item in family.TRANSFORMATIONS}
     return [by_name[name] for name in _ORDER]
 

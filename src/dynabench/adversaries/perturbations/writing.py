@@ -108,21 +108,6 @@ def _capitalise_word(word: Word, rng: Random) -> str | None:
     return word.text.upper() if len(word.text) > 2 and word.text.islower() else None
 
 
-CHARACTER_TRANSFORMATIONS: tuple[Transformation, ...] = (
-    PerText("keyboard_typos", "Typing errors: a key beside", typing_error(_press_neighbour_key)),
-    PerText("swapped_letters", "Typing errors: two letters swapped", typing_error(_swap_letters)),
-    PerText("dropped_letters", "Typing errors: a letter left out", typing_error(_drop_letter)),
-    PerText("doubled_letters", "Typing errors: a letter twice", typing_error(_double_letter)),
-    PerText("leetspeak", "Digits for letters", per_word(_write_digits)),
-    PerText("zero_width", "Invisible characters", per_word(_insert_zero_width_space)),
-    PerText("look_alikes", "Look-alike characters", per_word(_write_cyrillic_letter)),
-    PerText("accents", "Accents added", per_word(_accent_vowel)),
-    PerText("upper_case", "All in capitals", _capitalise_all),
-    PerText("lower_case", "All in small letters", _lower_all),
-    PerText("random_case", "Some words in capitals", per_word(_capitalise_word, every=5)),
-)
-
-
 _LAST_MARK = re.compile(r"(?<![.!?…])([.!?]?)(?=[\"'”’)\]]*\s*$)")
 _REMOVABLE_MARK = re.compile(r"(?<=[a-z])[,;](?=\s)|(?<=[a-z]{3})\.(?=\s*$)")
 """Commas and full stops; marks that change the meaning (?, !, quotes) and those in numbers stay."""
@@ -192,17 +177,6 @@ def _repeat_vowel(word: Word, rng: Random) -> str | None:
     if word.text.lower() not in _WORDS_OF_DEGREE or word.may_be_name:
         return None
     return _LAST_VOWEL.sub(lambda match: match[0] * 3, word.text, count=1)
-
-
-PUNCTUATION_TRANSFORMATIONS: tuple[Transformation, ...] = (
-    PerText("punctuation_added", "Punctuation added", _add_punctuation),
-    PerText("punctuation_removed", "Punctuation left out", _remove_punctuation),
-    PerText("whitespace_added", "Spaces added", per_match(_double_spaces)),
-    PerText("whitespace_removed", "No space after punctuation", per_match(_drop_spaces_after_marks)),
-    PerText("split_words", "A word split in two", per_word(_split_word)),
-    PerText("merged_words", "Two words run together", per_match(_merge_words)),
-    PerText("emphasis", "Letters repeated for emphasis", per_word(_repeat_vowel)),
-)
 
 
 _CONTRACTIONS = {
@@ -324,7 +298,25 @@ def _beside_a_number(text_words: Sequence[Word], at: int) -> bool:
     return any(word in _PARTS_OF_NUMBERS or word in _DIGITS for word in neighbours)
 
 
-SPELLING_TRANSFORMATIONS: tuple[Transformation, ...] = (
+TRANSFORMATIONS: tuple[Transformation, ...] = (
+    PerText("keyboard_typos", "Typing errors: a key beside", typing_error(_press_neighbour_key)),
+    PerText("swapped_letters", "Typing errors: two letters swapped", typing_error(_swap_letters)),
+    PerText("dropped_letters", "Typing errors: a letter left out", typing_error(_drop_letter)),
+    PerText("doubled_letters", "Typing errors: a letter twice", typing_error(_double_letter)),
+    PerText("leetspeak", "Digits for letters", per_word(_write_digits)),
+    PerText("zero_width", "Invisible characters", per_word(_insert_zero_width_space)),
+    PerText("look_alikes", "Look-alike characters", per_word(_write_cyrillic_letter)),
+    PerText("accents", "Accents added", per_word(_accent_vowel)),
+    PerText("upper_case", "All in capitals", _capitalise_all),
+    PerText("lower_case", "All in small letters", _lower_all),
+    PerText("random_case", "Some words in capitals", per_word(_capitalise_word, every=5)),
+    PerText("punctuation_added", "Punctuation added", _add_punctuation),
+    PerText("punctuation_removed", "Punctuation left out", _remove_punctuation),
+    PerText("whitespace_added", "Spaces added", per_match(_double_spaces)),
+    PerText("whitespace_removed", "No space after punctuation", per_match(_drop_spaces_after_marks)),
+    PerText("split_words", "A word split in two", per_word(_split_word)),
+    PerText("merged_words", "Two words run together", per_match(_merge_words)),
+    PerText("emphasis", "Letters repeated for emphasis", per_word(_repeat_vowel)),
     PerText("misspellings", "Common misspellings", per_word(_misspell)),
     PerText("contractions_expanded", "Contractions written out", _expand_contractions),
     PerText("contractions_made", "Contractions made", _contract),
