@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from fastapi import Depends, Query, Request
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 from starlette.responses import StreamingResponse
 
 from dynabench.kit.csv_tables import pieces
@@ -30,7 +30,9 @@ AppSettings = Annotated[Settings, Depends(_settings)]
 
 _NEXT = "The `next` of the page before."
 After = Annotated[
-    int | None, BeforeValidator(lambda text: None if text == "" else text), Query(ge=0, le=2**63 - 1, description=_NEXT)
+    Annotated[int, Field(ge=0, le=2**63 - 1)] | None,
+    BeforeValidator(lambda text: None if text == "" else text),
+    Query(description=_NEXT),
 ]
 """The row after which a page begins (`after: After = None`); for lists whose cursor is a row's number."""
 
