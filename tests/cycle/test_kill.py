@@ -22,7 +22,7 @@ from tests.cycle import world
 from tests.jobs.conftest import Worker, until
 from tests.models.conftest import served
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.release, pytest.mark.timeout(1200)]
 TURNS = 2
 KILLS = 3
 """Times that the worker dies in each turn, if it lasts that long."""
