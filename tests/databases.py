@@ -1,9 +1,9 @@
 """Which tests run on SQLite and PostgreSQL, and which take one of them in turn.
 
 Tests of code that differs between the databases run on both: upserts, locks and snapshots of recording, voting and
-exporting, jobs, copies of a whole database, migrations. Everything else speaks to both through SQLAlchemy alone: there, each test takes
-one of them, PostgreSQL one time in three, as copying its databases takes longer. A seed draws which; it is printed by
-pytest, and is the commit unless `--database-seed` says otherwise. `--both-databases` runs all.
+exporting, jobs, copies of a whole database, migrations. Everything else speaks to both through SQLAlchemy alone: there,
+each test takes one of them, PostgreSQL one time in three, as copying its databases takes longer. A seed draws which; it
+is printed by pytest, and is the commit unless `--database-seed` says otherwise. `--both-databases` runs all.
 """
 
 import subprocess
