@@ -49,7 +49,7 @@ def documented(page: Path) -> list[tuple[list[str], bool]]:
     return found
 
 
-@pytest.mark.parametrize("page", filter(documented, PAGES), ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", list(filter(documented, PAGES)), ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_documented_command_is_one_that_there_is(page: Path):
     for given, whole in documented(page):
         check_command(given, whole)
