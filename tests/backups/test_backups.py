@@ -153,6 +153,7 @@ def limited(settings, what, path, size):
     return subprocess.run(words, env=env, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_nothing_half_done_stays(settings, furnished, database_kind, elsewhere, tmp_path):
     folder = tmp_path / "backups"
     folder.mkdir()
@@ -189,6 +190,7 @@ def test_a_disk_that_a_database_fills_is_called_full(database):
         assert "the disk is full. Free some space" in cause_of(each.value)
 
 
+@pytest.mark.slow
 def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_that_is_missing(
     settings, furnished, database, database_kind, elsewhere, tmp_path
 ):

@@ -207,6 +207,7 @@ def _starve(process):
     process.rlimit(psutil.RLIMIT_AS, (worker.MAX_MEMORY - (1 << 20),) * 2)
 
 
+@pytest.mark.slow
 def test_an_example_that_could_not_be_computed_once_is_computed_for_the_next_reader(app, client):
     """What a busy machine did to it is no property of the module."""
     app.state.calculator = Calculator(seconds=1)

@@ -67,6 +67,7 @@ def test_a_weight_stands_behind_the_last_colon():
     assert mixes.weighted("rows.jsonl") == ("rows.jsonl", 1.0)
 
 
+@pytest.mark.slow
 def test_spans_are_learnt_from_questions_that_people_asked(files):
     short = [one for one in real.paragraphs(30) if len(one["context"]) < 420][:12]
     for name, part in {"asked": short[:8], "judged": short[7:10], "scored": short[10:]}.items():

@@ -116,6 +116,7 @@ async def replace_the_longest_unused(repository, engine):
     assert change(engine, "loaded") == change(engine, "unloaded") + len(loaded(repository))
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_loaded_on_demand_in_place_of_what_was_used_longest_ago(apart, three):
     apart(story, three, replace_the_longest_unused, 2.5)
 
@@ -133,6 +134,7 @@ async def keep_what_is_asked(repository, engine):
     assert loaded(repository) == {other}
 
 
+@pytest.mark.slow
 def test_a_model_that_somebody_waits_for_is_not_unloaded(apart, three):
     apart(story, three, keep_what_is_asked, 1.5)
 

@@ -139,6 +139,7 @@ async def hang(request):
     await asyncio.sleep(30)
 
 
+@pytest.mark.slow
 def test_a_host_that_hangs_is_passed_over_until_it_is_back():
     hanging, well = Stand(), Stand()
     stuck = Route("/v2/{path:path}", hang, methods=["GET", "POST"])
@@ -329,6 +330,7 @@ def test_a_reply_comes_from_another_host_where_the_first_is_busy_or_gone(away, t
     story(run, *apps, more=f",unix:{tmp_path / 'nobody.sock'}" if away else "")
 
 
+@pytest.mark.slow
 def test_calls_that_wait_for_their_turn_do_not_count_against_the_host():
     slow = Stand()
     slow.delay = 1.0

@@ -76,6 +76,7 @@ def test_whatever_it_reads_its_answer_is_one(model):
     validity.checked(model.card, batch, model.predict(batch))
 
 
+@pytest.mark.slow
 @pytest.mark.large_data("squad/squad20_dev.jsonl.gz")
 def test_on_questions_of_squad_it_knows_better_than_to_answer_all(model):
     asked = [

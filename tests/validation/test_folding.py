@@ -162,6 +162,7 @@ def die_while_folding(url: str) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_while_it_folds_changes_nothing(world):
     author = world.person()
     for _ in range(5):
