@@ -41,6 +41,7 @@ dialects.install()
 TESTS = Path(__file__).parent
 BROWSER = TESTS / "browser"
 LONGEST = (BROWSER, TESTS / "jobs", TESTS / "supervisor", TESTS / "backups", TESTS / "packaging")
+LONGEST_NAME = 200
 PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for whoever opens them
 
 
@@ -88,6 +89,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}
         config.hook.pytest_deselected(items=[each for each in items if id(each) in dropped])
         items[:] = [each for each in items if id(each) not in dropped]
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name long and binary values by their length: as names they would be megabytes, and those of archives differ from
+    second to second, so that two processes would collect different tests."""
+    if isinstance(val, bytes) and (len(val) > LONGEST_NAME or not val.isascii() or b"\x00" in val):
+        return f"{len(val)} bytes"
+    return f"{len(val)} characters" if isinstance(val, str) and len(val) > LONGEST_NAME else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
