@@ -154,10 +154,10 @@ def test_other_targets_answer_while_one_hangs_and_it_recovers(ada, rules, databa
     slow(rules)
     for turn in range(TRIPS):
         refused(send(ada, written(given, f"They sleep {turn}.")))
-    asked = len(rules.rules["nli-a"].seen)
+    requests = len(rules.rules["nli-a"].seen)
     at_once = send(ada, written(given, "They sleep again."))
     refused(at_once)
-    assert len(rules.rules["nli-a"].seen) == asked
+    assert len(rules.rules["nli-a"].seen) == requests
     assert "times in a row" in at_once.json()["detail"]
     body = {"context_id": statement["id"], "input": {"statement": "A good one."}, "answer": {"label": "negative"}}
     assert send(ada, body, task="sentiment").status_code == 201
