@@ -53,6 +53,7 @@ def test_typing_brings_the_list_alone(client):
     assert 'id="found"' in part
 
 
+@pytest.mark.slow
 def test_every_card_is_shown_with_its_limits_and_a_form_or_the_reason_for_none(client):
     for entry in library.all_entries():
         shown = client.get(f"/evaluate/{entry.kind}/{entry.name}")

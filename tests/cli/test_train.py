@@ -29,6 +29,7 @@ def files(tmp_path, monkeypatch):
     get_settings.cache_clear()
 
 
+@pytest.mark.slow
 def test_files_with_weights_become_a_model_for_each_seed(files):
     options = ["--dev", str(files / "dev.jsonl"), "--test", str(files / "test.jsonl"), "--method", "ngram"]
     sources = ["--on", str(files / "train.jsonl"), "--on", f"{files / 'more.jsonl'}:2.5"]

@@ -234,6 +234,7 @@ def test_the_first_page_offers_no_try_against_a_passage_that_it_does_not_show(ol
     assert "A question that yes or no answers" not in page
 
 
+@pytest.mark.slow
 def test_translations_are_scored_by_pair_of_languages_and_in_bleu(olga, database, settings, by_hand):
     owner, here = olga("translation"), Made(database, settings, "translation")
     rows = [

@@ -106,6 +106,7 @@ def expected(case: dict[str, Any]) -> list[float]:
     return list(dynascore(table, "accuracy", steps, directions, {"memory": 32.0}).values())
 
 
+@pytest.mark.slow
 def test_the_page_computes_the_dynascore_of_the_library(page):
     page.goto(BOARD)
     boards = list(cases(np.random.default_rng(6)))

@@ -72,6 +72,7 @@ def test_each_of_several_hosts_serves_it(copied, tmp_path):
         asyncio.run(story())
 
 
+@pytest.mark.slow
 def test_a_broken_folder_is_served_once_it_is_mended(serve_models, ngrams, copied):  # noqa: F811
     weights = copied("nli-ngram", "torn") / "ngram.safetensors"
     whole = weights.read_bytes()

@@ -210,6 +210,7 @@ def test_where_the_only_host_with_the_model_is_gone_no_other_is_blamed(tmp_path)
     assert other.calls == 0
 
 
+@pytest.mark.slow
 def test_while_one_of_two_real_hosts_dies_under_load_everybody_is_answered(copied, tmp_path):
     copied("sentiment-ngram")
     first, second = (create_app(Repository([tmp_path / "models"])) for _ in range(2))
@@ -257,6 +258,7 @@ def test_a_model_whose_card_says_that_it_takes_long_is_waited_for():
     assert all(4 < float(heard) < 5 for heard in slow.heard)
 
 
+@pytest.mark.slow
 def test_a_host_that_does_not_say_what_it_has_costs_no_more_than_the_time_limit():
     stuck = Stand()
     stuck.delay = 30

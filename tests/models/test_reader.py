@@ -71,6 +71,7 @@ def test_yes_no_unanswerable_and_words(model):
     assert outputs[2].probabilities["1921"] > outputs[2].probabilities["unanswerable"]
 
 
+@pytest.mark.slow
 def test_whatever_it_reads_its_answer_is_one(model):
     batch = [{"question": text, "passage": other} for text, other in zip(HARD, reversed(HARD), strict=True)]
     validity.checked(model.card, batch, model.predict(batch))

@@ -160,6 +160,7 @@ def test_a_round_that_opens_at_its_moment_waits_while_no_host_answers(owner, dat
     assert owner.get(owner.draft).json()["state"] == "draft"
 
 
+@pytest.mark.slow
 def test_what_an_operator_unloaded_is_not_loaded_by_an_opening(address, models, tmp_path):
     key = ("sentiment-ngram", asyncio.run(_version(address)))
     with served(create_host(Repository([models])), f"unix:{tmp_path / 'second.sock'}") as second:
@@ -237,6 +238,7 @@ def test_the_console_says_in_grey_what_is_awaited(owner, browser, models, tmp_pa
         assert "/open" in shown.text, "the button is still there"
 
 
+@pytest.mark.slow
 def test_the_command_waits_says_for_what_and_ends(address, monkeypatch, capsys):
     monkeypatch.setenv("DYNABENCH_HOST_URL", address)
     get_settings.cache_clear()

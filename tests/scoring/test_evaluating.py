@@ -241,6 +241,7 @@ def test_a_model_that_goes_wrong_ends_its_evaluation_with_the_reason(place, data
     assert (hidden.state, hidden.code, hidden.reason, hidden.log) == ("failed", "wrong_output", "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_model_that_takes_too_long_or_too_much_is_ended(place, settings, database, monkeypatch):
     here = place()
@@ -256,6 +257,7 @@ def test_a_model_that_takes_too_long_or_too_much_is_ended(place, settings, datab
     assert run_evaluation(database, settings, 2)["code"] == "out_of_memory"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_cancelling_takes_effect_while_the_model_thinks_and_a_retry_goes_on(place, settings, database, owner_of):
     here = place()

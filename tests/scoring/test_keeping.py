@@ -32,6 +32,7 @@ def give_up(settings, job):
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
     place, by_hand, run_jobs, settings, database, owner_of
 ):

@@ -88,6 +88,7 @@ def test_readers_see_all_that_was_written_before_while_a_worker_folds(world, fol
     assert world.projections() == world.rebuilt()
 
 
+@pytest.mark.slow
 def test_counting_anew_while_others_write_and_vote_loses_nothing(world, folder):
     people = [world.person() for _ in range(4)]
 

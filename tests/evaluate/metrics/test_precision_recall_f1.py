@@ -150,6 +150,7 @@ def test_intervals_are_those_of_scipy(average: Any) -> None:
     assert np.array(found["standard_error"]) == pytest.approx(expected.standard_error, rel=0.12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "rule"),
     [

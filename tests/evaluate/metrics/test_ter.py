@@ -28,6 +28,7 @@ def library(predictions: list[str], references: list[list[str]], **options) -> t
     return found.score, found.num_edits, found.ref_length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{}, {"case_sensitive": True}, {"normalized": True}, {"ignore_punct": True, "support_zh_ja_chars": True}],
@@ -52,6 +53,7 @@ def test_moves_of_words_are_the_librarys(order):
     assert count_edits(said, right) == translation_edit_rate(said, right)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_long_texts_leave_the_beam_and_reach_the_limit_of_moves_as_in_the_library(seed):
     rng = random.Random(seed)
