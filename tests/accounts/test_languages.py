@@ -1,7 +1,7 @@
 """In which language people read: what their browser asks for, what they chose, and what programs get."""
 
 from dynabench.kit.language import _, said, speaking
-from dynabench.people.accounts.notices import recent
+from dynabench.people.accounts.service import recent
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
 

@@ -22,7 +22,7 @@ from dynabench.media import uploads
 from dynabench.media.facts import UploadLimits
 from dynabench.media.store import MediaStore
 from dynabench.people.accounts.tables import Notice, Person, Token
-from dynabench.people.notices import links
+from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
 from dynabench.rounds import invitations
@@ -244,7 +244,7 @@ class Props:
             session.merge(Wish(person_id=number, address=address, channels={}, problem=""))
 
         self.database.write(make)
-        return links.make(self.client.app.state.settings.key, purpose, number, address)
+        return mailing.make(self.client.app.state.settings.key, purpose, number, address)
 
     def evaluation(self) -> int:
         """An evaluation of a model that `author` submitted, which failed; its record is an earlier run's."""

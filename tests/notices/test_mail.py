@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from dynabench.kit.errors import NotFound
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Notice
-from dynabench.people.notices import links, post, retrying, service
-from dynabench.people.notices.letters import one_line
+from dynabench.people.notices import mailing, retrying, service
+from dynabench.people.notices.mailing import one_line
 from dynabench.people.notices.tables import Mailing, Wish
 
 ADDRESS = "ada@example.org"
@@ -77,16 +77,16 @@ def test_the_link_in_the_first_mail_confirms_the_address(person, browser, databa
 def test_a_link_holds_for_one_address_one_purpose_and_two_days(person, database, settings, monkeypatch):
     bob = person("bob")
     database.write(service.use_address, bob.id, "bob@example.org")
-    good = links.make(settings.key, links.VERIFY, bob.id, "bob@example.org", links.VERIFY_SECONDS)
+    good = mailing.make(settings.key, mailing.VERIFY, bob.id, "bob@example.org", mailing.VERIFY_SECONDS)
     number, until, signature = good.split(".")
     for bad in (f"{number}.{int(until) + 1}.{signature}", f"{number}.0.{signature}", f"2.{until}.{signature}", "", "x",
                 f"{number}.{until}.", f"{number}.{until}.é", "9" * 30 + f".{until}.{signature}", f"²{number}.0.x",
-                links.make(settings.key, links.UNSUBSCRIBE, bob.id, "bob@example.org"),
-                links.make(settings.key, links.VERIFY, bob.id, "eve@example.org", 60)):  # fmt: skip
+                mailing.make(settings.key, mailing.UNSUBSCRIBE, bob.id, "bob@example.org"),
+                mailing.make(settings.key, mailing.VERIFY, bob.id, "eve@example.org", 60)):  # fmt: skip
         with pytest.raises(NotFound):
             database.write(service.confirm, settings.key, bad)
     later = int(until) + 1
-    monkeypatch.setattr(links.time, "time", lambda: later)
+    monkeypatch.setattr(mailing.time, "time", lambda: later)
     with pytest.raises(NotFound):
         database.write(service.confirm, settings.key, good)
 
@@ -253,10 +253,10 @@ def test_an_unencrypted_server_is_never_fallen_back_to(settings, inbox):
 
     message = EmailMessage()
     message["From"], message["To"] = "bench@example.org", ADDRESS
-    with pytest.raises(post.Later, match="STARTTLS"):
-        post.send(settings.model_copy(update={"smtp_security": "starttls"}), message)
-    with pytest.raises(post.Later, match="SSL"):
-        post.send(settings.model_copy(update={"smtp_security": "tls"}), message)
+    with pytest.raises(mailing.Later, match="STARTTLS"):
+        mailing.send(settings.model_copy(update={"smtp_security": "starttls"}), message)
+    with pytest.raises(mailing.Later, match="SSL"):
+        mailing.send(settings.model_copy(update={"smtp_security": "tls"}), message)
     assert inbox.taken == []
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Notice
-from dynabench.people.notices import events, retrying, service, signing, webhooks
+from dynabench.people.notices import events, retrying, service, webhooks
 from dynabench.people.notices.maintenance import tidy
 from dynabench.people.notices.tables import Delivery, Hook, Try
 from dynabench.rounds import service as rounds
@@ -44,7 +44,7 @@ def sent(caller, where, hook):
 
 
 def test_signatures_are_those_of_the_published_example():
-    made = signing.signature(
+    made = webhooks.signature(
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}'
     )
     assert made == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
@@ -60,7 +60,7 @@ def test_a_notice_is_posted_as_signed_json(ada, database, receiver, work):
     assert told["data"] | {"notice": 0} == {
         "notice": 0, "kind": "evaluation", "text": "It is done.", "page": "/evaluations/7"
     }  # fmt: skip
-    right = signing.signature(hook["secret"], headers["webhook-id"], int(headers["webhook-timestamp"]), body)
+    right = webhooks.signature(hook["secret"], headers["webhook-id"], int(headers["webhook-timestamp"]), body)
     assert headers["webhook-signature"] == right
     assert headers["content-type"] == "application/json"
     [delivery] = sent(ada, MINE, hook["id"])
@@ -78,7 +78,7 @@ def test_the_secret_is_told_once_and_can_be_renewed(ada, receiver, work, databas
     work()
     [(headers, body)] = receiver.got
     stamp = int(headers["webhook-timestamp"])
-    assert headers["webhook-signature"] == signing.signature(fresh, headers["webhook-id"], stamp, body)
+    assert headers["webhook-signature"] == webhooks.signature(fresh, headers["webhook-id"], stamp, body)
     stored = database.read(lambda session: session.scalar(select(Hook.salt)))
     assert stored not in (hook["secret"], fresh)
 

@@ -10,7 +10,7 @@ from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.schemas import Number
-from dynabench.web.csv_files import csv_file
+from dynabench.web.pages import csv_file
 
 router = APIRouter()
 

@@ -17,7 +17,7 @@ from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
 from dynabench.web import render
-from dynabench.web.csv_files import csv_file
+from dynabench.web.pages import csv_file
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
 

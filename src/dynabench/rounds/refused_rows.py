@@ -13,7 +13,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.storable import UNSTORABLE, unstorable
 from dynabench.rounds import queries
 from dynabench.rounds.tables import RefusedRow
-from dynabench.web.csv_files import csv_file
+from dynabench.web.pages import csv_file
 
 AT_ONCE = 1_000
 

@@ -19,7 +19,7 @@ from dynabench.rounds.tables import RoundState
 from dynabench.validation import harms
 from dynabench.validation.harm_schemas import HarmfulOut, HarmOut, HarmsOut
 from dynabench.web import render
-from dynabench.web.csv_files import csv_file
+from dynabench.web.pages import csv_file
 
 api = APIRouter()
 pages = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])

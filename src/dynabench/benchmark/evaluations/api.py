@@ -12,7 +12,7 @@ from dynabench.benchmark.evaluations.service import EvaluationView
 from dynabench.benchmark.evaluations.tables import Score
 from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, Viewer, scope
-from dynabench.web.csv_files import csv_file
+from dynabench.web.pages import csv_file
 
 router = APIRouter(prefix="/api/v1", tags=["evaluations"], dependencies=[Depends(scope("manage"))])
 

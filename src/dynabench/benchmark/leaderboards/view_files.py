@@ -12,7 +12,7 @@ from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Number, 
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import ScoreCell
 from dynabench.people.accounts.auth import Viewer
-from dynabench.web.csv_files import csv_file
+from dynabench.web.pages import csv_file
 
 router = APIRouter(include_in_schema=False)
 

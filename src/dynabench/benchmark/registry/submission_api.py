@@ -25,7 +25,7 @@ from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.uploads import RAW
-from dynabench.web.csv_files import csv_file
+from dynabench.web.pages import csv_file
 
 router = APIRouter(prefix="/api/v1", tags=["submissions"], dependencies=[Depends(scope("annotate"))])
 

@@ -19,7 +19,7 @@ from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Moderating
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import Rate
-from dynabench.web import charts, csv_files
+from dynabench.web import charts, pages
 
 router = APIRouter()
 
@@ -143,7 +143,7 @@ async def download(
     header = [by, *HEADER, *rates]
     if by != "annotator":
         header += [f"{name}_clustered{end}" for name in ("mer", "vmer", "vmer_resolved") for end in ("_low", "_high")]
-    return csv_files.csv_file(f"{task}-round-{found}-by-{by}.csv", header, rows)
+    return pages.csv_file(f"{task}-round-{found}-by-{by}.csv", header, rows)
 
 
 def _everybody(session: Session, of: Round, who: str) -> Iterator[Annotator]:

@@ -22,7 +22,7 @@ from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Moderating, Owning
 from dynabench.rounds.people_api import MAILING
 from dynabench.rounds.tables import Round
-from dynabench.web import csv_files
+from dynabench.web import pages
 
 router = APIRouter()
 
@@ -124,7 +124,7 @@ async def download(request: Request, task: str, person: Moderating, number: Numb
         "high",
     ]
     name = f"{task}-people-{current.number if current else 0}.csv"
-    return csv_files.csv_file(name, header, _lines(db, current) if current else ())
+    return pages.csv_file(name, header, _lines(db, current) if current else ())
 
 
 def _lines(db: Database, of: Round) -> Iterator[Sequence[object]]:

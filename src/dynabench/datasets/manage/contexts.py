@@ -22,7 +22,7 @@ from dynabench.rounds.context_list import Sought
 from dynabench.rounds.manage import frame, imports
 from dynabench.rounds.manage.access import Owning
 from dynabench.tasks.fields import MediaField
-from dynabench.web import csv_files
+from dynabench.web import pages
 
 router = APIRouter()
 router.include_router(imports.router)
@@ -101,7 +101,7 @@ async def download(request: Request, task: str, owner: Owning, tag: Tag = None) 
     db: Database = request.app.state.db
     fields = [each.name for each in (await db.aread(service.newest_config, task)).context]
     rows = _rows(db, task, tag or None, fields)
-    return csv_files.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
+    return pages.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
 
 
 def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:

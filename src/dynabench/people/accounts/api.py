@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request
 from dynabench.kit import security
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
-from dynabench.people.accounts import entry, notices, rules, schemas, service
+from dynabench.people.accounts import login, rules, schemas, service
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.people.accounts.tables import Person
 
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(sc
 @router.post("/accounts", status_code=201)
 async def create_account(request: Request, body: schemas.Registration) -> schemas.Account:
     """Register. Whoever registers agrees to the terms and to the licence of the data."""
-    person = await entry.join(request, body.username, body.email, body.password, body.agree)
+    person = await login.join(request, body.username, body.email, body.password, body.agree)
     return schemas.Account(id=person.id, username=person.username)
 
 
@@ -43,20 +43,20 @@ def _me(person: Person) -> schemas.Me:
 @router.post("/me/password", status_code=204)
 async def set_password(request: Request, body: schemas.PasswordIn, person: Member) -> None:
     """A new password; every browser is logged out, tokens go on working."""
-    await entry.change_password(request, person, body.current, body.password)
+    await login.change_password(request, person, body.current, body.password)
 
 
 @router.get("/me/notices")
 async def list_notices(request: Request, person: Member) -> schemas.NoticeList:
     """Return your notices: results of your jobs, warnings, bans; the latest 50."""
-    rows = await request.app.state.db.aread(notices.recent, person.id)
+    rows = await request.app.state.db.aread(service.recent, person.id)
     return schemas.NoticeList(items=[schemas.NoticeOut.model_validate(row, from_attributes=True) for row in rows])
 
 
 @router.post("/me/notices/{id}/seen", status_code=204)
 async def see_notice(request: Request, id: security.RowId, person: Member) -> None:
     """Show a notice no more; twice changes nothing."""
-    await request.app.state.db.awrite(notices.dismiss, person.id, id)
+    await request.app.state.db.awrite(service.dismiss, person.id, id)
 
 
 @router.post("/tokens", status_code=201)
@@ -77,7 +77,7 @@ async def _whose(request: Request, body: schemas.TokenIn, viewer: Person | None)
         return viewer.id, None
     if missing := [name for name in ("username", "password") if getattr(body, name) is None]:
         raise Invalid(dict.fromkeys(missing, _("Say who you are, or send a token with the scope “account”.")))
-    proven = await entry.prove(request, str(body.username), str(body.password))
+    proven = await login.prove(request, str(body.username), str(body.password))
     return proven.person.id, proven.rehashed
 
 

@@ -12,7 +12,7 @@ from dynabench.kit import language, security
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Forbidden, Unauthenticated
 from dynabench.kit.language import _
-from dynabench.people.accounts import notices, queries, service
+from dynabench.people.accounts import queries, service
 from dynabench.people.accounts.tables import SCOPES, Person
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -40,7 +40,7 @@ async def identify(request: Request) -> Person | None:
         if used_at is None or now() - used_at > USED_EVERY:
             await db.awrite(service.mark_used, token_id)
     elif cookie and token is None:
-        person, request.state.notices = await db.aread(notices.person_and_notices, security.digest(cookie))
+        person, request.state.notices = await db.aread(service.person_and_notices, security.digest(cookie))
     request.state.viewer = person
     if person is not None and person.language and not request.url.path.startswith("/api/"):
         language.current.set(person.language)

@@ -10,7 +10,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from dynabench.kit import security
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Conflict, Invalid, Unauthenticated
-from dynabench.people.accounts import entry, languages, notices, rules, service
+from dynabench.kit.language import COOKIE, LANGUAGES, _
+from dynabench.people.accounts import login as entry
+from dynabench.people.accounts import rules, service
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import SCOPES, Person
 from dynabench.web import render
@@ -131,7 +133,7 @@ async def settings_page(request: Request, person: Person, status: int = 200, **v
     known |= {"person": person, "all_scopes": SCOPES, "chosen": rules.USUAL_SCOPES}
     known |= {
         "tokens": await db.aread(service.tokens, person.id),
-        "told": await db.aread(notices.recent, person.id, 10),
+        "told": await db.aread(service.recent, person.id, 10),
     }
     return render(request, "accounts/settings.html", status=status, **(known | values))
 
@@ -158,21 +160,21 @@ async def change_profile(request: Request, person: Member, pseudonym: Text = "")
 @router.post("/settings/language", name="change_language")
 async def change_language(request: Request, person: Member, language: Text = "") -> Response:
     """Choose the language of one's pages and mails; empty for what the browser asks for."""
-    known = languages.clean(language, empty=True)
+    known = clean_language(language, empty=True)
     await request.app.state.db.awrite(service.choose_language, person.id, known)
     response = RedirectResponse(str(request.app.url_path_for("settings")), status_code=303)
-    languages.remember(request, response, known)
+    remember_language(request, response, known)
     return response
 
 
 @router.post("/language", name="choose_language")
 async def choose_language(request: Request, viewer: Viewer, language: Text = "", next: Text = "") -> Response:
     """Read the pages in this language from now on, in this browser and, for who is logged in, everywhere."""
-    known = languages.clean(language)
+    known = clean_language(language)
     if viewer is not None:
         await request.app.state.db.awrite(service.choose_language, viewer.id, known)
     response = RedirectResponse(safe_next(next) if next else back(request), status_code=303)
-    languages.remember(request, response, known)
+    remember_language(request, response, known)
     return response
 
 
@@ -208,7 +210,26 @@ async def revoke_named_token(request: Request, id: security.RowId, person: Membe
 @router.post("/settings/notices/{id}/seen", name="dismiss_notice")
 async def dismiss_notice(request: Request, id: security.RowId, person: Member) -> Response:
     """Show a notice no more."""
-    await request.app.state.db.awrite(notices.dismiss, person.id, id)
+    await request.app.state.db.awrite(service.dismiss, person.id, id)
     if wants_fragment(request):
         return HTMLResponse("")
     return RedirectResponse(back(request), status_code=303)
+
+
+YEAR = 365 * 24 * 3600
+
+
+def clean_language(language: str, empty: bool = False) -> str:
+    """One of the languages that the pages come in, or nothing where that may be; else `Invalid`."""
+    if language in LANGUAGES or (empty and not language):
+        return language
+    raise Invalid({"language": _("The pages do not come in this language.")})
+
+
+def remember_language(request: Request, response: Response, language: str) -> None:
+    """Have the browser ask for this language from now on; nothing forgets what was chosen."""
+    secure = request.app.state.settings.secure_cookies
+    if language:
+        response.set_cookie(COOKIE, language, max_age=YEAR, secure=secure, httponly=True, samesite="lax")
+    else:
+        response.delete_cookie(COOKIE, secure=secure, httponly=True, samesite="lax")

@@ -2,10 +2,10 @@
 
 import secrets
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, insert, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -15,7 +15,7 @@ from dynabench.kit.language import _
 from dynabench.kit.security import digest
 from dynabench.people.accounts import queries
 from dynabench.people.accounts.rules import DELETED, USUAL_SCOPES, Newcomer
-from dynabench.people.accounts.tables import Act, Notice, Person, Token
+from dynabench.people.accounts.tables import Act, Notice, Person, Token, UploadedBytes
 from dynabench.people.accounts.tables import Session as Login
 
 TERMS = "2026-11"  # the version of the terms that people agree to when they join
@@ -188,3 +188,67 @@ def delete_account(session: Session, person_id: int) -> None:
     for table in (Login, Token, Notice):
         session.execute(delete(table).where(table.person_id == person_id))
     record(session, person_id, "account.delete", {"person": person_id})
+
+
+KINDS = (
+    "submission",
+    "evaluation",
+    "dataset",
+    "warning",
+    "ban",
+    "lifted",
+    "webhook",
+    "proposal",
+    "announcement",
+    "archive",
+)
+
+
+def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, Sequence[Notice]]:
+    """Return the person logged in with the cookie of this digest, and the notices they have not seen yet.
+
+    Cost: two index probes.
+    """
+    person = person_of_session(session, cookie_digest)
+    return person, () if person is None else session.scalars(queries.unseen(person.id)).all()
+
+
+def recent(session: Session, person_id: int, limit: int = 50) -> Sequence[Notice]:
+    """A person's notices, newest first, seen or not."""
+    return session.scalars(queries.notices_of(person_id, limit)).all()
+
+
+def dismiss(session: Session, person_id: int, notice_id: int) -> None:
+    """Remember that a person has seen a notice; twice changes nothing."""
+    notice = session.get(Notice, notice_id)
+    if notice is None or notice.person_id != person_id:
+        raise NotFound(_("You have no such notice."))
+    session.execute(update(Notice).where(Notice.id == notice_id, Notice.seen_at.is_(None)).values(seen_at=now()))
+
+
+DAY = timedelta(days=1)
+
+
+def counted_bytes(session: Session, person_id: int, most: int, at: datetime) -> int:
+    """Return the bytes of a person that still count at a moment, where `most` are forgotten in a day."""
+    return _counted_bytes(session.get(UploadedBytes, person_id), most, at)
+
+
+def add(session: Session, person_id: int, size: int, most: int, at: datetime) -> int:
+    """Count further bytes of a person; returns all that count now."""
+    row = session.get(UploadedBytes, person_id, with_for_update=True)
+    if row is None:
+        try:
+            with session.begin_nested():
+                session.execute(insert(UploadedBytes).values(person_id=person_id, size=0, at=at))
+        except IntegrityError:  # another request of the same person was first
+            pass
+        row = session.get_one(UploadedBytes, person_id, with_for_update=True)
+    row.size, row.at = _counted_bytes(row, most, at) + size, max(row.at, at)
+    return row.size
+
+
+def _counted_bytes(row: UploadedBytes | None, most: int, at: datetime) -> int:
+    if row is None:
+        return 0
+    return max(0, row.size - round(max(timedelta(), at - row.at) / DAY * most))

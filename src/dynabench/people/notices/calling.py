@@ -15,7 +15,7 @@ from dynabench.kit.language import _
 from dynabench.kit.outgoing import AllowedHosts, OutgoingClient
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Act
-from dynabench.people.notices import events, retrying, service, signing, webhooks
+from dynabench.people.notices import events, retrying, service, webhooks
 from dynabench.people.notices.tables import Delivery, DeliveryState, Hook, Try
 
 SECONDS = 15.0
@@ -65,7 +65,7 @@ def made(settings: Settings, call: Call) -> Answer:
         "Content-Type": "application/json",
         "webhook-id": call.message,
         "webhook-timestamp": str(sent),
-        "webhook-signature": signing.signature(call.secret, call.message, sent, call.body),
+        "webhook-signature": webhooks.signature(call.secret, call.message, sent, call.body),
     }
     client = OutgoingClient(AllowedHosts.read(settings.webhook_hosts, webhooks.SETTING), connections=1)
     began, status = time.monotonic(), None

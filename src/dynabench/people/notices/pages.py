@@ -1,20 +1,104 @@
 """Pages on which you choose how you are notified, and the pages that links in mails lead to."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.kit.errors import Conflict, Invalid
+from dynabench.kit.errors import Conflict, Invalid, NotFound
+from dynabench.kit.language import _
+from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, limited
-from dynabench.people.accounts.notices import KINDS
+from dynabench.people.accounts.service import KINDS
 from dynabench.people.accounts.tables import Person
-from dynabench.people.notices import hook_api, hook_pages, links, service, webhooks
-from dynabench.people.notices.api import NO_MAIL
+from dynabench.people.notices import api, mailing, service, webhooks
+from dynabench.people.notices.api import NO_MAIL, SENDING, Held
 from dynabench.people.notices.tables import CHANNELS, Wish
 from dynabench.people.notices.webhooks import Holder
 from dynabench.web import render
+
+After = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
+Show = Callable[..., Awaitable[Response]]
+
+
+class HookPages:
+    """Routes below `prefix`, named `name_...`; `holding` sets `request.state.holder`, and turns others away.
+
+    `listed(request, holder, status=..., **values)` is the page with all of them, `one(request, holder, **values)` that
+    of one.
+    """
+
+    def __init__(self, prefix: str, name: str, holding: Callable[..., Any], listed: Show, one: Show) -> None:
+        self.router, self.name, self.listed, self.one = APIRouter(dependencies=[Depends(holding)]), name, listed, one
+        again = prefix + "/{id}/deliveries/{delivery}/again"
+        self.router.add_api_route(prefix, self.add, methods=["POST"], name=f"{name}_add")
+        self.router.add_api_route(prefix + "/{id}", self.log, methods=["GET"], name=f"{name}_log")
+        how: dict[str, Any] = {"methods": ["POST"], "dependencies": SENDING}
+        self.router.add_api_route(prefix + "/{id}/{act}", self.act, name=f"{name}_act", **how)
+        self.router.add_api_route(again, self.again, name=f"{name}_again", **how)
+
+    async def add(
+        self,
+        request: Request,
+        holder: Held,
+        url: Annotated[str, Form()] = "",
+        events: Annotated[Sequence[str], Form()] = (),
+    ) -> Response:
+        """Add a webhook, and show its secret this once."""
+        state = request.app.state
+        try:
+            hook = await state.db.awrite(webhooks.add, state.settings, holder, url, events)
+        except (Invalid, Conflict) as problem:
+            errors = problem.extra.get("fields") or {"url": problem.detail}
+            typed = {"url": url, "events": events}
+            return await self.listed(request, holder, status=problem.status, hook_errors=errors, hook_typed=typed)
+        return await self._shown(request, holder, hook.id, None, 201, secret=webhooks.secret(state.settings, hook))
+
+    async def _shown(
+        self, request: Request, holder: Holder, id: int, after: int | None, status: int = 200, **values: Any
+    ) -> Response:
+        hook, found, following = await request.app.state.db.aread(webhooks.sent, holder, id, after)
+        known: dict[str, Any] = {"secret": "", "done": "", "problem": ""}
+        known |= {"hook": hook, "sent": found, "next": following, "after": after, "base": self._base(request)}
+        return await self.one(request, holder, status=status, **(known | values))
+
+    def _base(self, request: Request) -> str:
+        task = {name: value for name, value in request.path_params.items() if name == "task"}
+        return str(request.app.url_path_for(f"{self.name}_add", **task))
+
+    async def log(self, request: Request, id: RowId, holder: Held, after: After = None, done: str = "") -> Response:
+        """Show the messages sent to a webhook, with each try."""
+        return await self._shown(request, holder, id, after, done=done)
+
+    async def act(self, request: Request, id: RowId, act: str, holder: Held) -> Response:
+        """Test it, turn it on or off, give it another secret, or delete it."""
+        state = request.app.state
+        try:
+            if act == "secret":
+                hook = await state.db.awrite(webhooks.renew, holder, id)
+                return await self._shown(request, holder, id, None, secret=webhooks.secret(state.settings, hook))
+            if act == "delete":
+                await state.db.awrite(webhooks.remove, holder, id)
+                return await self.listed(request, holder, hook_done="deleted")
+            if act == "test":
+                await state.db.awrite(webhooks.test, holder, id)
+            elif act in ("on", "off"):
+                await state.db.awrite(webhooks.switch, holder, id, act == "on")
+            else:
+                raise NotFound(_("There is nothing at this address."))
+        except Conflict as problem:
+            return await self._shown(request, holder, id, None, problem.status, problem=problem.detail)
+        return RedirectResponse(f"{self._base(request)}/{id}?done={act}", status_code=303)
+
+    async def again(self, request: Request, id: RowId, delivery: RowId, holder: Held) -> Response:
+        """Send a message again."""
+        try:
+            await request.app.state.db.awrite(webhooks.again, holder, id, delivery)
+        except Conflict as problem:
+            return await self._shown(request, holder, id, None, problem.status, problem=problem.detail)
+        return RedirectResponse(f"{self._base(request)}/{id}?done=again", status_code=303)
+
 
 router = APIRouter(include_in_schema=False)
 
@@ -39,7 +123,7 @@ async def _one(request: Request, holder: Holder, status: int = 200, **values: An
     return render(request, "notices/webhook.html", status=status, **values)
 
 
-router.include_router(hook_pages.HookPages("/settings/webhooks", "my_webhooks", hook_api.own, _listed, _one).router)
+router.include_router(HookPages("/settings/webhooks", "my_webhooks", api.own, _listed, _one).router)
 
 
 @router.get("/settings/notifications", name="notifications")
@@ -78,7 +162,7 @@ async def choose_address(request: Request, person: Member, address: Annotated[st
 
 
 def _answered(request: Request, template: str, wish: Wish, token: str, done: bool) -> Response:
-    return render(request, template, address=links.masked(wish.address), token=token, done=done)
+    return render(request, template, address=mailing.masked(wish.address), token=token, done=done)
 
 
 async def _asked(request: Request, template: str, purpose: str, token: str) -> Response:
@@ -98,7 +182,7 @@ async def _done(request: Request, template: str, act: Callable[..., Wish], token
 @router.get("/mail/verify/{token}", name="verify_mail")
 async def ask_verify(request: Request, token: str) -> Response:
     """Ask whether notices should come to the address."""
-    return await _asked(request, "notices/verify.html", links.VERIFY, token)
+    return await _asked(request, "notices/verify.html", mailing.VERIFY, token)
 
 
 @router.post("/mail/verify/{token}")
@@ -110,7 +194,7 @@ async def verify(request: Request, token: str) -> Response:
 @router.get("/mail/unsubscribe/{token}", name="unsubscribe_mail")
 async def ask_unsubscribe(request: Request, token: str) -> Response:
     """Ask whether mail should end."""
-    return await _asked(request, "notices/unsubscribe.html", links.UNSUBSCRIBE, token)
+    return await _asked(request, "notices/unsubscribe.html", mailing.UNSUBSCRIBE, token)
 
 
 @router.post("/mail/unsubscribe/{token}")

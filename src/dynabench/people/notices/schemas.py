@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.people.accounts.notices import KINDS
+from dynabench.people.accounts.service import KINDS
 from dynabench.people.notices import service
 from dynabench.people.notices.tables import CHANNELS, Hook, Try, Wish
 from dynabench.people.notices.webhooks import Sent

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _, kept
-from dynabench.people.accounts.notices import KINDS
 from dynabench.people.accounts.rules import clean_email, email_problem
+from dynabench.people.accounts.service import KINDS
 from dynabench.people.accounts.tables import Notice
-from dynabench.people.notices import links, mailing, webhooks
+from dynabench.people.notices import mailing, webhooks
 from dynabench.people.notices.tables import CHANNELS, Hook, Mailing, Wish
 
 ALWAYS_SHOWN = ("warning", "ban", "lifted", "webhook")
@@ -101,14 +101,14 @@ def use_address(session: Session, person_id: int, typed: str) -> Wish:
 
 def confirm(session: Session, key: bytes, token: str) -> Wish:
     """Somebody followed the link that was sent to the address; raises `NotFound` for any other link."""
-    wish = _addressed(session, key, links.VERIFY, token)
+    wish = _addressed(session, key, mailing.VERIFY, token)
     wish.verified_at, wish.problem = wish.verified_at or now(), ""
     return wish
 
 
 def unsubscribe(session: Session, key: bytes, token: str) -> Wish:
     """No more mail of any kind; what was gathered is not sent. Twice changes nothing."""
-    wish = _addressed(session, key, links.UNSUBSCRIBE, token)
+    wish = _addressed(session, key, mailing.UNSUBSCRIBE, token)
     wish.channels = {kind: [c for c in wish.channels.get(kind, CHANNELS) if c != "mail"] for kind in KINDS}
     return wish
 
@@ -118,17 +118,17 @@ def addressed(session: Session, key: bytes, purpose: str, token: str) -> Wish:
 
     Raise `NotFound` where the link does not work.
     """
-    wish = session.get(Wish, links.person_in(token))
+    wish = session.get(Wish, mailing.person_in(token))
     if wish is None or not wish.address:
-        raise errors.NotFound(links.GONE)
-    links.check(key, purpose, token, wish.address)
+        raise errors.NotFound(mailing.GONE)
+    mailing.check(key, purpose, token, wish.address)
     return wish
 
 
 def _addressed(session: Session, key: bytes, purpose: str, token: str) -> Wish:
     addressed(session, key, purpose, token)
-    wish = _kept(session, links.person_in(token))
-    links.check(key, purpose, token, wish.address)
+    wish = _kept(session, mailing.person_in(token))
+    mailing.check(key, purpose, token, wish.address)
     return wish
 
 

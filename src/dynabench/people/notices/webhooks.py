@@ -1,6 +1,8 @@
 """Webhooks of people and of tasks: which there are, and what is sent to them. Runs in the caller's transaction."""
 
+import hmac
 import secrets
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,9 +14,10 @@ from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.outgoing import AllowedHosts, check_address
+from dynabench.kit.security import keyed
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Act, Notice, Person
-from dynabench.people.notices import events, queries, signing
+from dynabench.people.notices import events, queries
 from dynabench.people.notices.tables import Delivery, DeliveryState, Hook, Try
 
 SETTING = "DYNABENCH_WEBHOOK_HOSTS"
@@ -153,7 +156,7 @@ def renew(session: Session, holder: Holder, id: int) -> Hook:
 
 def secret(settings: Settings, hook: Hook) -> str:
     """Return the secret that signs the messages of a webhook."""
-    return signing.secret(settings.key, hook.salt)
+    return webhook_secret(settings.key, hook.salt)
 
 
 def test(session: Session, holder: Holder, id: int) -> Delivery:
@@ -211,3 +214,17 @@ def _act(session: Session, holder: Holder, kind: str, hook: Hook) -> None:
     """A line of the task's audit log; people's own webhooks are their own matter."""
     if holder.task is not None:
         session.add(Act(person_id=holder.by.id, kind=kind, task_id=holder.task, subject={"webhook": hook.id}))
+
+
+PREFIX = "whsec_"
+
+
+def webhook_secret(key: bytes, salt: str) -> str:
+    """The secret of the webhook with this salt: `whsec_` and 32 bytes in base64."""
+    return PREFIX + b64encode(keyed(key, "webhook", salt)).decode()
+
+
+def signature(secret: str, message: str, timestamp: int, body: bytes) -> str:
+    """`v1,` and the base64 of HMAC-SHA-256 over `message.timestamp.body` under the bytes that the secret spells."""
+    signed = f"{message}.{timestamp}.".encode() + body
+    return "v1," + b64encode(hmac.digest(b64decode(secret.removeprefix(PREFIX)), signed, "sha256")).decode()

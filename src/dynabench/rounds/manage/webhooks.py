@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from dynabench.kit.language import N_
-from dynabench.people.notices import events, hook_pages, webhooks
+from dynabench.people.notices import events, pages, webhooks
 from dynabench.people.notices.webhooks import Holder
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Owning
@@ -50,5 +50,5 @@ async def listed(request: Request, owner: Owning, task: str) -> Response:
     return await _listed(request, Holder(owner, task))
 
 
-_pages = hook_pages.HookPages("/tasks/{task}/manage/webhooks", "task_webhooks", holding, _listed, _one)
+_pages = pages.HookPages("/tasks/{task}/manage/webhooks", "task_webhooks", holding, _listed, _one)
 router.include_router(_pages.router)

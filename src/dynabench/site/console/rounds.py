@@ -25,7 +25,7 @@ from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Owning
 from dynabench.rounds.schemas import Number
 from dynabench.tasks import TaskConfig
-from dynabench.web import csv_files
+from dynabench.web import pages
 
 router = APIRouter()
 LINKS = 500  # read at once
@@ -228,7 +228,7 @@ async def download_links(request: Request, task: str, n: Number, owner: Owning) 
     db: Database = request.app.state.db
     names = await db.aread(lambda session: _link_names(session, task, n))
     rows = (_line(each, names) for each in _links(db, owner, task, n))
-    return csv_files.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
+    return pages.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
 
 
 def _link_names(session: Session, task: str, number: int) -> list[str]:

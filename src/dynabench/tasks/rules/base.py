@@ -1,4 +1,4 @@
-"""Base of all fooling rules: a rule compares answers and says which count as right."""
+"""Base of all fooling rules, and the rule by which several models together count as fooled."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from dynabench.tasks.section import Name, Section, Setting, did_you_mean
 
 if TYPE_CHECKING:
     from dynabench.tasks.config import TaskConfig
+
 
 Judge = Literal["annotator", "validators", "model"]
 
@@ -135,3 +136,24 @@ def require_answers(prediction: Values, fields: Sequence[Field]) -> None:
 
 def _without(field: Field) -> Unavailable:
     return Unavailable(_("The model's answer has no “%(name)s”. Tell the owner of the task.", name=field.name))
+
+
+EnsembleRule = Literal["any", "majority", "all"]
+
+
+def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool | None]) -> bool | None:
+    """Return whether an ensemble is fooled when `any`, a `majority` (more than half) or `all` of its members are.
+
+    None where that is not known: a member is None, and it could still change the outcome. Raises ValueError for an
+    empty ensemble or an unknown rule.
+    """
+    members = list(flags)
+    if not members:
+        raise ValueError("an ensemble has at least one member")
+    needed = {"any": 1, "majority": len(members) // 2 + 1, "all": len(members)}
+    if rule not in needed:
+        raise ValueError(f"an ensemble is fooled when any, majority or all are, not {rule!r}")
+    fooled, unknown = members.count(True), members.count(None)
+    if fooled >= needed[rule]:
+        return True
+    return None if fooled + unknown >= needed[rule] else False

@@ -24,7 +24,7 @@ from dynabench.rounds.manage.access import Moderating
 from dynabench.tasks import TaskConfig
 from dynabench.validation import bulk, moderation
 from dynabench.validation import queries as vote_queries
-from dynabench.web import csv_files
+from dynabench.web import pages
 
 router = APIRouter()
 
@@ -120,7 +120,7 @@ async def download(request: Request, task: str, person: Moderating) -> Response:
     db: Database = request.app.state.db
     await db.aread(search.find, person, task, question.filters(), limit=1)  # refuses what makes no sense
     rows = (_row(each) for each in _all(db, person, task, question.filters()))
-    return csv_files.csv_file(f"{task}-examples.csv", COLUMNS, rows)
+    return pages.csv_file(f"{task}-examples.csv", COLUMNS, rows)
 
 
 def _all(db: Database, person: Person, task: str, filters: search.Filters) -> Iterator[search.Seen]:
