@@ -233,7 +233,7 @@ class Caller:
 @cache
 def hashed(cost: int) -> str:
     """The hash of everybody's password, made once: it is slow on purpose."""
-    return login.make(PASSWORD, cost)
+    return login.hash_password(PASSWORD, cost)
 
 
 def register(client: TestClient, name: str) -> Caller:
@@ -241,8 +241,8 @@ def register(client: TestClient, name: str) -> Caller:
     state = client.app.state
 
     def make(session: Session) -> tuple[int, str]:
-        newcomer = rules.newcomer(name, f"{name}@example.org", PASSWORD, True)
-        person = accounts.register(session, newcomer, hashed(state.settings.password_cost))
+        newcomer = rules.check_registration(name, f"{name}@example.org", PASSWORD, True)
+        person = accounts.register_account(session, newcomer, hashed(state.settings.password_cost))
         session.flush()
         return person.id, accounts.create_token(session, person.id, "API", SCOPES)[1]
 

@@ -87,11 +87,11 @@ def test_mail_goes_over_tls_to_a_server_whose_certificate_holds(settings, tmp_pa
         message = EmailMessage()
         message["From"], message["To"], message["Subject"] = "bench@example.org", "ada@example.org", "Hello"
         to = settings.model_copy(update={"smtp_host": "localhost", "smtp_port": port, "smtp_security": way})
-        mailing.send(to, message)
+        mailing.send_letter(to, message)
         assert (len(inbox.taken), inbox.encrypted) == (1, [True])
         monkeypatch.delenv("SSL_CERT_FILE")
         with pytest.raises(mailing.Later, match="CERTIFICATE_VERIFY_FAILED"):
-            mailing.send(to, message)
+            mailing.send_letter(to, message)
         assert len(inbox.taken) == 1
     finally:
         server.stop()

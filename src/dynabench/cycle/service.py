@@ -259,7 +259,7 @@ def finish_turn(session: Session, turn: int, attempt: int) -> None:
 def notify_starter(session: Session, turn: CycleTurn, text: str) -> None:
     """Send a notice to the person who started the turn."""
     if turn.created_by is not None:
-        notices.tell(session, turn.created_by, "dataset", text, link=page_path(turn))
+        notices.notify_person(session, turn.created_by, "dataset", text, link=page_path(turn))
 
 
 def page_path(turn: CycleTurn) -> str:

@@ -174,8 +174,8 @@ def _sizes(session: Session, task: str, before: list[training_sources.RoundRelea
     train = tested = 0
     for ancestor in before:
         release = releases.release_of_round(session, task, ancestor.number)
-        report = releases.release_report(release) if release else None
-        train += report.parts.get("train", 0) if report else 0
+        released = releases.release_report(release) if release else None
+        train += released.parts.get("train", 0) if released else 0
         tested += sum(session.get_one(DatasetVersion, id).rows for id in (ancestor.test, ancestor.hidden) if id)
     return train, tested
 

@@ -51,7 +51,7 @@ def _letter(session: Session, settings: Settings, payload: dict[str, Any]) -> An
     values = {"task": service.task_config(session, found.task_id).name, "role": found.role}
     values |= {"by": by.public_name if by else "", "until": f"{found.expires_at:%Y-%m-%d}"}
     values["link"] = f"{settings.site}/join/{secret_of(settings, payload['nonce'])}"
-    return mailing.invitation(settings, payload["address"], f"invitation {found.id}", found.created_at, **values)
+    return mailing.invitation_letter(settings, payload["address"], f"invitation {found.id}", found.created_at, **values)
 
 
 def attempt(database: Database, settings: Settings, payload: dict[str, Any]) -> str:
@@ -60,7 +60,7 @@ def attempt(database: Database, settings: Settings, payload: dict[str, Any]) -> 
     if letter is None:
         return "dropped"
     try:
-        mailing.send(settings, letter)
+        mailing.send_letter(settings, letter)
     except mailing.Refused as refused:
         return f"refused: {mailing.one_line(str(refused), 200)}"
     return "sent"

@@ -204,7 +204,7 @@ class Uploads:
         """Count bytes that have come; raises `HTTPException` where they are too many, or the disk is filling up."""
         settings, db = request.app.state.settings, request.app.state.db
         most = settings.upload_mb_per_day * MIB
-        sent = await db.awrite(service.add, request.state.viewer.id, size, most, now())
+        sent = await db.awrite(service.count_uploaded_bytes, request.state.viewer.id, size, most, now())
         try:
             _check(settings, sent, 0)
         except Problem as problem:

@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(sc
 @router.post("/accounts", status_code=201)
 async def create_account(request: Request, body: schemas.Registration) -> schemas.Account:
     """Register. Whoever registers agrees to the terms and to the licence of the data."""
-    person = await login.join(request, body.username, body.email, body.password, body.agree)
+    person = await login.join_site(request, body.username, body.email, body.password, body.agree)
     return schemas.Account(id=person.id, username=person.username)
 
 
@@ -49,14 +49,14 @@ async def set_password(request: Request, body: schemas.PasswordIn, person: Membe
 @router.get("/me/notices")
 async def list_notices(request: Request, person: Member) -> schemas.NoticeList:
     """Return your notices: results of your jobs, warnings, bans; the latest 50."""
-    rows = await request.app.state.db.aread(service.recent, person.id)
+    rows = await request.app.state.db.aread(service.recent_notices, person.id)
     return schemas.NoticeList(items=[schemas.NoticeOut.model_validate(row, from_attributes=True) for row in rows])
 
 
 @router.post("/me/notices/{id}/seen", status_code=204)
 async def see_notice(request: Request, id: security.RowId, person: Member) -> None:
     """Show a notice no more; twice changes nothing."""
-    await request.app.state.db.awrite(service.dismiss, person.id, id)
+    await request.app.state.db.awrite(service.dismiss_notice, person.id, id)
 
 
 @router.post("/tokens", status_code=201)
@@ -67,17 +67,17 @@ async def create_token(request: Request, body: schemas.TokenIn, viewer: Viewer) 
     gives no scope that it lacks itself.
     """
     name, scopes = rules.clean_token_name(body.name), rules.clean_scopes(body.scopes, request.state.scopes)
-    person_id, rehashed = await _whose(request, body, viewer)
+    person_id, rehashed = await _token_owner(request, body, viewer)
     token, secret = await request.app.state.db.awrite(service.create_token, person_id, name, scopes, rehashed)
     return schemas.NewToken(id=token.id, token=secret, scopes=scopes)
 
 
-async def _whose(request: Request, body: schemas.TokenIn, viewer: Person | None) -> tuple[int, str | None]:
+async def _token_owner(request: Request, body: schemas.TokenIn, viewer: Person | None) -> tuple[int, str | None]:
     if body.username is None and body.password is None and viewer is not None:
         return viewer.id, None
     if missing := [name for name in ("username", "password") if getattr(body, name) is None]:
         raise Invalid(dict.fromkeys(missing, _("Say who you are, or send a token with the scope “account”.")))
-    proven = await login.prove(request, str(body.username), str(body.password))
+    proven = await login.check_credentials(request, str(body.username), str(body.password))
     return proven.person.id, proven.rehashed
 
 
@@ -85,7 +85,7 @@ async def _whose(request: Request, body: schemas.TokenIn, viewer: Person | None)
 @needs("account")
 async def list_tokens(request: Request, person: Member) -> schemas.TokenList:
     """Your tokens that still work."""
-    rows: list[Any] = await request.app.state.db.aread(service.tokens, person.id)
+    rows: list[Any] = await request.app.state.db.aread(service.list_tokens, person.id)
     return schemas.TokenList(items=[schemas.TokenShown.model_validate(row, from_attributes=True) for row in rows])
 
 

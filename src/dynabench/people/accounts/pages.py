@@ -31,7 +31,7 @@ def safe_next(address: str) -> str:
     return address
 
 
-def back(request: Request) -> str:
+def previous_page(request: Request) -> str:
     """The page that a form was sent from, for going back to it."""
     parts = urlsplit(request.headers.get("referer", "/"))
     return safe_next(f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}")
@@ -81,7 +81,7 @@ async def send_registration(
 ) -> Response:
     """Join and be logged in."""
     try:
-        person = await entry.join(request, username, email, password, agree == "yes")
+        person = await entry.join_site(request, username, email, password, agree == "yes")
     except (Invalid, Conflict) as problem:
         values = {"username": username, "email": email, "next": safe_next(next)}
         errors = problem.extra["fields"]
@@ -107,7 +107,7 @@ async def send_login(
 ) -> Response:
     """Log in: a new cookie, whatever the browser had before."""
     try:
-        proven = await entry.prove(request, username, password)
+        proven = await entry.check_credentials(request, username, password)
     except Unauthenticated as problem:
         values = {"username": username, "next": safe_next(next)}
         return render(request, "accounts/login.html", status=401, values=values, error=problem.detail)
@@ -129,13 +129,13 @@ async def logout(request: Request) -> Response:
 async def settings_page(request: Request, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
     """The settings, with what was typed and what is wrong with it."""
     db: Database = request.app.state.db
-    known: dict[str, Any] = {"pseudonym": person.pseudonym, "errors": {}, "done": "", "secret": ""}
-    known |= {"person": person, "all_scopes": SCOPES, "chosen": rules.USUAL_SCOPES}
-    known |= {
-        "tokens": await db.aread(service.tokens, person.id),
-        "told": await db.aread(service.recent, person.id, 10),
+    context: dict[str, Any] = {"pseudonym": person.pseudonym, "errors": {}, "done": "", "secret": ""}
+    context |= {"person": person, "all_scopes": SCOPES, "chosen": rules.USUAL_SCOPES}
+    context |= {
+        "tokens": await db.aread(service.list_tokens, person.id),
+        "told": await db.aread(service.recent_notices, person.id, 10),
     }
-    return render(request, "accounts/settings.html", status=status, **(known | values))
+    return render(request, "accounts/settings.html", status=status, **(context | values))
 
 
 @router.get("/settings", name="settings")
@@ -160,21 +160,21 @@ async def change_profile(request: Request, person: Member, pseudonym: Text = "")
 @router.post("/settings/language", name="change_language")
 async def change_language(request: Request, person: Member, language: Text = "") -> Response:
     """Choose the language of one's pages and mails; empty for what the browser asks for."""
-    known = clean_language(language, empty=True)
-    await request.app.state.db.awrite(service.choose_language, person.id, known)
+    chosen = clean_language(language, empty=True)
+    await request.app.state.db.awrite(service.choose_language, person.id, chosen)
     response = RedirectResponse(str(request.app.url_path_for("settings")), status_code=303)
-    remember_language(request, response, known)
+    remember_language(request, response, chosen)
     return response
 
 
 @router.post("/language", name="choose_language")
 async def choose_language(request: Request, viewer: Viewer, language: Text = "", next: Text = "") -> Response:
     """Read the pages in this language from now on, in this browser and, for who is logged in, everywhere."""
-    known = clean_language(language)
+    chosen = clean_language(language)
     if viewer is not None:
-        await request.app.state.db.awrite(service.choose_language, viewer.id, known)
-    response = RedirectResponse(safe_next(next) if next else back(request), status_code=303)
-    remember_language(request, response, known)
+        await request.app.state.db.awrite(service.choose_language, viewer.id, chosen)
+    response = RedirectResponse(safe_next(next) if next else previous_page(request), status_code=303)
+    remember_language(request, response, chosen)
     return response
 
 
@@ -210,10 +210,10 @@ async def revoke_named_token(request: Request, id: security.RowId, person: Membe
 @router.post("/settings/notices/{id}/seen", name="dismiss_notice")
 async def dismiss_notice(request: Request, id: security.RowId, person: Member) -> Response:
     """Show a notice no more."""
-    await request.app.state.db.awrite(service.dismiss, person.id, id)
+    await request.app.state.db.awrite(service.dismiss_notice, person.id, id)
     if wants_fragment(request):
         return HTMLResponse("")
-    return RedirectResponse(back(request), status_code=303)
+    return RedirectResponse(previous_page(request), status_code=303)
 
 
 YEAR = 365 * 24 * 3600

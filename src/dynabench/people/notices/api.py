@@ -53,47 +53,47 @@ class HookRoutes:
 
     async def list_webhooks(self, request: Request, holder: Held) -> schemas.HookList:
         """The webhooks, each with its latest call."""
-        rows = await request.app.state.db.aread(webhooks.listed, holder)
+        rows = await request.app.state.db.aread(webhooks.list_webhooks, holder)
         return schemas.HookList(items=[schemas.HookOut.of(*row) for row in rows])
 
     async def add_webhook(self, request: Request, body: schemas.HookIn, holder: Held) -> schemas.NewHook:
         """A new webhook; its secret is shown this once."""
         state = request.app.state
-        hook = await state.db.awrite(webhooks.add, state.settings, holder, body.url, body.events)
-        return schemas.new_hook(hook, webhooks.secret(state.settings, hook))
+        hook = await state.db.awrite(webhooks.add_webhook, state.settings, holder, body.url, body.events)
+        return schemas.new_hook(hook, webhooks.webhook_secret(state.settings, hook))
 
     async def change_webhook(
         self, request: Request, id: RowId, body: schemas.HookChange, holder: Held
     ) -> schemas.HookOut:
         """Turn it on or off."""
-        return schemas.HookOut.of(await request.app.state.db.awrite(webhooks.switch, holder, id, body.on))
+        return schemas.HookOut.of(await request.app.state.db.awrite(webhooks.switch_webhook, holder, id, body.on))
 
     async def renew_secret(self, request: Request, id: RowId, holder: Held) -> schemas.NewHook:
         """Another secret, shown this once; the old one is used no more."""
         state = request.app.state
-        hook = await state.db.awrite(webhooks.renew, holder, id)
-        return schemas.new_hook(hook, webhooks.secret(state.settings, hook))
+        hook = await state.db.awrite(webhooks.renew_secret, holder, id)
+        return schemas.new_hook(hook, webhooks.webhook_secret(state.settings, hook))
 
     async def test_webhook(self, request: Request, id: RowId, holder: Held) -> schemas.DeliveryOut:
         """Send a test message, once."""
-        made = await request.app.state.db.awrite(webhooks.test, holder, id)
-        return schemas.DeliveryOut.of(webhooks.Sent(made, ()))
+        sent_message = await request.app.state.db.awrite(webhooks.send_test, holder, id)
+        return schemas.DeliveryOut.of(webhooks.SentMessage(sent_message, ()))
 
     async def list_deliveries(
         self, request: Request, id: RowId, holder: Held, after: After = None, limit: Limit = 25
     ) -> schemas.DeliveryPage:
         """Return the messages sent in the last 30 days, newest first, with each call."""
-        _, found, following = await request.app.state.db.aread(webhooks.sent, holder, id, after, limit)
-        return schemas.DeliveryPage.of(found, following)
+        _, messages, next_id = await request.app.state.db.aread(webhooks.list_deliveries, holder, id, after, limit)
+        return schemas.DeliveryPage.of(messages, next_id)
 
     async def send_again(self, request: Request, id: RowId, delivery: RowId, holder: Held) -> schemas.DeliveryOut:
         """Send a message again, under the same id."""
-        made = await request.app.state.db.awrite(webhooks.again, holder, id, delivery)
-        return schemas.DeliveryOut.of(webhooks.Sent(made, ()))
+        sent_message = await request.app.state.db.awrite(webhooks.send_again, holder, id, delivery)
+        return schemas.DeliveryOut.of(webhooks.SentMessage(sent_message, ()))
 
     async def delete_webhook(self, request: Request, id: RowId, holder: Held) -> None:
         """Delete it, with what was sent to it."""
-        await request.app.state.db.awrite(webhooks.remove, holder, id)
+        await request.app.state.db.awrite(webhooks.delete_webhook, holder, id)
 
 
 router = APIRouter(prefix="/api/v1", tags=["notices"], dependencies=[Depends(scope("account"))])
@@ -101,20 +101,20 @@ router.include_router(HookRoutes("/me/webhooks", own, "account").router)
 NO_MAIL = _("This site sends no mail. Its operator can set that up.")
 
 
-def _told(request: Request, wish: Wish) -> schemas.Wishes:
+def _wishes_of(request: Request, wish: Wish) -> schemas.Wishes:
     return schemas.Wishes.of(wish, request.app.state.settings.mails)
 
 
 @router.get("/me/notifications")
 async def read_notifications(request: Request, person: Member) -> schemas.Wishes:
     """Return your choices of how you are notified."""
-    return _told(request, await request.app.state.db.aread(service.wish_of, person.id))
+    return _wishes_of(request, await request.app.state.db.aread(service.wish_of, person.id))
 
 
 @router.patch("/me/notifications")
 async def change_notifications(request: Request, body: schemas.WishesIn, person: Member) -> schemas.Wishes:
     """Choose which notices take which ways. Warnings, bans and what became of webhooks are always on the page."""
-    return _told(request, await request.app.state.db.awrite(service.choose, person.id, body.channels))
+    return _wishes_of(request, await request.app.state.db.awrite(service.choose_channels, person.id, body.channels))
 
 
 @router.post("/me/notifications/address", dependencies=[Depends(limited("verify mail", 5, 3600))])
@@ -122,7 +122,7 @@ async def set_address(request: Request, body: schemas.AddressIn, person: Member)
     """Choose where mail goes. A link is sent there, and nothing else until it is followed; it works for two days."""
     if not request.app.state.settings.mails and body.address.strip():
         raise Conflict(NO_MAIL)
-    return _told(request, await request.app.state.db.awrite(service.use_address, person.id, body.address))
+    return _wishes_of(request, await request.app.state.db.awrite(service.choose_address, person.id, body.address))
 
 
 @router.post("/mail/unsubscribe/{token}", status_code=204, include_in_schema=False)

@@ -32,7 +32,10 @@ async def holding(request: Request, owner: Owning, task: str) -> None:
 
 async def _listed(request: Request, holder: Holder, status: int = 200, **values: Any) -> Response:
     known: dict[str, Any] = {"hook_errors": {}, "hook_done": "", "hook_typed": {"url": "", "events": ()}}
-    known |= {"hooks": await request.app.state.db.aread(webhooks.listed, holder), "most": webhooks.MOST_OF_A_TASK}
+    known |= {
+        "hooks": await request.app.state.db.aread(webhooks.list_webhooks, holder),
+        "most": webhooks.MOST_OF_A_TASK,
+    }
     known["wanted"] = {name: ABOUT[name] for name in events.TASK_EVENTS}
     task = str(holder.task)
     return await frame.page(request, task, "rounds/manage/webhooks.html", "webhooks", status=status, **(known | values))

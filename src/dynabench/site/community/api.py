@@ -56,7 +56,7 @@ async def end_account(request: Request, body: schemas.DeletionIn, person: Member
     """Delete your account, at once and for good."""
     db: Database = request.app.state.db
     require_confirmation(person, body.confirm)
-    if not await login.confirm(request, person, body.password):
+    if not await login.confirm_password(request, person, body.password):
         raise errors.Invalid({"password": _("This is not your password.")})
     await db.awrite(
         service.delete_own_account, request.app.state.settings, person.id, withdraw_examples=body.withdraw_examples

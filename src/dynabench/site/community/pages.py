@@ -123,7 +123,7 @@ async def leave(
     too = withdraw_examples == "true"
     try:
         require_confirmation(person, name)
-        if not await login.confirm(request, person, password):
+        if not await login.confirm_password(request, person, password):
             raise errors.Invalid({"password": _("This is not your password.")})
     except errors.Invalid as problem:
         return await _leave(request, person, 422, errors=problem.fields, too=too)

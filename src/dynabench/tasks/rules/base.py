@@ -20,7 +20,7 @@ class Rule(Section, ABC):
     """The `fooled:` part of a config: when a model's answer is so far from the claimed one that it was fooled.
 
     A subclass sets `rule` to a literal, adds settings of its own, and implements `differs` and `right_in_words`.
-    `given` is what the model was given: context and input by name.
+    `inputs` are the values that the model was sent: context and input by name.
     """
 
     rule: str = Setting(description="Name of the fooling rule.")
@@ -60,7 +60,7 @@ class Rule(Section, ABC):
         prediction: Values,
         claimed: Values,
         fields: Sequence[Field],
-        given: Values = NOTHING,
+        inputs: Values = NOTHING,
         probabilities: Mapping[str, float] | None = None,
     ) -> bool:
         """Return whether the model is fooled by a whole answer; `fields` are those that count.
@@ -70,11 +70,11 @@ class Rule(Section, ABC):
         joined = all if self.combine == "all" else any
         return bool(fields) and joined(self.differs(prediction.get(f.name), claimed.get(f.name), f) for f in fields)
 
-    def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], given: Values = NOTHING) -> bool:
+    def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], inputs: Values = NOTHING) -> bool:
         """Return whether a person's blind answer is the claimed one: where a model would not have been fooled."""
-        return not self.fooled(answer, claimed, fields, given)
+        return not self.fooled(answer, claimed, fields, inputs)
 
-    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, given: Values = NOTHING) -> bool:
+    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, inputs: Values = NOTHING) -> bool:
         """Return whether an answer is right where answers are called right or wrong.
 
         It is right if an accepted answer would not count as fooling the model, or equals it (no answer, where there is
@@ -107,7 +107,7 @@ class Rule(Section, ABC):
 class Unclaimed(Rule):
     """A rule about the model's answer alone, whatever was claimed; people's answers must equal the claimed ones."""
 
-    def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], given: Values = NOTHING) -> bool:
+    def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], inputs: Values = NOTHING) -> bool:
         """Return whether the two are the same in every field that counts."""
         return all(same_answer(answer.get(field.name), claimed.get(field.name), field) for field in fields)
 

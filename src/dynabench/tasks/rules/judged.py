@@ -32,11 +32,11 @@ class JudgedRule(Unclaimed):
         prediction: Values,
         claimed: Values,
         fields: Sequence[Field],
-        given: Values = NOTHING,
+        inputs: Values = NOTHING,
         probabilities: Mapping[str, float] | None = None,
     ) -> bool:
         """Return whether the answer differs from the claimed one: used on benchmarks, where answers are not judged."""
-        return not self.agrees(prediction, claimed, fields, given)
+        return not self.agrees(prediction, claimed, fields, inputs)
 
     def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
         """Return whether the answer differs: used on benchmarks, where answers are not judged."""
@@ -180,18 +180,18 @@ class ChosenRule(Rule):
         prediction: Values,
         claimed: Values,
         fields: Sequence[Field],
-        given: Values = NOTHING,
+        inputs: Values = NOTHING,
         probabilities: Mapping[str, float] | None = None,
     ) -> bool:
         """The picked option is not the claimed one, in any or all of the fields."""
         joined = all if self.combine == "all" else any
         both = [(prediction.get(field.name), claimed.get(field.name)) for field in fields]
-        return bool(both) and joined(not self._picked(predicted, right, given) for predicted, right in both)
+        return bool(both) and joined(not self._picked(predicted, right, inputs) for predicted, right in both)
 
-    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, given: Values = NOTHING) -> bool:
+    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, inputs: Values = NOTHING) -> bool:
         """Some accepted option is picked."""
         return any(
-            predicted == accepted_answer or self._picked(predicted, accepted_answer, given)
+            predicted == accepted_answer or self._picked(predicted, accepted_answer, inputs)
             for accepted_answer in accepted
         )
 
@@ -269,7 +269,7 @@ class Uncertain(Unclaimed):
         prediction: Values,
         claimed: Values,
         fields: Sequence[Field],
-        given: Values = NOTHING,
+        inputs: Values = NOTHING,
         probabilities: Mapping[str, float] | None = None,
     ) -> bool:
         """Return whether the answer's probability is under the bound.

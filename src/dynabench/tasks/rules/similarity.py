@@ -135,7 +135,7 @@ class VqaBelow(Rule):
         same, all_ = people[normalize_vqa_answer(predicted_texts[0])], people.total()
         return round(float(vqa_agreement(np.array([same], float), np.array([all_], float))[0]), 12)
 
-    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, given: Values = NOTHING) -> bool:
+    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, inputs: Values = NOTHING) -> bool:
         """Return whether the answer is right; the accepted answers are those of all people, and count together."""
         people = [text for accepted_answer in accepted for text in texts_of(accepted_answer)]
         return predicted is None if not people else not self.differs(predicted, people, field)
@@ -169,10 +169,10 @@ class MetricBelow(Rule):
     options: dict[str, Option] = Setting({}, max_length=10, description="The metric's own options.")
 
     @model_validator(mode="after")
-    def _known(self) -> "MetricBelow":
+    def _metric_fits(self) -> "MetricBelow":
         try:
             sample: Any = SPANS if self._scale.spans else "one plain text"
-            self._scale.of(sample, [sample, sample])
+            self._scale.compare(sample, [sample, sample])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             refuse_keys({"metric": _("This metric cannot be taken here: %(reason)s", reason=_reason(error))})
         return self
@@ -195,9 +195,9 @@ class MetricBelow(Rule):
     def _value(self, predicted: Any, claimed: Any) -> float | None:
         """The metric; None where there is no text to compare."""
         if self._scale.spans:
-            return self._scale.of(predicted or [], [claimed or []])
+            return self._scale.compare(predicted or [], [claimed or []])
         predicted_texts, right = texts_of(predicted), texts_of(claimed)
-        return self._scale.of(predicted_texts[0], right) if predicted_texts and right else None
+        return self._scale.compare(predicted_texts[0], right) if predicted_texts and right else None
 
     def unfit(self, field: Field) -> str:
         """Metrics of labelled spans are of nothing else."""
@@ -232,19 +232,23 @@ class MetricScale:
         """True where the metric compares labelled spans."""
         return isinstance(self.module.columns["predictions"], SpanLists)
 
-    def of(self, predicted: Any, claimed: list[Any]) -> float:
+    def compare(self, predicted: Any, claimed: list[Any]) -> float:
         """Return the metric for one answer; of several claimed ones the best, where the metric takes one only.
 
         Raises ValueError where it is undefined.
         """
-        return self._one(predicted, [claimed]) if self.several else max(self._one(predicted, [c]) for c in claimed)
+        return (
+            self._compare_with(predicted, [claimed])
+            if self.several
+            else max(self._compare_with(predicted, [c]) for c in claimed)
+        )
 
     def share(self, value: float) -> float | None:
         """Return the position of a value between lowest and highest, from 0 to 1; None for an unbounded metric."""
         low, high = self.output.low, self.output.high
         return None if low is None or high is None else min(max((value - low) / (high - low), 0.0), 1.0)
 
-    def _one(self, predicted: Any, references: list[Any]) -> float:
+    def _compare_with(self, predicted: Any, references: list[Any]) -> float:
         if self.spans and not predicted and not any(references):
             return float(self.output.high or 0)  # rightly nothing
         columns = {"predictions": [predicted], "references": references}
