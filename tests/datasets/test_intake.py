@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
-from hypothesis import settings as how
 from hypothesis import strategies as st
 
 from dynabench.datasets import stored
@@ -67,11 +66,12 @@ FOLDER = {"set/README.md": CARD, "set/data/part-0.jsonl": lines(GOOD[:20]), "set
           "set/load.py": "raise SystemExit"}  # fmt: skip
 
 
+# Archives hold the time of their making: their bytes in the names would make processes collect different tests.
 @pytest.mark.parametrize(("name", "content"), [
     ("a.jsonl", lines(GOOD)), ("a.jsonl.gz", gzip.compress(lines(GOOD))), ("a.json", json.dumps(GOOD).encode()),
     ("a.csv", as_csv()), ("a.csv.gz", gzip.compress(as_csv())), ("a.tsv", as_csv().replace(b",", b"\t", 0)),
     ("a.parquet", as_parquet()), ("a.zip", as_zip(**FOLDER)), ("a.jsonl", b"\xef\xbb\xbf" + lines(GOOD)),
-])  # fmt: skip
+], ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
 def test_the_same_rows_come_out_of_every_kind_of_file(read, name, content):
     if name.endswith(".tsv"):
         content = "\n".join("\t".join([r["id"], r["statement"], r["label"], "|".join(r["tags"])]) for r in GOOD)
@@ -192,7 +192,6 @@ def outcome(call, values, answers):
         return problem.fields
 
 
-@how(max_examples=300, deadline=None)
 @given(st.fixed_dictionaries({}, optional={"premise": TEXT, "hypothesis": TEXT, "more": TEXT}),
        st.lists(st.fixed_dictionaries({"label": st.sampled_from(LABELS)}), max_size=3))  # fmt: skip
 def test_the_short_way_comes_to_what_the_tasks_rules_say(values, answers):
@@ -202,7 +201,6 @@ def test_the_short_way_comes_to_what_the_tasks_rules_say(values, answers):
 SPAN = st.fixed_dictionaries({"start": st.integers(-1, 9), "end": st.integers(0, 9)}, optional={"text": TEXT})
 
 
-@how(max_examples=300, deadline=None)
 @given(
     st.fixed_dictionaries({}, optional=dict.fromkeys(("passage", "question", "more"), TEXT)),
     st.lists(st.fixed_dictionaries({}, optional={"answer": st.lists(SPAN, max_size=2) | TEXT}), max_size=2),
