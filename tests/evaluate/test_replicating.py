@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.replicates import formula_replicates, score_replicates
+from dynabench.evaluate.resampling import formula_replicates, score_replicates
 from dynabench.evaluate.states import Sums
 from dynabench.stats.replicates import row_draws
 from tests.evaluate.states_of import formula, systems

@@ -16,7 +16,7 @@ from dynabench.benchmark.evaluations.answer_columns import AnswerColumns, answer
 from dynabench.benchmark.evaluations.measures import Replicates, formula_version, pack_replicates
 from dynabench.benchmark.evaluations.metric_columns import BoundMetric, bind_metric, same_answer
 from dynabench.benchmark.evaluations.tables import Score, Shard
-from dynabench.evaluate.replicates import score_replicates
+from dynabench.evaluate.resampling import score_replicates
 from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings
 from dynabench.people.disclosure import Disclosure

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.texts.answers import normalize_answer, word_f1
+from dynabench.evaluate.metrics.squad import normalize_answer, word_f1
 from dynabench.models.attribution.faithfulness import without
 from dynabench.models.protocol import Attribution, Card, Inputs, Model, Output, WordWeight
 from dynabench.models.words import first_words

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from dynabench.evaluate.programs.bubblewrap import NOBODY
+from dynabench.evaluate.programs.sandbox import NOBODY
 from dynabench.models.sandbox.limits import MIB, Options
 
 HOME = "/model"

@@ -8,7 +8,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from dynabench.evaluate.programs import bubblewrap
+from dynabench.evaluate.programs import sandbox
 from dynabench.models.sandbox import box, calls
 from dynabench.models.sandbox.limits import MIB, Options
 
@@ -48,7 +48,7 @@ class Bubblewrap:
 
     def _command(self, folder: Path, options: Options) -> list[str]:
         size = str(options.disk_mb * MIB)
-        start = bubblewrap.bubblewrap_command("--perms", "1777", "--size", size, "--tmpfs", "/tmp")  # noqa: S108 - inside
+        start = sandbox.bubblewrap_command("--perms", "1777", "--size", size, "--tmpfs", "/tmp")  # noqa: S108 - inside
         if start is None:
             raise FileNotFoundError("bwrap is not installed")
         # Where all runs as one user, a first process of bubblewrap's own could be taken over, which no limit binds.

@@ -8,8 +8,8 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from dynabench.evaluate.programs import bubblewrap
-from dynabench.evaluate.programs.bubblewrap import NOBODY
+from dynabench.evaluate.programs import sandbox
+from dynabench.evaluate.programs.sandbox import NOBODY
 from dynabench.models.sandbox import box
 from dynabench.models.sandbox.limits import MIB, Options
 
@@ -42,7 +42,7 @@ class Docker:
         process.kill()
 
     def _command(self, name: str, folder: Path, options: Options) -> list[str]:
-        shown = {place: place for place in bubblewrap.readable_paths() if Path(place).exists()}
+        shown = {place: place for place in sandbox.readable_paths() if Path(place).exists()}
         shown[str(folder.resolve())] = box.HOME
         if (folder / box.UNVERSIONED).is_file():
             shown["/dev/null"] = f"{box.HOME}/{box.UNVERSIONED}"

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from dynabench.evaluate import registry
+from dynabench.evaluate import loading
 from dynabench.evaluate.card import Output
-from dynabench.evaluate.classes.labelled_spans import SpanLists
 from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
+from dynabench.evaluate.metrics.labelled_spans_f1 import SpanLists
 from dynabench.evaluate.module import Module
 from dynabench.kit.language import Phrase, _
 from dynabench.tasks.answer_words import texts_of
@@ -133,7 +133,7 @@ def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> M
     if "/" in name or "\\" in name or name.endswith(".py"):
         raise ValueError(_("name one of the library, or of a plug-in"))
     option_values: dict[str, Any] = dict(options)
-    module = registry.find_module(name, "metric")(None, **option_values)
+    module = loading.find_module(name, "metric")(None, **option_values)
     if needs_trusted_input(type(module)) or type(module).card.needs or type(module).card.resource:
         raise ValueError(missing_requirement(type(module)) or _("it loads models, reads files or runs code"))
     outputs = {output_entry.name: output_entry for output_entry in type(module).card.outputs}

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dynabench.evaluate.metrics.vqa_accuracy import vqa_agreement
-from dynabench.evaluate.texts.vqa import normalize_vqa_answer
+from dynabench.evaluate.metrics.short_answers import normalize_vqa_answer, vqa_agreement
 from dynabench.kit.language import _
 from dynabench.tasks.answer_words import texts_of
 from dynabench.tasks.fields.base import NOTHING, Field, Values

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Self
 
 import torch
 
-from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
-from dynabench.evaluate.evaluator.predictors.packed import packed_weights
+from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor, packed_weights
 from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.backends.architectures import weights

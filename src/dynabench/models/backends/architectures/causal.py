@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.evaluator.predictors.chooser import LikelihoodClassifier
-from dynabench.evaluate.evaluator.predictors.writer import PromptContinuer
+from dynabench.evaluate.evaluator.predictors.writers import LikelihoodClassifier, PromptContinuer
 from dynabench.kit.errors import Invalid
 from dynabench.models.backends.architectures import decoding, llm, prompts, talking, weights
 from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from dynabench.evaluate.evaluator.predictors.classifier import TextLabelPredictor
+from dynabench.evaluate.evaluator.predictors.texts import TextLabelPredictor
 from dynabench.models import words
 from dynabench.models.attribution.gradient import log_odds
 from dynabench.models.backends.architectures import gradients, labels, weights

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dynabench.evaluate.evaluator.predictors.writer import EncoderDecoderWriter
+from dynabench.evaluate.evaluator.predictors.writers import EncoderDecoderWriter
 from dynabench.models.backends.architectures import decoding, prompts, weights
 from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
 from dynabench.models.backends.transformers import Options

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.evaluator.predictors.tagger import Tagger
+from dynabench.evaluate.evaluator.predictors.texts import Tagger
 from dynabench.models.backends.architectures import gradients, labels, weights
 from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
 from dynabench.models.backends.base import softmax
