@@ -110,12 +110,12 @@ def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, n
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("text", ODD)
 @pytest.mark.parametrize("name", [*SEARCHES, "checklist", "counterfactual", "generator"])
-def test_odd_texts_break_nothing(target, name, text):
-    rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
-    for result in attack(registry.create_adversary(name), target, rows, Budget(queries=4)):
-        assert isinstance(result.inputs["statement"], str)
+def test_odd_texts_break_nothing(target, name):
+    for text in ODD:
+        rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
+        for result in attack(registry.create_adversary(name), target, rows, Budget(queries=4)):
+            assert isinstance(result.inputs["statement"], str)
 
 
 @pytest.mark.models

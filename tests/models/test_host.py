@@ -203,6 +203,7 @@ def test_a_broken_model_takes_down_no_other_and_says_why(serve_models, ngrams, c
         ask(address, story)
 
 
+@pytest.mark.slow
 def test_a_model_that_could_not_be_loaded_is_loaded_once_the_cause_has_passed(tmp_path, monkeypatch, serve_models):
     """A host that starts while its sandbox cannot work (a full disk, a busy machine) must not need a restart."""
     need_bubblewrap()
@@ -226,6 +227,7 @@ def test_a_model_that_could_not_be_loaded_is_loaded_once_the_cause_has_passed(tm
         ask(address, story)
 
 
+@pytest.mark.slow
 def test_models_are_loaded_and_unloaded_while_it_runs(address, copied):
     ask(address, lambda host: asyncio.sleep(0))
     with plain(address) as http:

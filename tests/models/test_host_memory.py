@@ -116,6 +116,7 @@ async def replace_the_longest_unused(repository, engine):
     assert change(engine, "loaded") == change(engine, "unloaded") + len(loaded(repository))
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_loaded_on_demand_in_place_of_what_was_used_longest_ago(apart, three):
     apart(story, three, replace_the_longest_unused, 2.5)
 
@@ -133,6 +134,7 @@ async def keep_what_is_asked(repository, engine):
     assert loaded(repository) == {other}
 
 
+@pytest.mark.slow
 def test_a_model_that_somebody_waits_for_is_not_unloaded(apart, three):
     apart(story, three, keep_what_is_asked, 1.5)
 
@@ -152,6 +154,7 @@ async def refuse_what_is_too_large(repository, engine):
     assert await ask(engine, "one") == "positive"
 
 
+@pytest.mark.slow
 def test_a_model_too_large_is_refused_with_the_figures(apart, three):
     apart(story, three, refuse_what_is_too_large, 0.5)
 
@@ -170,6 +173,7 @@ async def unload_after_the_calls(repository, engine):
         await repository.unload("nobody")
 
 
+@pytest.mark.slow
 def test_what_an_operator_unloads_stays_unloaded_after_its_calls(apart, three):
     apart(story, three, unload_after_the_calls)
 
@@ -184,6 +188,7 @@ async def load_once_for_many(repository, engine):
     assert change(engine, "loaded") == before + 1
 
 
+@pytest.mark.slow
 def test_many_who_want_an_absent_model_load_it_once_and_whoever_leaves_takes_nobody_along(apart, three):
     apart(story, three, load_once_for_many, 2.5)
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
@@ -103,7 +103,6 @@ TEXT = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=60, deadline=None)
 @given(TEXT, st.sampled_from(list(VECTORISERS)))
 def test_on_any_text_too_and_the_words_shares_add_up(stored, text, vectoriser):
     pipeline, model = stored(vectoriser, "sgd logistic")
@@ -131,7 +130,7 @@ WAYS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
 @given(WAYS, st.lists(TEXT, min_size=2, max_size=6), TEXT)
 @pytest.mark.filterwarnings("ignore:.*token_pattern.*:UserWarning", "ignore:.*stop_words.*:UserWarning")
 def test_amounts_are_scikit_learns_whatever_the_settings(ways, texts, text):

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
@@ -99,7 +99,6 @@ def test_no_length_of_a_safetensors_header_is_taken_for_a_pickle(tmp_path):
         assert not pickles.found(tmp_path, [path])
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300).filter(lambda text: text.count("\n") < 2))
 def test_no_line_of_text_is_taken_for_a_pickle(text):
     """To name code an old pickle needs two lines' ends."""

@@ -9,7 +9,7 @@ from dynabench.models import catalog, validity
 from dynabench.models.backends import evidence, reader
 from dynabench.models.backends.extractor import Found
 from dynabench.models.backends.spans import Span
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 from tests.evaluate.real import rows
 
 from .texts import HARD
@@ -71,11 +71,13 @@ def test_yes_no_unanswerable_and_words(model):
     assert outputs[2].probabilities["1921"] > outputs[2].probabilities["unanswerable"]
 
 
+@pytest.mark.slow
 def test_whatever_it_reads_its_answer_is_one(model):
     batch = [{"question": text, "passage": other} for text, other in zip(HARD, reversed(HARD), strict=True)]
     validity.checked(model.card, batch, model.predict(batch))
 
 
+@pytest.mark.slow
 @pytest.mark.large_data("squad/squad20_dev.jsonl.gz")
 def test_on_questions_of_squad_it_knows_better_than_to_answer_all(model):
     asked = [

@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.intake.reader import read_objects
@@ -196,7 +196,6 @@ def test_a_threshold_is_chosen_on_development_rows_and_lies_in_the_weights(folde
         run.run(recipe("ngram", calibrate="mean"), folder, tmp_path / "three", 3)
 
 
-@settings(max_examples=30)
 @given(st.floats(-2, 2), st.integers(0, 99))
 def test_the_chosen_threshold_undoes_a_shift_of_all_odds(shift, seed):
     rng = np.random.default_rng(seed)
@@ -216,6 +215,7 @@ def test_a_threshold_may_serve_the_worst_set_instead_of_the_mean():
     assert calibration.best(odds[1:], [hard]) == calibration.best(odds[1:], [hard], "least")
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_an_adapter_is_trained_evaluated_and_served_from_its_folder(folder, tmp_path):
     out = tmp_path / "out"

@@ -127,6 +127,7 @@ def test_a_process_that_is_killed_under_load_is_started_again_and_nobody_sees_an
     assert set(under_load(running, kill_second)) == {"positive"}
 
 
+@pytest.mark.slow
 def test_a_process_that_is_stopped_for_seconds_costs_nobody_an_answer_and_goes_on(running):
     stopped = running.workers()[0]
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.module import Module
 from dynabench.evaluate.states import Additive, Rows, State, block_sizes
 from dynabench.stats import bootstrap
 from dynabench.stats.replicates import REPLICATES, kind_counts, row_draws
+
+if TYPE_CHECKING:
+    from dynabench.evaluate.module import Module
 
 MAX_SINGLE_ROWS = 20_000  # different rows beyond which leaving out one after the other takes minutes
 GROUPS = 1_000  # of rows, which are left out instead
@@ -99,7 +101,7 @@ CACHE_SHARE = 4  # of blocks for which memory would do: those that the processor
 
 
 def score_replicates(
-    module: Module, columns: Mapping[str, Any], digest: str, times: int = REPLICATES
+    module: "Module", columns: Mapping[str, Any], digest: str, times: int = REPLICATES
 ) -> dict[str, Floats]:
     """Return the module's scores in `times` samples of its rows, by key, each of shape (times,).
 

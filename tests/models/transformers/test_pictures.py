@@ -22,6 +22,8 @@ from tests.large_data import need_data
 from tests.models.transformers import drawn
 from tests.models.waiting import until_ready
 
+pytestmark = pytest.mark.slow
+
 EASY = "easy_vqa/easy_vqa-1.0-py3-none-any.whl"
 
 

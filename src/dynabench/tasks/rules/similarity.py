@@ -1,22 +1,152 @@
-"""Fooled when a metric of the evaluation library is too low."""
+"""Rules that ask how near an answer comes to a claimed one."""
 
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import model_validator
 
 from dynabench.evaluate import loading
 from dynabench.evaluate.card import Output
 from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
 from dynabench.evaluate.metrics.labelled_spans_f1 import SpanLists
+from dynabench.evaluate.metrics.short_answers import normalize_vqa_answer, vqa_agreement
 from dynabench.evaluate.module import Module
 from dynabench.kit.language import Phrase, _
-from dynabench.tasks.answer_words import texts_of
 from dynabench.tasks.fields import LabelledSpans
-from dynabench.tasks.fields.base import Field
+from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Line, Setting, refuse_keys
+from dynabench.tasks.words import answer_words, texts_of, word_f1
+
+
+class F1Below(Rule):
+    """The two answers share too few words: word F1 as in SQuAD (Rajpurkar et al. 2016, section 6.1), under the bound
+    of AdversarialQA (Bartolo et al. 2020)."""
+
+    rule: Literal["f1_below"] = Setting("f1_below", description="Fooled when the F1 of shared words is too low.")
+    threshold: float = Setting(0.4, gt=0, le=1, description="Fooled when the word F1 is lower than this.")
+
+    @property
+    def bound(self) -> float:
+        """The threshold."""
+        return self.threshold
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The F1 is under the threshold; of several claimed answers the nearest counts."""
+        return self.nearness(predicted, claimed, field) < self.threshold
+
+    def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
+        """The word F1 of the two that are nearest."""
+        predicted_texts = texts_of(predicted)
+        return max(
+            (word_f1(predicted_text, other) for predicted_text in predicted_texts for other in texts_of(claimed)),
+            default=0.0,
+        )
+
+    @property
+    def right_in_words(self) -> str:
+        """A sentence that says when an answer counts as right."""
+        bound = f"{self.threshold:g}"
+        return _(
+            "An answer is right if the F1 of its words and those of an accepted one is %(bound)s or more.", bound=bound
+        )
+
+
+class OverlapBelow(Rule):
+    """Two sets overlap too little: Jaccard's index (1912), intersection over union, or the F1 of Dice (1945).
+
+    The members of a list (options, marked texts, tags) are compared whole, without case and outer blanks; of a single
+    text its words are the set. Two empty sets are the same.
+    """
+
+    rule: Literal["overlap_below"] = Setting("overlap_below", description="Fooled when two sets share too little.")
+    threshold: float = Setting(0.5, gt=0, le=1, description="Fooled when the overlap is lower than this.")
+    measure: Literal["jaccard", "f1"] = Setting("jaccard", description="Intersection over union, or F1.")
+
+    @property
+    def bound(self) -> float:
+        """The threshold."""
+        return self.threshold
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The overlap is under the threshold."""
+        return self.nearness(predicted, claimed, field) < self.threshold
+
+    def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
+        """The overlap."""
+        return set_overlap(_members(predicted), _members(claimed), self.measure)
+
+    @property
+    def right_in_words(self) -> str:
+        """A sentence that says when an answer counts as right."""
+        measure = "Jaccard's index" if self.measure == "jaccard" else "the F1"
+        return _(
+            "An answer is right if %(measure)s of it and an accepted one is %(threshold)s or more.",
+            measure=measure,
+            threshold=f"{self.threshold:g}",
+        )
+
+
+def set_overlap(first: frozenset[str], second: frozenset[str], measure: Literal["jaccard", "f1"]) -> float:
+    """Return the share that two sets have in common, from 0 to 1; 1 for two empty sets."""
+    if not first and not second:
+        return 1.0
+    common = len(first & second)
+    return common / len(first | second) if measure == "jaccard" else 2 * common / (len(first) + len(second))
+
+
+def _members(value: Any) -> frozenset[str]:
+    if isinstance(value, str):
+        return frozenset(answer_words(value))
+    return frozenset(unicodedata.normalize("NFC", " ".join(text.split())).casefold() for text in texts_of(value))
+
+
+class VqaBelow(Rule):
+    """VQA accuracy under a threshold (Antol et al., VQA: Visual Question Answering, ICCV 2015).
+
+    An answer is wholly right where at least three people gave it, a third for each otherwise, averaged over leaving out
+    each person; answers are compared without case, articles and punctuation. One claimed answer has to be met.
+    """
+
+    rule: Literal["vqa_below"] = Setting("vqa_below", description="Fooled when VQA accuracy is too low.")
+    threshold: float = Setting(1, gt=0, le=1, description="Fooled when VQA accuracy is lower than this.")
+
+    @property
+    def bound(self) -> float:
+        """The threshold."""
+        return self.threshold
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The accuracy among the claimed answers is under the threshold."""
+        return self.nearness(predicted, claimed, field) < self.threshold
+
+    def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
+        """VQA accuracy; of several predicted texts the first counts."""
+        people = Counter(map(normalize_vqa_answer, texts_of(claimed)))
+        predicted_texts = texts_of(predicted)
+        if not predicted_texts or not people:
+            return 0.0
+        same, all_ = people[normalize_vqa_answer(predicted_texts[0])], people.total()
+        return round(float(vqa_agreement(np.array([same], float), np.array([all_], float))[0]), 12)
+
+    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, inputs: Values = NOTHING) -> bool:
+        """Return whether the answer is right; the accepted answers are those of all people, and count together."""
+        people = [text for accepted_answer in accepted for text in texts_of(accepted_answer)]
+        return predicted is None if not people else not self.differs(predicted, people, field)
+
+    @property
+    def right_in_words(self) -> str:
+        """A sentence that says when an answer counts as right."""
+        return _(
+            "An answer is right if its VQA accuracy among the accepted ones is %(threshold)s or more.",
+            threshold=f"{self.threshold:g}",
+        )
+
 
 Option = str | int | float | bool
 LONGEST = 300 - len("This metric cannot be taken here: ")
@@ -38,10 +168,10 @@ class MetricBelow(Rule):
     options: dict[str, Option] = Setting({}, max_length=10, description="The metric's own options.")
 
     @model_validator(mode="after")
-    def _known(self) -> "MetricBelow":
+    def _metric_fits(self) -> "MetricBelow":
         try:
             sample: Any = SPANS if self._scale.spans else "one plain text"
-            self._scale.of(sample, [sample, sample])
+            self._scale.compare(sample, [sample, sample])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             refuse_keys({"metric": _("This metric cannot be taken here: %(reason)s", reason=_reason(error))})
         return self
@@ -64,9 +194,9 @@ class MetricBelow(Rule):
     def _value(self, predicted: Any, claimed: Any) -> float | None:
         """The metric; None where there is no text to compare."""
         if self._scale.spans:
-            return self._scale.of(predicted or [], [claimed or []])
+            return self._scale.compare(predicted or [], [claimed or []])
         predicted_texts, right = texts_of(predicted), texts_of(claimed)
-        return self._scale.of(predicted_texts[0], right) if predicted_texts and right else None
+        return self._scale.compare(predicted_texts[0], right) if predicted_texts and right else None
 
     def unfit(self, field: Field) -> str:
         """Metrics of labelled spans are of nothing else."""
@@ -101,19 +231,23 @@ class MetricScale:
         """True where the metric compares labelled spans."""
         return isinstance(self.module.columns["predictions"], SpanLists)
 
-    def of(self, predicted: Any, claimed: list[Any]) -> float:
+    def compare(self, predicted: Any, claimed: list[Any]) -> float:
         """Return the metric for one answer; of several claimed ones the best, where the metric takes one only.
 
         Raises ValueError where it is undefined.
         """
-        return self._one(predicted, [claimed]) if self.several else max(self._one(predicted, [c]) for c in claimed)
+        return (
+            self._compare_with(predicted, [claimed])
+            if self.several
+            else max(self._compare_with(predicted, [c]) for c in claimed)
+        )
 
     def share(self, value: float) -> float | None:
         """Return the position of a value between lowest and highest, from 0 to 1; None for an unbounded metric."""
         low, high = self.output.low, self.output.high
         return None if low is None or high is None else min(max((value - low) / (high - low), 0.0), 1.0)
 
-    def _one(self, predicted: Any, references: list[Any]) -> float:
+    def _compare_with(self, predicted: Any, references: list[Any]) -> float:
         if self.spans and not predicted and not any(references):
             return float(self.output.high or 0)  # rightly nothing
         columns = {"predictions": [predicted], "references": references}
