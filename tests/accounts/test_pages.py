@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import select, update
 
 from dynabench.kit.db import now
+from dynabench.kit.forms import safe_next
 from dynabench.people.accounts import service
-from dynabench.people.accounts.pages import safe_next
 from dynabench.people.accounts.tables import Act, Person, Session, Token
 from tests.conftest import PASSWORD
 

@@ -11,8 +11,8 @@ import pytest
 from markupsafe import Markup
 from pydantic import BaseModel
 
-from dynabench.kit import language, refusals
-from dynabench.kit.errors import Invalid
+from dynabench.kit import language
+from dynabench.kit.errors import Invalid, translate_validation
 from dynabench.kit.language import _, ngettext
 from dynabench.models import check_words
 from dynabench.site.cards import library
@@ -198,10 +198,10 @@ def test_what_a_stored_check_said_is_told_in_the_readers_language():
 
 
 def test_a_sentence_of_a_library_is_found_again_with_its_plural():
-    found = refusals.phrased("String should have at most 1 character")
+    found = translate_validation("String should have at most 1 character")
     with language.speaking("es"):
         assert language.said(found) == "El texto debe tener como máximo 1 carácter"
-    assert refusals.phrased("Something else") == "Something else"
+    assert translate_validation("Something else") == "Something else"
 
 
 def test_a_module_is_described_in_the_readers_language_and_in_english_by_the_library():

@@ -10,9 +10,9 @@ from typing import Any, Literal, Protocol
 import yaml
 from pydantic import ValidationError
 
-from dynabench.kit import plugins, refusals
+from dynabench.kit import plugins
 from dynabench.kit.distributions import OLDER_DIALECTS, PLATFORM, install_command
-from dynabench.kit.errors import Invalid
+from dynabench.kit.errors import Invalid, validation_message
 from dynabench.kit.language import N_, Phrase, _
 from dynabench.tasks.section import printable
 
@@ -129,7 +129,7 @@ def explain_errors(error: ValidationError, lines: dict[Path, int]) -> Invalid:
     fields: dict[str, str] = {}
     for problem in error.errors(include_url=False, include_input=False)[:50]:
         path = tuple(problem["loc"])
-        message = refusals.told(problem, _MESSAGES)
+        message = validation_message(problem, _MESSAGES)
         line = _line(path, lines)
         name = ".".join(str(part) for part in path) or "config"
         fields.setdefault(name, message + _(_WHERE, line=line) if line else message)

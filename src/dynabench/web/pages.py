@@ -1,14 +1,12 @@
 """One function that turns a template and its values into a response."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, StreamingResponse
+from starlette.responses import HTMLResponse
 
-from dynabench.kit.csv_tables import pieces
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.security import csrf_token
 from dynabench.web.environment import environment
@@ -61,9 +59,3 @@ def wants_fragment(request: Request) -> bool:
     """Return whether htmx wants a part of a page: not when it restores a whole page from its address."""
     headers = request.headers
     return headers.get("HX-Request") == "true" and headers.get("HX-History-Restore-Request") != "true"
-
-
-def csv_file(name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> StreamingResponse:
-    """Return a CSV file called `name` (plain ASCII) as a download; spreadsheets do not run its cells as formulas."""
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    return StreamingResponse(pieces(header, rows), media_type="text/csv; charset=utf-8", headers=headers)

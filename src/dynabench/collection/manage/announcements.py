@@ -9,10 +9,10 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.collection import announcements as announcing
 from dynabench.kit import errors
 from dynabench.kit.db import now
+from dynabench.kit.forms import previous_page
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member
-from dynabench.people.accounts.pages import previous_page
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Owning
 

@@ -1,10 +1,9 @@
 """Accounts and tokens as JSON."""
 
-from typing import Any
-
 from fastapi import APIRouter, Depends, Request
 
 from dynabench.kit import security
+from dynabench.kit.api import Db
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
 from dynabench.people.accounts import login, rules, schemas, service
@@ -18,26 +17,22 @@ router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(sc
 async def create_account(request: Request, body: schemas.Registration) -> schemas.Account:
     """Register. Whoever registers agrees to the terms and to the licence of the data."""
     person = await login.join_site(request, body.username, body.email, body.password, body.agree)
-    return schemas.Account(id=person.id, username=person.username)
+    return schemas.Account.model_validate(person)
 
 
 @router.get("/me")
 async def read_me(person: Member) -> schemas.Me:
     """Your own account."""
-    return _me(person)
+    return schemas.Me.model_validate(person)
 
 
 @router.patch("/me")
-async def change_me(request: Request, body: schemas.Changes, person: Member) -> schemas.Me:
+async def change_me(db: Db, body: schemas.Changes, person: Member) -> schemas.Me:
     """Change your account."""
     if body.pseudonym is not None:
         name = rules.clean_pseudonym(body.pseudonym)
-        person = await request.app.state.db.awrite(service.choose_pseudonym, person.id, name)
-    return _me(person)
-
-
-def _me(person: Person) -> schemas.Me:
-    return schemas.Me.model_validate(person, from_attributes=True)
+        person = await db.awrite(service.choose_pseudonym, person.id, name)
+    return schemas.Me.model_validate(person)
 
 
 @router.post("/me/password", status_code=204)
@@ -47,20 +42,19 @@ async def set_password(request: Request, body: schemas.PasswordIn, person: Membe
 
 
 @router.get("/me/notices")
-async def list_notices(request: Request, person: Member) -> schemas.NoticeList:
+async def list_notices(db: Db, person: Member) -> schemas.NoticeList:
     """Return your notices: results of your jobs, warnings, bans; the latest 50."""
-    rows = await request.app.state.db.aread(service.recent_notices, person.id)
-    return schemas.NoticeList(items=[schemas.NoticeOut.model_validate(row, from_attributes=True) for row in rows])
+    return schemas.NoticeList.cut(await db.aread(service.recent_notices, person.id, 50), 50)
 
 
 @router.post("/me/notices/{id}/seen", status_code=204)
-async def see_notice(request: Request, id: security.RowId, person: Member) -> None:
+async def see_notice(db: Db, id: security.RowId, person: Member) -> None:
     """Show a notice no more; twice changes nothing."""
-    await request.app.state.db.awrite(service.dismiss_notice, person.id, id)
+    await db.awrite(service.dismiss_notice, person.id, id)
 
 
 @router.post("/tokens", status_code=201)
-async def create_token(request: Request, body: schemas.TokenIn, viewer: Viewer) -> schemas.NewToken:
+async def create_token(request: Request, db: Db, body: schemas.TokenIn, viewer: Viewer) -> schemas.NewToken:
     """A new API token; its secret is shown this once.
 
     For a username (or mail address) and password, or for the token that asks: that one needs the scope `account`, and
@@ -68,7 +62,7 @@ async def create_token(request: Request, body: schemas.TokenIn, viewer: Viewer) 
     """
     name, scopes = rules.clean_token_name(body.name), rules.clean_scopes(body.scopes, request.state.scopes)
     person_id, rehashed = await _token_owner(request, body, viewer)
-    token, secret = await request.app.state.db.awrite(service.create_token, person_id, name, scopes, rehashed)
+    token, secret = await db.awrite(service.create_token, person_id, name, scopes, rehashed)
     return schemas.NewToken(id=token.id, token=secret, scopes=scopes)
 
 
@@ -83,13 +77,12 @@ async def _token_owner(request: Request, body: schemas.TokenIn, viewer: Person |
 
 @router.get("/tokens")
 @needs("account")
-async def list_tokens(request: Request, person: Member) -> schemas.TokenList:
+async def list_tokens(db: Db, person: Member) -> schemas.TokenList:
     """Your tokens that still work."""
-    rows: list[Any] = await request.app.state.db.aread(service.list_tokens, person.id)
-    return schemas.TokenList(items=[schemas.TokenShown.model_validate(row, from_attributes=True) for row in rows])
+    return schemas.TokenList.model_validate({"items": await db.aread(service.list_tokens, person.id)})
 
 
 @router.delete("/tokens/{id}", status_code=204)
-async def revoke_token(request: Request, id: security.RowId, person: Member) -> None:
+async def revoke_token(db: Db, id: security.RowId, person: Member) -> None:
     """Revoke one of your tokens at once."""
-    await request.app.state.db.awrite(service.revoke_token, person.id, id)
+    await db.awrite(service.revoke_token, person.id, id)
