@@ -1,4 +1,4 @@
-"""The check of literals: a planted role, state, review, source or `.admin` of each kind is refused, and an enum's member is not."""
+"""The check of literals: planted roles, states, reviews, sources and `.admin` are refused, members of enums are not."""
 
 import pytest
 
