@@ -21,7 +21,7 @@ from dynabench.rounds.arms import Arm
 from dynabench.rounds.tables import Round
 from dynabench.stats import clusters
 from dynabench.stats.clusters import ClusteredEstimate
-from dynabench.stats.corrections import holm
+from dynabench.stats.p_values import holm
 from dynabench.stats.rates import Rate, clustered_rate
 from dynabench.stats.verdict import Verdict
 

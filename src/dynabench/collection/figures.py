@@ -21,8 +21,7 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import ErrorCounts, ErrorRates, error_rates
-from dynabench.stats.rates import clustered_rate
+from dynabench.stats.rates import ErrorCounts, ErrorRates, clustered_rate, error_rates
 
 BY = ("target", "arm", "start", "source", "tag", "day")
 WHO = {

@@ -31,7 +31,7 @@ from dynabench.rounds import views
 from dynabench.rounds.plan import parse
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import ErrorRates
+from dynabench.stats.rates import ErrorRates
 
 router = APIRouter()
 

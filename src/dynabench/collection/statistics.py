@@ -19,8 +19,15 @@ from sqlalchemy.orm import Session
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import ErrorCounts, ErrorRates, clustered_error_rates, error_rates
-from dynabench.stats.rates import Rate, clustered_rate, human_model_gap
+from dynabench.stats.rates import (
+    ErrorCounts,
+    ErrorRates,
+    Rate,
+    clustered_error_rates,
+    clustered_rate,
+    error_rates,
+    human_model_gap,
+)
 from dynabench.stats.verdict import Verdict
 
 PEOPLE = ("person", "expert", "owner")

@@ -20,7 +20,7 @@ from dynabench.collection.statistics import PEOPLE, Figures, summed
 from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import ErrorCounts
+from dynabench.stats.rates import ErrorCounts
 
 Target = tuple[str, str]
 """A model's name and version."""

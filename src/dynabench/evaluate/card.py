@@ -1,4 +1,9 @@
-"""Cards: what is known of a module, from a YAML file beside its Python file."""
+"""Cards: what is known of a module, from a YAML file beside its Python file.
+
+A card file has the fields of `Card` as keys, and `includes`: paths of files with fields that several cards share,
+from the folder of this package. The entries of `inputs`, `options` and `outputs` add to those of the included files;
+any other field replaces theirs.
+"""
 
 import sys
 from collections.abc import Callable, Hashable, Mapping

@@ -25,7 +25,7 @@ from dynabench.evaluate.systems.differences import (
     score_difference,
     total_score,
 )
-from dynabench.stats.corrections import correct_p_values
+from dynabench.stats.p_values import correct_p_values
 
 COLUMNS = ("sample_weight", "sources")
 SIDES = ("low", "high", "standard_error")

@@ -1,4 +1,11 @@
-"""Inputs of modules as people write them: cells of columns, options, and the check of a card's examples."""
+"""Inputs of modules as people write them: cells of columns, options, and the check of a card's examples.
+
+What a cell means depends on the column: a line of a text column is that text, a line of labels is a number where all
+of them are. Lists and dictionaries are written as JSON.
+
+Only plain values are options here: flags, numbers, texts, choices and lists of them. Options that take a
+function, a model or a file are left out and can be passed in Python alone.
+"""
 
 import json
 import math

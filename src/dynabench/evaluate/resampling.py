@@ -10,7 +10,7 @@ from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.states import Additive, Rows, State, block_sizes
 from dynabench.stats import bootstrap
-from dynabench.stats.replicates import REPLICATES, kind_counts, row_draws
+from dynabench.stats.bootstrap import REPLICATES, kind_counts, row_draws
 
 if TYPE_CHECKING:
     from dynabench.evaluate.module import Module

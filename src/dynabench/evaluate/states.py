@@ -1,4 +1,11 @@
-"""States: what a module keeps of its rows, and how it is merged and resampled."""
+"""States: what a module keeps of its rows, and how it is merged and resampled.
+
+`Cells` is for metrics of a confusion matrix, `Sums` for means and corpus metrics whose rows add up, `Rows`
+for rank statistics and everything else. Each keeps its rows in the smallest form: so merging is joining, the
+result of merged batches is the result of all rows at once, scores per example come for free, and several
+systems can be resampled together. Where few rows differ, resampling draws how often each of them comes (one
+multinomial, whatever n is) instead of drawing n rows.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

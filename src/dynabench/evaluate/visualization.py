@@ -1,4 +1,8 @@
-"""Plots of results: radar, bars with intervals, reliability."""
+"""Plots of results: radar, bars with intervals, reliability.
+
+A spec is a dictionary that Altair (`altair.Chart.from_dict`), vl-convert, notebooks and browsers draw.
+Colours are those of the pages: models are blue, lines are quiet, and a colour is never the only sign.
+"""
 
 import textwrap
 from collections.abc import Mapping, Sequence

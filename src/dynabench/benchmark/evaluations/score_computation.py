@@ -21,8 +21,8 @@ from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import service as rounds
+from dynabench.stats.bootstrap import cost_replicates, mean_replicates
 from dynabench.stats.rates import clustered_rate, wilson
-from dynabench.stats.replicates import cost_replicates, mean_replicates
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
 

@@ -21,8 +21,7 @@ from dynabench.benchmark.releases.tables import Release
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Person
-from dynabench.stats.corrections import holm
-from dynabench.stats.splits import random_split_p_value
+from dynabench.stats.p_values import holm, random_split_p_value
 
 LEVEL = 0.05
 """Chance of any false flag on a task."""

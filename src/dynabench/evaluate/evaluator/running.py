@@ -1,4 +1,8 @@
-"""The run of a predictor over all rows: in batches, timed, resumed from a checkpoint of an interrupted run."""
+"""The run of a predictor over all rows: in batches, timed, resumed from a checkpoint of an interrupted run.
+
+A file of JSON lines: first a header with fingerprints of model, data and settings, then a line for each batch
+with its row numbers, answers, seconds and tokens. A line that a crash left incomplete is cut off.
+"""
 
 import json
 from collections.abc import Callable, Sequence

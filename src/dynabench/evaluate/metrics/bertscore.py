@@ -1,4 +1,7 @@
-"""BERTScore."""
+"""BERTScore.
+
+Zhang, Kishore, Wu, Weinberger and Artzi, BERTScore: Evaluating Text Generation with BERT, ICLR 2020, section 3.
+"""
 
 import csv
 from collections import Counter

@@ -1,4 +1,8 @@
-"""BLEU in four forms."""
+"""BLEU in four forms.
+
+A row is (tokens of the prediction, tokens of the reference, hits of order 1..N, n-grams of order 1..N).
+Sources: Papineni et al. 2002; Chen and Cherry 2014 for the smoothings; sacrebleu for their details.
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""CharacTER and CharCut: character edits after moving phrases."""
+"""CharacTER and CharCut: character edits after moving phrases.
+
+Source: Lardilleux and Lepage, CHARCUT: Human-Targeted Character-Based MT Evaluation with Loose Differences,
+IWSLT 2017.
+"""
 
 import math
 import re

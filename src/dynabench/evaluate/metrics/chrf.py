@@ -1,4 +1,8 @@
-"""chrF and chrF++."""
+"""chrF and chrF++.
+
+A row is (n-grams of the prediction, of the reference, of both) for each order of characters, then of words.
+Sources: Popovic 2015 and 2017; sacrebleu for the details.
+"""
 
 from collections.abc import Sequence
 from functools import partial

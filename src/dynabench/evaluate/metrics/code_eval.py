@@ -1,4 +1,7 @@
-"""Programs run against their tests, and pass@k."""
+"""Programs run against their tests, and pass@k.
+
+Source: Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374 (2021), equation 1.
+"""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,11 @@
-"""Coreference scores."""
+"""Coreference scores.
+
+Source: Moosavi, Born, Poesio and Strube, Using automatically extracted minimum spans to disentangle coreference
+evaluation from boundary detection, ACL 2019 (the algorithm MINA).
+
+Sources: MUC (Vilain and others, 1995), B-cubed (Bagga and Baldwin, 1998), CEAF-e (Luo, 2005), LEA (Moosavi and Strube,
+2016).
+"""
 
 import re
 from collections import defaultdict, deque

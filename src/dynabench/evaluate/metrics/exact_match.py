@@ -1,4 +1,8 @@
-"""Exact match of texts, and of mathematical answers."""
+"""Exact match of texts, and of mathematical answers.
+
+After the rules by which the MATH data set compares answers: Hendrycks et al., Measuring Mathematical Problem Solving
+With the MATH Dataset, NeurIPS Datasets and Benchmarks 2021.
+"""
 
 import re
 import string

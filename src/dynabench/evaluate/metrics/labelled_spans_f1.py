@@ -1,4 +1,8 @@
-"""The F1 of labelled spans, and the labels that offsets of characters give."""
+"""The F1 of labelled spans, and the labels that offsets of characters give.
+
+The counts of a pairing are those of SemEval-2013 task 9.1 (Segura-Bedmar, Martínez and Herrero-Zazo, *SEM 2013,
+section 4), which are those of MUC-5 (Chinchor and Sundheim 1993): strict, exact, partial and type.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

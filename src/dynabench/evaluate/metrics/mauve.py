@@ -1,4 +1,8 @@
-"""MAUVE: how far the distribution of generated texts is from that of human texts."""
+"""MAUVE: how far the distribution of generated texts is from that of human texts.
+
+Sources: Pillutla and others, MAUVE: measuring the gap between neural text and human text using divergence
+frontiers, NeurIPS 2021; Liu, Pillutla and others, Divergence frontiers for generative models, NeurIPS 2021.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""METEOR."""
+"""METEOR.
+
+Sources: Banerjee and Lavie 2005, Lavie and Agarwal 2007; NLTK's `meteor_score` for the order of matching.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache

@@ -1,4 +1,8 @@
-"""The reliability of reinforcement learning."""
+"""The reliability of reinforcement learning.
+
+Source: Chan, Fishman, Canny, Korattikara and Guadarrama, Measuring the reliability of reinforcement learning
+algorithms, ICLR 2020. A curve is an array (2, T): time steps, which rise, and rewards.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal

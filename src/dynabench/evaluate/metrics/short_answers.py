@@ -1,4 +1,11 @@
-"""Answers with numbers and lists (DROP), and short answers about pictures (VQA)."""
+"""Answers with numbers and lists (DROP), and short answers about pictures (VQA).
+
+Source: Dua et al., DROP: A Reading Comprehension Benchmark Requiring Discrete Reasoning Over Paragraphs, NAACL
+2019, section 5, with its evaluation script.
+
+Source: Antol et al., VQA: Visual Question Answering, ICCV 2015, and the normalisation that its evaluation
+describes: lower case, digits for number words, no articles, apostrophes in contractions, no punctuation.
+"""
 
 import re
 import string

@@ -1,4 +1,8 @@
-"""Scores of simplified and split sentences: SARI and WikiSplit."""
+"""Scores of simplified and split sentences: SARI and WikiSplit.
+
+Source: Xu et al. 2016, with the two changes of tensor2tensor that the `evaluate` library has: 0 / 0 is 1, and
+the recall of kept n-grams is of all of them together.
+"""
 
 import re
 from collections.abc import Sequence

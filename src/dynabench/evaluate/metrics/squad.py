@@ -1,4 +1,8 @@
-"""Answers to questions about a text: SQuAD and CUAD."""
+"""Answers to questions about a text: SQuAD and CUAD.
+
+Source: Rajpurkar, Zhang, Lopyrev and Liang, SQuAD: 100,000+ Questions for Machine Comprehension of Text, EMNLP
+2016, section 6.1.
+"""
 
 import re
 import string

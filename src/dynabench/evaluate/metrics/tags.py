@@ -1,4 +1,9 @@
-"""Precision, recall and F1 of tags and chunks in tagged sequences: seqeval and poseval."""
+"""Precision, recall and F1 of tags and chunks in tagged sequences: seqeval and poseval.
+
+Source of the default rules: the script conlleval of the CoNLL-2000 shared task, whose tolerant reading begins a chunk
+wherever a tag cannot continue the one before. The strict rules of each scheme accept a chunk only where its first,
+inner and last tags are as the scheme says; they are those of the library seqeval.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,11 @@
-"""Language models: log-likelihoods of texts and of each of their tokens."""
+"""Language models: log-likelihoods of texts and of each of their tokens.
+
+Rows run sorted by length, so that little is padded, with the padding on the right, where a causal model cannot see it.
+Logarithms are natural, sums are in double precision.
+
+Each text becomes rows (context, target): tokens that come first, and tokens whose log-probabilities are added
+up; `token_scores.py` computes them.
+"""
 
 import copy
 import inspect

@@ -1,4 +1,13 @@
-"""Running programs that models wrote, confined and with limits."""
+"""Running programs that models wrote, confined and with limits.
+
+Source: bubblewrap, https://github.com/containers/bubblewrap, and its manual page bwrap(1).
+
+Where bubblewrap works the process sees no network, no other process and of the file system only Python and a
+folder of its own. Elsewhere it leaves the network if the kernel allows it, but reads what its user may read,
+and writes and ends what that user may; started by root that user is nobody. It can start no process and no
+thread, and its time, memory and files are limited. This stops accidents and most mischief; against an
+attacker who knows holes of the kernel only a machine that can be thrown away helps.
+"""
 
 import json
 import math

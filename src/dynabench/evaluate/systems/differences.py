@@ -1,4 +1,10 @@
-"""The difference of two systems' scores by any metric, with its interval and p value."""
+"""The difference of two systems' scores by any metric, with its interval and p value.
+
+Sources: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 14 and 16; Riezler and Maxwell, ACL
+Workshop on Evaluation Measures for MT (2005) 57-64 (the bootstrap distribution is moved to the null hypothesis);
+Noreen, Computer-Intensive Methods for Testing Hypotheses (1989); Phipson and Smyth, Statistical Applications in
+Genetics and Molecular Biology 9 (2010) 39 (a p value from samples is never 0).
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

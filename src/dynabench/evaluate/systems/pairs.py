@@ -1,4 +1,7 @@
-"""Pairs of states of two systems: resampled together, and swapped row by row."""
+"""Pairs of states of two systems: resampled together, and swapped row by row.
+
+Source: Noreen, Computer-Intensive Methods for Testing Hypotheses (1989), chapter 2.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

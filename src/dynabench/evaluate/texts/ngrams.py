@@ -1,4 +1,8 @@
-"""N-grams of tokens and their counts."""
+"""N-grams of tokens and their counts.
+
+Tokens become whole numbers, and an n-gram is the pair of the (n-1)-gram before it and its last token, numbered anew
+at each order. So all n-grams of all rows are counted by a few array operations.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

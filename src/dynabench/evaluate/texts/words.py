@@ -1,4 +1,10 @@
-"""Words of texts, and texts that nearly repeat others."""
+"""Words of texts, and texts that nearly repeat others.
+
+Shingles decide which texts are nearly equal. The platform's near-duplicates (at submission, in releases, in a
+round's measurements) are those of `stats.minhash`, without punctuation; `letter_shingles` are those of the
+papers on text corpora, with which the measurement `text_duplicates` is compared: punctuation counts, and it
+needs no index.
+"""
 
 import re
 from collections import Counter, defaultdict

@@ -1,4 +1,9 @@
-"""Base of predictors that run models of transformers: loading, device, tokenizing, padding and packed weights."""
+"""Base of predictors that run models of transformers: loading, device, tokenizing, padding and packed weights.
+
+Where torch computes them itself it asks MKL, which uses half the width of the vector units of processors that are not
+Intel's: on an AMD EPYC with AVX-512 one core does 105 GFLOP/s that way and 235 this way (832 x 384 times 384 x 1536,
+float32 both times). Sums are taken in another order, so logits differ in the last digits.
+"""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

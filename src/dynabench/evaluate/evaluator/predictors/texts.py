@@ -1,4 +1,10 @@
-"""Predictors of texts' labels, tags and spans."""
+"""Predictors of texts' labels, tags and spans.
+
+The conventions are those of the question-answering pipeline of transformers 4: passages longer than a window
+of 384 tokens are read in windows that overlap by 128, probabilities are taken among the passage's tokens and
+the first token, a span's score is the product of its ends' probabilities, an answer has at most 15 tokens and
+covers whole words.
+"""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,7 @@
-"""Predictors that use language models: generation, and zero-shot classification."""
+"""Predictors that use language models: generation, and zero-shot classification.
+
+Source: Brown et al., Language models are few-shot learners (2020), section 2.4, for the normalisations.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
