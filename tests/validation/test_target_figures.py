@@ -4,7 +4,8 @@ import pytest
 from sqlalchemy import select
 
 from dynabench.benchmark.leaderboards.matrix import in_the_loop
-from dynabench.collection import figures, target_figures
+from dynabench.collection import figures
+from dynabench.collection import statistics as target_figures
 from dynabench.collection.statistics import statistics
 from dynabench.collection.tables import Example
 from dynabench.rounds.tables import Round

@@ -8,13 +8,13 @@ from typing import Any
 from fastapi import Request
 from sqlalchemy.orm import Session
 
-from dynabench.collection import boards, differences, drafts, eligibility, loop, queries
-from dynabench.collection.assisting import views as assisting
-from dynabench.collection.chat import views as chats
-from dynabench.collection.drawing import views as drawings
+from dynabench.collection import boards, drafts, eligibility, forms, queries, service
+from dynabench.collection.assisting import service as assisting
+from dynabench.collection.chat import schemas as chats
+from dynabench.collection.drawing import pages as drawings
 from dynabench.collection.forms import Posted
-from dynabench.collection.loop import Told
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
+from dynabench.collection.service import Told
 from dynabench.collection.tables import Example
 from dynabench.kit.db import Database
 from dynabench.people.accounts.tables import Person
@@ -100,7 +100,7 @@ def told(config: TaskConfig, handout: HandoutOut, context_id: int, said: Told) -
     return {
         "outcome": said.outcome,
         "tried": tried(context_id, handout.values, draft.input, draft.answer),
-        "changes": differences.changes(config.input, handout.initial, draft.input),
+        "changes": forms.changes(config.input, handout.initial, draft.input),
         "overlaps": _overlaps(config, said.outcome, draft.answer),
         **asking(config, handout.values, draft.input, draft.answer, fooled=said.outcome.fooled),
         "explanation": SILENT,
@@ -113,7 +113,7 @@ def told_again(config: TaskConfig, handout: HandoutOut, example: Example, outcom
     return {
         "outcome": outcome,
         "tried": tried(example.context_id, handout.values, example.input, example.answer),
-        "changes": differences.changes(config.input, handout.initial, example.input),
+        "changes": forms.changes(config.input, handout.initial, example.input),
         "overlaps": {},
         **asking(config, handout.values, example.input, example.answer, fooled=outcome.fooled),
         "explanation": SILENT,
@@ -159,14 +159,14 @@ async def _handout(
     db, host, but = request.app.state.db, request.app.state.host, posted.context_id if posted else 0
     if person is None:
         if posted is None or fresh:
-            return await loop.hand_out(db, host, None, task, but=but)
+            return await service.hand_out(db, host, None, task, but=but)
         same: HandoutOut = await db.aread(_same, task, posted)
         return same
     known, link = None, dict(request.query_params)
     if not fresh:
         this = posted.handout_id if posted else 0
-        known = await loop.current(db, host, person, task, context_id=but, handout_id=this, link=link)
-    return known or await loop.hand_out(db, host, person, task, link=link)
+        known = await service.current(db, host, person, task, context_id=but, handout_id=this, link=link)
+    return known or await service.hand_out(db, host, person, task, link=link)
 
 
 def _same(session: Session, task: str, posted: Posted) -> HandoutOut:

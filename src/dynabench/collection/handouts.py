@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import eligibility, queries, seed_queries, seeds, service
+from dynabench.collection import eligibility, queries, seeds
 from dynabench.collection.schemas import HandoutOut, SeedOut, StartAnswerOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.kit import errors
@@ -143,7 +143,7 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
 
     Its round must be open and its task must have perturbations. The condition stays that of the example.
     """
-    origin = service.own(session, person, example_id)
+    origin = eligibility.own_example(session, person, example_id)
     current = session.get_one(Round, origin.round_id)
     people.require_seat(session, person, current.task_id)
     eligibility.admit(session, person, current)
@@ -238,7 +238,7 @@ def _of_seed(
     seed: Seed,
     targets: Sequence[arms.Target],
 ) -> Offer:
-    known = {(row.model, row.version): row for row in session.scalars(seed_queries.seed_predictions(seed.id))}
+    known = {(row.model, row.version): row for row in session.scalars(seeds.seed_predictions(seed.id))}
     said = [
         StartAnswerOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
         for row in (known[target] for target in targets if target in known)

@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 from dynabench.kit.errors import Invalid
-from dynabench.media.media_types import media_type_of
+from dynabench.media.file_formats import media_type_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -6,7 +6,7 @@ import yaml
 
 from dynabench.benchmark.releases.description import HUB_SPLITS, ReleaseDescription
 from dynabench.benchmark.releases.splitting import SPLITS
-from dynabench.collection.released_tables import WITHHELD
+from dynabench.collection.tables import WITHHELD
 
 
 def card_metadata(description: ReleaseDescription) -> dict[str, Any]:

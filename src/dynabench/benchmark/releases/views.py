@@ -10,7 +10,7 @@ from dynabench.benchmark.releases.description import bibtex_entry
 from dynabench.benchmark.releases.manifest import MANIFEST_NAME, ReleaseFile, ReleaseManifest
 from dynabench.benchmark.releases.schemas import ReleaseOut, ReleasePage
 from dynabench.benchmark.releases.tables import Release, ReleaseState
-from dynabench.collection.released_tables import WITHHELD
+from dynabench.collection.tables import WITHHELD
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit import errors
 from dynabench.kit.language import _

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dynabench.collection import create_page, forms
 from dynabench.collection.assisting import api
-from dynabench.collection.assisting.views import Help
+from dynabench.collection.assisting.service import Help
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member

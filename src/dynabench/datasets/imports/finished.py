@@ -13,8 +13,15 @@ from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection.assisting.tables import Assistance
-from dynabench.collection.program_tables import Proposed
-from dynabench.collection.tables import Example, Explanation, Handout, Prediction, StoredAttribution, VerdictEvent
+from dynabench.collection.tables import (
+    Example,
+    Explanation,
+    Handout,
+    Prediction,
+    Proposed,
+    StoredAttribution,
+    VerdictEvent,
+)
 from dynabench.datasets.imports import origins, places
 from dynabench.datasets.imports.checks import Ready, check
 from dynabench.datasets.imports.origins import Origins
