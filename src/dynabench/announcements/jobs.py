@@ -36,7 +36,6 @@ def participants(task_id: str, after: int, limit: int) -> Select[int]:
 
 
 def _tell(session: Session, job_id: str, id: int) -> bool:
-    """Tell the next people; whether there may be more."""
     job = session.get_one(jobs.Job, job_id, with_for_update=True)
     found = session.get(Announcement, id)
     if found is None or found.until <= now():  # ended meanwhile

@@ -29,7 +29,6 @@ def _sums() -> list[ColumnElement[Any]]:
 
 
 def _asked(but: Arms) -> ColumnElement[bool]:
-    """Leaves out the tallies of arms in which no model is asked."""
     return tuple_(Tally.round_id, Tally.arm).not_in(but) if but else true()
 
 

@@ -40,7 +40,6 @@ _FACET = re.compile(r"[a-z0-9-]+").fullmatch
 
 
 def _runs(text: str) -> Iterator[str]:
-    """Runs of letters, digits and marks; `\\w` alone would cut words of many scripts at their vowel signs."""
     if text.isascii():
         yield from _ASCII(text.lower())
         return
@@ -239,7 +238,6 @@ def read(session: Session, limit: int | None = None) -> list[tuple[int, int | No
 
 
 def _changes() -> Select[Any]:
-    """Changes with what the ledger says of the examples that are new."""
     return (
         select(
             *(ExampleChange.id, ExampleChange.example_id, ExampleChange.round_id, ExampleChange.terms),

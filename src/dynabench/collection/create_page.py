@@ -143,7 +143,6 @@ def asking(
 
 
 def _spent(session: Session, person: Person | None, task: str) -> bool:
-    """Return whether a person has written as many examples as they may in the open round."""
     found = eligibility.quota_of(session, person, task)
     return found is not None and not found.left
 
@@ -170,7 +169,6 @@ async def _handout(
 
 
 def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
-    """The sandbox stores no handouts: what was posted tells which one it was."""
     config = rounds.task_config(session, task)
     context = drafts.context_of(session, task, posted.context_id)
     assigned = config.draw_goal(random.Random()) or {}
@@ -202,12 +200,10 @@ def _tries(session: Session, person: Person, of: Round, context_id: int) -> list
 
 
 def _origin(example: Example) -> int | None:
-    """The own example that this one perturbs; a seed may come from anybody's."""
     return example.made_from if example.start == "perturb" else None
 
 
 def _overlaps(config: TaskConfig, outcome: OutcomeOut, claimed: Mapping[str, Any]) -> dict[str, float]:
-    """Return the nearness of each model's answer to the claimed one, where the task's rule weighs it."""
     first = config.fooled.counting(config.answer)[0]
     near = {
         each.model: config.fooled.nearness(each.answer.get(first.name), claimed.get(first.name), first)

@@ -201,7 +201,6 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
 
 
 def _written(session: Session, person: Person, task_id: str, body: ExampleIn, given: Any) -> Draft:
-    """Return the cleaned draft written on a hand-out; `given` is a row of `statements.GIVEN`."""
     config = rounds.config_of(session, given.version_id)
     features = features_of(config, body, given)
     body, members = before_record(features, session, person, config, body, given)
@@ -246,7 +245,6 @@ def _handout(task_id: str, given: Any) -> Given:
 
 
 def _nothing_given(session: Session, task_id: str, context_id: int) -> errors.Problem:
-    """Why there is no handout to write on: no such task, no open round, no such context, or never given."""
     current = rounds.open_round_of(session, task_id)
     context_of(session, task_id, context_id)
     return errors.Conflict(
@@ -298,7 +296,6 @@ def filled(
 def _cleaned(
     config: TaskConfig, context: dict[str, Any], body: ExampleIn, goal: dict[str, Any] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Input and answer as they are stored."""
     written, claimed, wrong = dict[str, Any](), dict[str, Any](), dict[str, str]()
     try:
         written = config.clean_input(body.input, context)
@@ -332,7 +329,6 @@ def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
 
 
 def _again(session: Session, example_id: int) -> Draft:
-    """The draft of an example that the same request made before."""
     example = session.get_one(Example, example_id)
     of = session.get_one(Round, example.round_id)
     base = _base(of, rounds.config_of(session, example.version_id), example.context_id)

@@ -123,7 +123,6 @@ def annotators(
 
 
 def _targets(session: Session, of: Round, total: Line, sources: Sequence[str]) -> list[Line]:
-    """A line for each model that was asked, over the answers that it gave itself."""
     rates = statistics.by_target(session, of, total, sources)
     return [
         Line(each.counts, each.retracted, each.hidden, each.people, each.rates, each.clustered, label)
@@ -165,7 +164,6 @@ def _any(line: Line) -> bool:
 
 
 def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Rows]:
-    """Ids of people and the sums of their rows of some kinds; both of shape (people,)."""
     wanted = np.zeros(2 * CONTROL, np.bool_)
     wanted[list(kinds)] = True
     chosen = rows[wanted[rows["kind"]]]
@@ -281,7 +279,6 @@ def _differences(arm: Sums, first: Sums) -> dict[str, ClusteredEstimate]:
 
 
 def _corrected(found: Sequence[dict[str, ClusteredEstimate]]) -> list[dict[str, ClusteredEstimate]]:
-    """The same with p values that hold for all arms at once, measure by measure."""
     made = [dict(each) for each in found]
     for measure in MEASURES:
         tested = [each for each in made if each[measure].p is not None]

@@ -132,13 +132,11 @@ def rebuild(session: Session, round_id: int, conditions: list[Any]) -> None:
 
 
 def _tallies(round_id: int) -> Select[*tuple[Any, ...]]:
-    """All tallies of a round: one range of the primary key."""
     key = (Tally.person_id, Tally.source, Tally.day, Tally.start, Tally.arm)
     return select(*key, *(getattr(Tally, name) for name in COUNTS)).where(Tally.round_id == round_id)
 
 
 def _tags(round_id: int) -> Select[*tuple[Any, ...]]:
-    """Select the counts of `Tally`, by tag: reads all examples of the round."""
     live = ~Standing.retracted & ~Standing.hidden
     fooled = live & Standing.fooled
     counted = (
@@ -157,7 +155,6 @@ def _tags(round_id: int) -> Select[*tuple[Any, ...]]:
 
 
 def _grouped(lines: Iterable[str]) -> Groups:
-    """Changes as rows of each group that they belong to."""
     made: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
     for line in lines:
         person, kind, day, start, arm, tag, *numbers = json.loads(line)

@@ -70,12 +70,10 @@ def hand_out(
 
 
 def _before(session: Session, person: Person, of: Round) -> Handout | None:
-    """Return the last hand-out of a person in a round."""
     return session.scalar(queries.CURRENT_HANDOUT, {"person": person.id, "round": of.id})
 
 
 def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
-    """The arm that somebody works in now; what they perturb keeps that of its origin, so it is no draw."""
     if not of.arms:
         return None
     return assigning.arm_of(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
@@ -93,7 +91,6 @@ def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None
 
 
 def _told(config: TaskConfig, link: Mapping[str, str]) -> bool:
-    """Return whether the parameters of an address hold any that the task asks for."""
     return any(link.get(field.key) for field in config.link)
 
 

@@ -65,7 +65,6 @@ def field_of(config: TaskConfig, place: str) -> MediaField:
 
 
 def _within(fields: Sequence[Field], names: Sequence[str]) -> Field | None:
-    """The field that dotted names lead to; numbers of rows and `__row__` lead from a list to its fields."""
     found = next((field for field in fields if names and field.name == names[0]), None)
     if not isinstance(found, Group):
         return found if len(names) == 1 else None
@@ -112,7 +111,6 @@ async def send_media(
 
 
 async def _body(request: Request, field: MediaField, settings: Settings) -> bytes:
-    """The body; reading stops at four times what the field may hold: pictures are made smaller before they count."""
     most = min(MOST, 4 * media.upload_limits(settings, field).size)
     content = bytearray()
     async for part in request.stream():

@@ -60,7 +60,6 @@ def _likely(*, withheld: bool) -> Executable:
 
 
 def _entries() -> Executable:
-    """All bands of an example in one statement; those that are the same stand once."""
     rows = union(*(select(_TASK, key, _EXAMPLE) for key in _KEYS))
     return insert(NearBand).from_select(["task_id", "band", "example_id"], rows)
 
@@ -102,7 +101,6 @@ def recorded(session: Session, draft: Draft, verdict: object, example_id: int) -
 
 
 def _nearest(session: Session, draft: Draft, mine: Hashes, known: dict[str, Any]) -> float:
-    """The highest similarity among candidates."""
     rows = session.connection().execute(LIKELY[draft.config.near_duplicates.do], known)
     others = (
         row.input

@@ -77,14 +77,12 @@ def home(session: Session) -> dict[str, Any]:
 
 
 def _totals(rows: Iterable[Any]) -> dict[str, int]:
-    """Sums over rounds."""
     names = {"examples": "examples", "fooled": "fooled", "unknown": "unknown", "verified": "validated"}
     found = list(rows)
     return {name: sum(int(getattr(row, column)) for row in found) for name, column in names.items()}
 
 
 def _where_to_start(card: dict[str, Any]) -> tuple[bool, bool]:
-    """Open rounds first, and of those the ones that need no warning."""
     return card["round"] is None, card["warning"]
 
 
@@ -155,7 +153,6 @@ class Excerpt:
 
 
 def _said(config: TaskConfig, answer: dict[str, Any]) -> str:
-    """An answer in the words that people see."""
     return ", ".join(field.in_words(answer[field.name]) for field in config.answer if field.name in answer)
 
 

@@ -157,7 +157,6 @@ async def perturb(request: Request, id: RowId, person: Member) -> Response:
 async def _refused(
     request: Request, viewer: Person | None, task: str, posted: Posted, problem: errors.Problem
 ) -> Response:
-    """The form again with what was written, messages beside the fields, and the same key."""
     sandbox = viewer is None or posted.sandbox
     values = await create_page.shown(request, viewer, task, sandbox, posted)
     fields = problem.fields if isinstance(problem, errors.Invalid) else {}
@@ -174,7 +173,6 @@ async def _refused(
 def _config_of(
     session: Session, person: Person, example_id: int
 ) -> tuple[Example, dict[str, Any], TaskConfig, str, bool | None]:
-    """One's own example, what was shown of its context, its config, its task, and whether it fooled."""
     found = eligibility.own_example(session, person, example_id)
     config = rounds.config_of(session, found.version_id)
     context = config.shown_context(session.get_one(Context, found.context_id).values)

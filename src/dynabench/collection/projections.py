@@ -168,7 +168,6 @@ def count_judgement(
 
 
 def _set_fooled(session: Session, standing: Standing, fooled: bool | None) -> None:
-    """Its context counts the examples that fooled, too."""
     more = (fooled is True) - (standing.fooled is True)
     standing.fooled = fooled
     if more:
@@ -198,7 +197,6 @@ def _counts(standing: Standing) -> dict[str, int]:
 
 
 def _change(session: Session, standing: Standing, before: dict[str, int]) -> Counted:
-    """Return the change that a standing makes to the sums, less what it added `before`."""
     example, after = session.get_one(Example, standing.example_id), _counts(standing)
     state = {name: getattr(standing, name) for name in ("fooled", "verdict", "retracted", "hidden")}
     facets = [changes.facet(name, value) for name, value in state.items()]

@@ -216,7 +216,6 @@ def _words(text: str) -> list[str]:
 
 
 def _days(since: date | None, until: date | None) -> list[str]:
-    """The facets of a range of days; open ends reach to the first imports that may be, and to tomorrow."""
     today = datetime.now(UTC).date()
     first = max(since or date(1990, 1, 1), date(1990, 1, 1))
     last = min(until or today.replace(month=12, day=31), today.replace(year=today.year + 1, month=12, day=31))
@@ -325,7 +324,6 @@ def matching(session: Session, question: Question, before: int | None) -> Iterat
 
 
 def _fresh(session: Session, named: Sequence[str]) -> dict[int, dict[str, bool]]:
-    """Return, by example, whether its unfolded changes set or end each of the terms asked for."""
     fresh: dict[int, dict[str, bool]] = defaultdict(dict)
     rivals = {term: _rivals(term) for term in named}
     for example_id, changed_terms in changes.read_terms(session):
@@ -349,7 +347,6 @@ def _sets(session: Session, named: Sequence[str], bottom: int, top: int) -> dict
 
 
 def _members(sets: dict[str, BitMap], question: Question, block: int, fresh: dict[int, dict[str, bool]]) -> BitMap:
-    """Return the examples of a block that match the question."""
     result = reduce(and_, (BitMap.union(BitMap(), *(sets[t] for t in group if t in sets)) for group in question))
     for example_id, told in fresh.items():
         if example_id // SIZE == block:

@@ -122,7 +122,6 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: SeedRow) -> 
 
 
 def _contexts(session: Session, task_id: str, config: TaskConfig, values: list[dict[str, Any]]) -> dict[str, int]:
-    """The ids of contexts by their digests; those that the task lacks are added."""
     contexts.add(session, task_id, config, [Row(number, each) for number, each in enumerate(values, start=1)])
     digests = list({contexts.digest(each) for each in values})
     return {row.digest: row.id for row in session.execute(contexts_by_digest(task_id, digests))}

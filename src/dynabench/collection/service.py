@@ -102,7 +102,6 @@ def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str
 
 
 def _said(verdict: Verdict) -> list[dict[str, Any]]:
-    """Return the targets' answers as rows of predictions."""
     return [
         {
             "position": position,
@@ -293,7 +292,6 @@ async def perturb(db: Database, host: Host, person: Person, example_id: int, tas
 
 
 async def _complete(db: Database, host: Host, offer: Offer) -> HandoutOut:
-    """The handout with what models say of its seed, asked where nobody has asked before."""
     if not offer.missing or offer.inputs is None:
         return offer.given
     answers = await targets.gather(host, offer.missing, offer.inputs)  # nothing is held while models think

@@ -92,7 +92,6 @@ def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOP
 
 
 def _tallies(round_id: int) -> Select[int, str, str, str, str, int, int, int, int, int, int, int]:
-    """All tallies of a round: one range of the primary key."""
     rated = (Tally.examples, Tally.fooled, Tally.validated, Tally.resolved, Tally.unknown)
     key = (Tally.person_id, Tally.day, Tally.start, Tally.arm, Tally.source)
     return select(*key, *rated, Tally.retracted, Tally.hidden).where(Tally.round_id == round_id)
@@ -127,7 +126,6 @@ def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:
 
 
 def _cumulative(rows: Sequence[TallyRow]) -> dict[str, Figures]:
-    """The figures of all rows up to and including each day. Adds a day's rows to one sum per person."""
     people: dict[int, ErrorCounts] = defaultdict(ErrorCounts)
     retracted, hidden = 0, 0
     result = {}
@@ -259,7 +257,6 @@ def calibration(session: Session, of: Round) -> Calibration | None:
 
 
 def _counted(round_id: int) -> Select[Any]:
-    """Counts by author: reads the standings of the round."""
 
     def count(judged: bool, verdict: Verdict) -> Any:
         hit = (Standing.fooled if judged else ~Standing.fooled) & (Standing.verdict == str(verdict))

@@ -138,7 +138,6 @@ def webm_seconds(content: bytes) -> float | None:
 
 
 def _elements(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Every element that holds a value; those that hold others are entered."""
     at, count = 0, 0
     while at < len(content):
         count += 1
@@ -200,7 +199,6 @@ def rewrite_image(content: bytes, limits: UploadLimits) -> tuple[bytes, MediaFac
 
 
 def _check_header(opened: Image.Image, limits: UploadLimits) -> None:
-    """Refuse by the picture's head, before a pixel is unfolded."""
     width, height = opened.size
     if width * height > limits.pixels or max(width, height) > MAX_SIDE:
         message = _(
@@ -223,7 +221,6 @@ def _check_header(opened: Image.Image, limits: UploadLimits) -> None:
 
 
 def _upright(opened: Image.Image) -> Image.Image:
-    """The pixels alone: 8 bits, grey or colour, with transparency where there is some."""
     opened.load()
     turned = ImageOps.exif_transpose(opened)
     clear = turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info

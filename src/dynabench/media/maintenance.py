@@ -34,7 +34,6 @@ def _delete_batch(session: Session, min_age: timedelta) -> list[str]:
 
 
 def _delete_stray_files(database: Database, store: MediaStore, before: float) -> None:
-    """Files of processes that ended between storing and writing down."""
     if not store.folder.is_dir():
         return
     for folder in store.folder.iterdir():

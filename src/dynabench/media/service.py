@@ -124,7 +124,6 @@ class _Place(NamedTuple):
 
 
 def _places(fields: Sequence[Field], values: Any, name: str) -> Iterator[_Place]:
-    """All references to files, also those within groups; names are dotted, such as `input.people.0.photo`."""
     if not isinstance(values, Mapping):
         return
     for field in fields:
@@ -156,7 +155,6 @@ def _reference(value: object) -> dict[str, Any] | None:
 
 
 def _unfit(field: MediaField, media: Media | None) -> str:
-    """The reason why a field does not take a file; "" where it does."""
     if media is None:
         return GONE
     if field.kind != media.kind and not (
@@ -179,7 +177,6 @@ def _unfit(field: MediaField, media: Media | None) -> str:
 
 
 def _value_of(value: Mapping[str, Any], media: Media) -> dict[str, Any]:
-    """The reference with the facts of the table; `alt` and `name` are the person's own words."""
     descriptions = {name: value[name] for name in ("alt", "name") if name in value}
     facts = MediaFacts(media.kind, media.type, media.size, media.width, media.height, media.seconds)  # type: ignore[arg-type]
     return {"media": media.digest, **facts.document(), **descriptions}

@@ -71,7 +71,6 @@ def _of_task(session: Session, task_id: str, ids: Sequence[int]) -> set[int]:
 
 
 def _one(session: Session, person: Person | None, kind: Kind, value: str, id: int, of: BulkAct) -> bool:
-    """Do it to one example; whether it was not so already."""
     if kind in ("hide", "restore"):
         was = session.get_one(Standing, id).hidden
         (withdrawal.hide if kind == "hide" else withdrawal.restore)(session, person, id, value)

@@ -124,7 +124,6 @@ def found(session: Session, task: str, number: int | None = None) -> Found:
 
 
 def _attempts(round_ids: Sequence[int]) -> Subquery:
-    """Each answer of which it is known whether it was wrong, on examples of people that stand."""
     return (
         select(Prediction.model, Prediction.version, Prediction.errs.label("errs"))
         .add_columns(Standing.author_id, Standing.verdict, Standing.example_id, Example.answer)
@@ -150,7 +149,6 @@ def _harmful(of: Subquery) -> Select[Any]:
 
 
 def _votes(session: Session, of: Subquery, name: str | None) -> dict[int, list[str]]:
-    """Return, by example, the values of this field from the votes that found the example right."""
     said: dict[int, list[str]] = defaultdict(list)
     if name is None:
         return said

@@ -87,7 +87,6 @@ def _example(session: Session, viewer: Person | None, task_id: str, example_id: 
 
 
 def _involved(session: Session, viewer: Person | None, standing: Standing) -> bool:
-    """Its author, and who was handed it to check or has voted on it."""
     if viewer is None:
         return False
     if standing.author_id == viewer.id:

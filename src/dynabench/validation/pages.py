@@ -60,7 +60,6 @@ def _desk(session: Session, person: Person, task: str, seconds: int, voted: int 
 async def _show(
     request: Request, person: Person, task: str, *, voted: int | None = None, status: int = 200, **values: Any
 ) -> Response:
-    """The page, or for htmx the part that changes; `problem` and `errors` say what was refused."""
     state = request.app.state
     desk = await state.db.awrite(_desk, person, task, state.settings.reservation_seconds, voted)
     known: dict[str, Any] = {"problem": "", "errors": {}, "values": {}}
@@ -143,7 +142,6 @@ def _config(session: Session, task: str) -> TaskConfig:
 
 
 def _ballot(config: TaskConfig, pairs: list[tuple[str, Any]]) -> Ballot:
-    """The ballot that a form stands for; fields are named `answer.<field>` and `validation.<field>`."""
     vote = next((value for name, value in pairs if name == "vote"), None)
     owner = any(name == "as_owner" and value == "true" for name, value in pairs)
     if vote is None:
@@ -226,7 +224,6 @@ async def _told(request: Request, task: str, number: int | None) -> HarmsOut:
 def _behind(
     session: Session, viewer: Person | None, task: str, found: harms.Found, asked: dict[str, str]
 ) -> list[search.Seen]:
-    """The newest examples behind a number, but for what a release withholds; for owners and moderators."""
     may.refuse_unless(may.may_in(session, viewer, Action.READ_FIGURES, task))
     categories, severities = harms.lines(found.config)
     wanted = {}

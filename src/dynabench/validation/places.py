@@ -79,7 +79,6 @@ class _Offered:
 
 
 def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
-    """The rounds of a task that wait for votes, oldest first, once the person is let in; they are locked."""
     rows: Any = session.connection().execute(queries.ASKING, {"person": person.id, "task": task_id}).all()
     if not rows or rows[0].shown_version is None:
         people.require_seat(session, person, task_id, checking=True)  # says what there is not
@@ -226,7 +225,6 @@ def _quota(of: _Offered, votes: int) -> int:
 
 
 def _drawn(session: Session, config: TaskConfig, person_id: int, example_id: int) -> str:
-    """The mode in which a person validates an example that they hold no place on yet."""
     drawn = "answer" if random.random() < config.validation.blind_share else "judge"
     return mode_for(session, config, person_id, example_id) or drawn
 

@@ -201,7 +201,6 @@ def _asking() -> Select[Any]:
 
 
 def _held() -> Select[int, int, int, int, int, int]:
-    """The live place that a person holds in a task: a range of their own reservations for each mode."""
     return (
         select(literal(HELD).label("kind"), Standing.draw, Reservation.example_id, Standing.round_id, *_NONE)
         .join(Standing, Standing.example_id == Reservation.example_id)
@@ -214,7 +213,6 @@ def _held() -> Select[int, int, int, int, int, int]:
 
 
 def _stale() -> Select[int, int, int, int, int, int]:
-    """A row where places of a person ran out long ago that are to be removed (`queries.old_reservations`)."""
     mine = (Reservation.person_id == _PERSON, BLIND, Reservation.expires_at < bindparam("old", type_=Utc))
     nowhere = (literal(0).label("draw"), Reservation.example_id, literal(0).label("round_id"), *_NONE)
     return select(literal(STALE).label("kind"), *nowhere).where(*mine).limit(1)
@@ -256,13 +254,11 @@ def _skipped() -> ColumnElement[bool]:
 
 
 def _taken(example_id: Any) -> Any:
-    """Select the number of other people who hold a live place on an example: one range of the primary key."""
     others = (Reservation.example_id == example_id, Reservation.person_id != _PERSON, Reservation.expires_at > _AT)
     return select(func.count()).select_from(Reservation).where(*others).correlate_except(Reservation).scalar_subquery()
 
 
 def _waiting() -> Executable:
-    """All at once: the place that is held, whether there is something to sweep, and the head of the queue."""
     parts = [part.subquery() for part in (_held(), _stale(), _queue())]
     return union_all(*(select(*part.c) for part in parts))
 

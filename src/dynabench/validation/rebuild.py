@@ -137,7 +137,6 @@ def count_written(session: Session, config: TaskConfig, examples: Sequence[Examp
 
 
 def _count(session: Session, config: TaskConfig, page: Sequence[Example]) -> list[dict[str, Any]]:
-    """The rows of the examples' standings, which are written."""
     rows = _standings(session, config, page)
     session.execute(insert(Standing), rows)
     return rows
@@ -222,7 +221,6 @@ def _fooled(config: TaskConfig, together: str, example: Example, flags: list[boo
 
 
 def _blind(votes: list[tuple[Validation, bool]]) -> list[Validation]:
-    """Blind answers that stand and were given before their author had seen the claim: each person's first vote."""
     first: dict[int, tuple[Validation, bool]] = {}
     for vote, undone in votes:
         first.setdefault(vote.person_id, (vote, undone))
@@ -271,7 +269,6 @@ def index_written(session: Session, ids: Collection[int]) -> None:
 
 
 def _news(session: Session, some: Some) -> list[search.News]:
-    """All terms of some examples."""
     said: dict[int, list[dict[str, Any]]] = defaultdict(list)
     explained = select(Explanation.example_id, Explanation.values.label("said"))
     for row in session.execute(explained.where(some(Explanation.example_id))):

@@ -232,13 +232,11 @@ def lines(said: str) -> list[str]:
 
 
 def _goal_in_words(asked: Asked) -> str:
-    """The answer that the text must have, in words."""
     fields = {field.name: field for field in asked.config.answer}
     return ", ".join(str(fields[name].in_words(value)) for name, value in (asked.goal or {}).items()) or "(anything)"
 
 
 def _served(name: str, cards: Sequence[Card]) -> Card:
-    """The model version that the config means."""
     found = next((card for card in cards if name in (card.name, f"{card.name}@{card.version}")), None)
     if found is None:
         raise Unavailable(_("The assistant's model is not served at the moment. Go on without it."))

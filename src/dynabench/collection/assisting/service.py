@@ -131,7 +131,6 @@ def keep(session: Session, asked: Asked, brought: Sequence[Brought]) -> Offered:
 
 
 def _next(asked: Asked, brought: Brought, rest: list[Suggested], known: set[str]) -> Suggestion | None:
-    """The provider's next text that is new; what is passed over is forgotten."""
     while rest:
         one = rest.pop(0)
         text = _clean(asked.field, one.text)
@@ -203,7 +202,6 @@ def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: i
 
 
 def _became(shown: Sequence[Suggestion], draft: "Draft", example_id: int) -> Assistance:
-    """Accepted: the text is word for word a suggestion's, whether or not its author says that they used one."""
     texts = {each.field: str(draft.input.get(each.field) or "") for each in shown}
     mine = next((each for each in shown if each.id == draft.suggestion), None)
     same = [each for each in shown if each.text == texts[each.field]]

@@ -198,7 +198,6 @@ class Chats:
                 live.end("stopped")
 
     async def _keep(self, live: Live, ended: bool) -> bool:
-        """Write down how far the replies have come; whether they are to stop."""
         try:
             return await self._db.awrite(service.keep, live.asking, live.rows(), ended)
         except Exception:
@@ -209,7 +208,6 @@ class Chats:
 
 
 def _stored(session: Session, turn_id: int) -> Seen:
-    """A turn as the database has it; `silent` where its writer has given no sign of life for too long."""
     turn = session.get_one(Turn, turn_id)
     replies = {each.side: Writing(each.text, each.state) for each in turn.replies}
     writing = turn.state == ChatTurnState.WRITING

@@ -263,7 +263,6 @@ def writing(turn: Turn) -> bool:
 
 
 def _live(session: Session, person: Person, found: Conversation) -> Chat:
-    """The rules of a conversation that may go on."""
     of = session.get_one(Round, found.round_id)
     people.require_seat(session, person, of.task_id)
     if of.state != RoundState.OPEN:

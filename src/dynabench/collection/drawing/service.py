@@ -205,7 +205,6 @@ def taken(
 
 
 def _side(sheet: Sheet, digest: str) -> int | None:
-    """The number of the model that drew a picture."""
     drew = (
         number for number, side in enumerate(sheet.sides) if any(each["media"] == digest for each in side["pictures"])
     )

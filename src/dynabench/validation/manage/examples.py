@@ -150,13 +150,11 @@ def _row(each: search.Seen) -> list[object]:
 
 
 def _beside(session: Session, ids: Sequence[int]) -> dict[str, Any]:
-    """Return the `notes` and `labels` of examples, each by the example's id."""
     said, labels = notes.of(session, ids)
     return {"notes": said, "labels": labels}
 
 
 def _facets(session: Session, task: str) -> dict[str, Any]:
-    """Return the choices of the search form: the task's rounds, and the arms of any of them."""
     found = list(session.scalars(round_queries.rounds(task)))
     return {
         "numbers": [each.number for each in found],
