@@ -26,7 +26,7 @@ from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.questions import Question
 from dynabench.models.training.retraining import retrain
 from dynabench.stats.clusters import difference
-from dynabench.tasks.answer_words import answer_words, word_f1
+from dynabench.tasks.words import answer_words, word_f1
 
 ROOT = Path(__file__).parent.parent
 TARGET, JUDGE = "qa-minilm", "qa-extended-reader"

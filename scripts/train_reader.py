@@ -23,7 +23,7 @@ from dynabench.models.backends.extractor import ExtractorModel, Found
 from dynabench.models.backends.reader import NONE, answered
 from dynabench.models.catalog import BUILTIN
 from dynabench.stats.rates import wilson
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 
 NAME = "qa-extended-reader"
 MEMBERS = ("qa-minilm", "boolq-ngram")

@@ -24,7 +24,7 @@ from starlette.testclient import TestClient
 
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.people.accounts import passwords, rules
+from dynabench.people.accounts import login, rules
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import SCOPES
 from dynabench.site.app import create_app
@@ -33,7 +33,7 @@ from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_fo
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
 PASSWORD = "correct horse battery"
-passwords.MEMORY_KIB = 64  # hashing takes longer than any other part of logging in, on purpose
+login.MEMORY_KIB = 64  # hashing takes longer than any other part of logging in, on purpose
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)  # a busy machine fails no property
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)  # --hypothesis-profile thorough
 hypothesis.settings.load_profile("quick")
@@ -233,7 +233,7 @@ class Caller:
 @cache
 def hashed(cost: int) -> str:
     """The hash of everybody's password, made once: it is slow on purpose."""
-    return passwords.make(PASSWORD, cost)
+    return login.hash_password(PASSWORD, cost)
 
 
 def register(client: TestClient, name: str) -> Caller:
@@ -241,8 +241,8 @@ def register(client: TestClient, name: str) -> Caller:
     state = client.app.state
 
     def make(session: Session) -> tuple[int, str]:
-        newcomer = rules.newcomer(name, f"{name}@example.org", PASSWORD, True)
-        person = accounts.register(session, newcomer, hashed(state.settings.password_cost))
+        newcomer = rules.check_registration(name, f"{name}@example.org", PASSWORD, True)
+        person = accounts.register_account(session, newcomer, hashed(state.settings.password_cost))
         session.flush()
         return person.id, accounts.create_token(session, person.id, "API", SCOPES)[1]
 

@@ -16,7 +16,7 @@ from dynabench.cli.adversary import app
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models.catalog import BUILTIN, open_model
 from dynabench.models.protocol import Output
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 from tests.adversaries.test_language_model import chat  # noqa: F401
 
 PASSAGE = (

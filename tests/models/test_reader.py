@@ -9,7 +9,7 @@ from dynabench.models import catalog, validity
 from dynabench.models.backends import evidence, reader
 from dynabench.models.backends.extractor import Found
 from dynabench.models.backends.spans import Span
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 from tests.evaluate.real import rows
 
 from .texts import HARD

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dynabench.models.backends import spans, windows
 from dynabench.models.backends.pieces import CLS, SEP
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 
 from .texts import HARD
 

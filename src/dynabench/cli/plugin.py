@@ -48,7 +48,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
     from dynabench.evaluate import registry
     from dynabench.kit import plugins
     from dynabench.models import clusters, endpoint_protocols, kinds
-    from dynabench.tasks import dialects, fields, rules
+    from dynabench.tasks import fields, reading, rules
 
     for ask in (
         fields.types,
@@ -59,7 +59,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
         perturbations.transformations,
         registry.plugin_modules,
         adversary_registry.adversary_classes,
-        dialects.dialect_readers,
+        reading.dialect_readers,
         reports.readers,
     ):
         ask()

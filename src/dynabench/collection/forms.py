@@ -11,7 +11,7 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field, Text
-from dynabench.tasks.word_differences import DiffPiece, word_differences
+from dynabench.tasks.words import DiffPiece, word_differences
 
 
 @dataclass(frozen=True)

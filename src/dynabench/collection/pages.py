@@ -33,6 +33,7 @@ from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import ProgramRow
 from dynabench.collection.tables import Example
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -47,7 +48,6 @@ from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
 from dynabench.web import refresh, render
-from dynabench.web.csv_files import csv_file
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter(include_in_schema=False)
@@ -400,7 +400,7 @@ async def download(request: Request, task: str, n: Number, viewer: Viewer) -> Re
         return programs.told(programs.board(session, rounds.round_of(session, task, n))).items
 
     rows = [_cells(row) for row in await request.app.state.db.aread(read)]
-    return csv_file(f"{task}-round-{n}-programs.csv", HEADER, rows)
+    return csv_response(f"{task}-round-{n}-programs.csv", HEADER, rows)
 
 
 def _cells(row: ProgramRow) -> list[object]:

@@ -25,7 +25,7 @@ from dynabench.models.client import Host
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
-from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled
+from dynabench.tasks.rules.base import EnsembleRule, ensemble_fooled
 
 
 def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:

@@ -14,8 +14,8 @@ from dynabench.collection.drafts import Draft
 from dynabench.collection.drawing.service import Drawn
 from dynabench.collection.tables import Judgement, Prediction
 from dynabench.models.client import Answer, Host
-from dynabench.tasks.ensembles import ensemble_fooled
 from dynabench.tasks.rules import JudgedByModel
+from dynabench.tasks.rules.base import ensemble_fooled
 
 
 @dataclass(frozen=True)

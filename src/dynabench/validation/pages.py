@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.collection import content_warning, media_uploads, overview, search
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.kit.errors import Conflict, Forbidden, Invalid
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -25,7 +26,6 @@ from dynabench.validation import harms, places, service
 from dynabench.validation.harms import HarmfulOut, HarmOut, HarmsOut
 from dynabench.validation.service import Ballot, Outcome
 from dynabench.web import render
-from dynabench.web.csv_files import csv_file
 
 router = APIRouter(include_in_schema=False)
 
@@ -202,7 +202,7 @@ async def show(
 async def download(request: Request, task: str, viewer: Viewer, number: RoundNumber = None) -> Response:
     """The board as a table: for each model one line, and one for each category and severity."""
     told = await _told(request, task, number)
-    return csv_file(f"{task}-harms.csv", HEADER, [line for each in told.models for line in _harm_lines(each)])
+    return csv_response(f"{task}-harms.csv", HEADER, [line for each in told.models for line in _harm_lines(each)])
 
 
 def _harm_lines(of: HarmfulOut) -> Iterator[list[object]]:

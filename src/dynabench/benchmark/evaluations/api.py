@@ -10,9 +10,9 @@ from dynabench.benchmark.evaluations import records, row_results, schemas, servi
 from dynabench.benchmark.evaluations.measures import find_measure
 from dynabench.benchmark.evaluations.service import EvaluationView
 from dynabench.benchmark.evaluations.tables import Score
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, Viewer, scope
-from dynabench.web.csv_files import csv_file
 
 router = APIRouter(prefix="/api/v1", tags=["evaluations"], dependencies=[Depends(scope("manage"))])
 
@@ -60,7 +60,7 @@ async def evaluation_scores(request: Request, id: Id, viewer: Viewer, format: Li
     items = [schemas.ScoreOut(**score_fields(item)) for item in scores]
     if format == "csv":
         rows = [list(item.model_dump().values()) for item in items]
-        return csv_file(f"evaluation-{id}.csv", list(schemas.ScoreOut.model_fields), rows)
+        return csv_response(f"evaluation-{id}.csv", list(schemas.ScoreOut.model_fields), rows)
     return schemas.ScoresOut(items=items)
 
 

@@ -12,7 +12,7 @@ from dynabench.benchmark.leaderboards.people import PeopleAndModels
 from dynabench.benchmark.leaderboards.transfer import Transfer
 from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.kit.language import _, ngettext, said
-from dynabench.web import plots
+from dynabench.web import charts
 from dynabench.web.charts import Chart
 from dynabench.web.filters import number, percent
 
@@ -49,7 +49,7 @@ def matrix(of: Matrix) -> Chart | None:
     )
     rows = [_row(line, of) for line in of.lines]
     order = [_column(each.title, each.round) for each in of.data]
-    return Chart(_finding(of), plots.heat_map(cells, of.metric.better, order), columns, rows, note)
+    return Chart(_finding(of), charts.heat_map(cells, of.metric.better, order), columns, rows, note)
 
 
 def _column(title: str, round: int | None) -> str:
@@ -105,7 +105,7 @@ def pareto(of: Plot) -> Chart | None:
         [each.entrant.label, cell(each.x, of.x), cell(each.y, of.y), _("yes") if each.dominated else _("no")]
         for each in of.points
     ]
-    spec = plots.scatter([_point(each, of) for each in of.points], axis(of.x), axis(of.y))
+    spec = charts.scatter([_point(each, of) for each in of.points], axis(of.x), axis(of.y))
     return Chart(
         title, spec, columns, rows, _("Grey models are beaten by another on both axes. Bars are 95% intervals.")
     )
@@ -145,7 +145,7 @@ def saturation(of: Sequence[PeopleAndModels]) -> Chart | None:
     )
     columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Of the way: −1 to 0"), "num")]
     note = _("The best score so far on each round: the first model is at −1, people are at 0.")
-    return Chart(title, plots.saturation_lines(points), columns, rows, note)
+    return Chart(title, charts.saturation_lines(points), columns, rows, note)
 
 
 def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
@@ -166,7 +166,7 @@ def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
         "Share of the rows that fool the model on the left which fool the one above too. "
         "Models that fall together stand together."
     )
-    return Chart(title, plots.heat_map(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
+    return Chart(title, charts.heat_map(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
 
 
 def _transfer_row(models: Sequence[Entrant], of: Transfer, i: int) -> list[str]:

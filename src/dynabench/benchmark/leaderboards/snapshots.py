@@ -58,7 +58,7 @@ def take(session: Session, person: Person, task: str, params: Mapping[str, str],
     session.flush()
     act(session, person, "snapshot.taken", task=task, snapshot=slug)
     told = {"task": task, "snapshot": slug, "title": made.title, "digest": made.digest, "page": f"/snapshots/{slug}"}
-    webhooks.emit(session, task, "snapshot.taken", told)
+    webhooks.emit_event(session, task, "snapshot.taken", told)
     return made
 
 

@@ -11,8 +11,8 @@ from dynabench.benchmark.leaderboards.matrix import make_matrix
 from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Number, Word, plotted
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import ScoreCell
+from dynabench.kit.api import csv_response
 from dynabench.people.accounts.auth import Viewer
-from dynabench.web.csv_files import csv_file
 
 router = APIRouter(include_in_schema=False)
 
@@ -21,7 +21,7 @@ Table = list[list[object]]
 
 async def sent(request: Request, name: str, header: list[str], read: Callable[[Session], Table]) -> Response:
     """The table as a file."""
-    return csv_file(f"{name}.csv", header, await request.app.state.db.aread(read))
+    return csv_response(f"{name}.csv", header, await request.app.state.db.aread(read))
 
 
 def cells(of: ScoreCell | None) -> list[object]:

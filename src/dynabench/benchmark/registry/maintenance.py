@@ -57,7 +57,7 @@ def _lost(session: Session, id: int, job: str) -> None:
     submission.state, submission.code, submission.reason = SubmissionState.FAILED, "crashed", LOST
     if submission.person_id:
         text = f"{submission.name} did not pass its check: {LOST}"
-        notices.tell(session, submission.person_id, "submission", text, link=f"/submissions/{submission.id}")
+        notices.notify_person(session, submission.person_id, "submission", text, link=f"/submissions/{submission.id}")
 
 
 def _needed(database: Database, settings: Settings, old: Set[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from dynabench.kit import errors
 from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
 from dynabench.people.accounts.tables import Person
-from dynabench.tasks import group_values
+from dynabench.tasks import config_checks
 from dynabench.tasks.fields import Field, FieldError
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
@@ -126,7 +126,7 @@ async def answer_form(
 
 def _read(form: ModelForm, posted_inputs: PostedInputs) -> bool:
     """Fill in what was written; whether it can be asked."""
-    form.values = group_values.read_group_form(GROUP, form.fields, posted_inputs.pairs)
+    form.values = config_checks.read_group_form(GROUP, form.fields, posted_inputs.pairs)
     try:
         form.asked = model_answers.read_inputs(form.fields, form.values)
     except errors.Invalid as problem:

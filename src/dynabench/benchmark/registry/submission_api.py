@@ -21,11 +21,11 @@ from dynabench.benchmark.registry.submission_schemas import (
     SubmissionPage,
 )
 from dynabench.benchmark.registry.submissions import SubmissionDraft
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.uploads import RAW
-from dynabench.web.csv_files import csv_file
 
 router = APIRouter(prefix="/api/v1", tags=["submissions"], dependencies=[Depends(scope("annotate"))])
 
@@ -85,7 +85,7 @@ async def list_submissions(
     items = [submission_schemas.SubmissionRow(**submission_schemas.submission_row(view)) for view in views]
     if format == "csv":
         columns = list(submission_schemas.SubmissionRow.model_fields)
-        return csv_file(f"{task}-submissions.csv", columns, [list(view.model_dump().values()) for view in items])
+        return csv_response(f"{task}-submissions.csv", columns, [list(view.model_dump().values()) for view in items])
     return SubmissionPage(items=items, next=items[-1].id if len(items) == limit else None)
 
 

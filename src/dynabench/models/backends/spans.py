@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.models.backends.windows import Reading
-from dynabench.tasks.answer_words import answer_words
+from dynabench.tasks.words import answer_words
 
 LONGEST = 21
 """Pieces of an answer at most, as in training."""

@@ -22,7 +22,7 @@ from dynabench.models.training.descent import CHUNK, Examples, Network
 from dynabench.models.training.extractor import Marked
 from dynabench.models.training.mixing import Mix
 from dynabench.models.training.recipes import Adapter
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 
 FRESH = Adapter(smoothing=0.05)
 FURTHER = Adapter(smoothing=0.05, learning_rate=3e-4)

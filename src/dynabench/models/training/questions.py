@@ -14,7 +14,7 @@ from dynabench.models.training import rows
 from dynabench.models.training.recipes import Recipe, Source
 from dynabench.models.training.rows import Prepared
 from dynabench.stats.rates import wilson
-from dynabench.tasks.answer_words import answer_words, word_f1
+from dynabench.tasks.words import answer_words, word_f1
 
 CHUNK = 128
 

@@ -1,0 +1,182 @@
+"""Annotation artifacts: baselines that see only a part of the input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from dynabench.insight.data_measurements import naive_bayes
+from dynabench.insight.data_measurements.naive_bayes import bag_of_words
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Ints, Sample, words
+from dynabench.kit.language import Amount, _
+from dynabench.stats import clusters, shuffles
+from dynabench.stats.corrections import holm
+from dynabench.stats.rates import FEW_ROWS, Rate, clustered_rate
+
+TITLE = _("Annotation artifacts")
+ABOUT = _(
+    "A naive Bayes classifier over words and pairs of words sees a part of the input alone: a hypothesis without its "
+    "premise, a question without its passage. It is cross-validated, with other writers in its training set wherever "
+    "there are ten or more. Its accuracy stands beside that of always giving the most frequent answer. p values come "
+    "from 199 shuffles of the answers among the examples of each writer, corrected by Holm’s method over all "
+    "baselines: of rounds without artifacts at most one in twenty shows any."
+)
+SHUFFLES = 199
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class View:
+    """The input of a baseline: texts as lists of words; `partial` where models get more."""
+
+    name: str
+    label: str
+    texts: Sequence[Sequence[str]]
+    partial: bool
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The result of a baseline; `gain` is its accuracy minus the share of the most frequent answer."""
+
+    view: View
+    accuracy: Rate
+    gain: clusters.ClusteredEstimate
+    p: float
+
+
+def measure(sample: Sample) -> MeasureResult | None:
+    """The baselines of all parts of the input."""
+    labels = sample.answers
+    has_label = labels >= 0
+    counts = np.bincount(labels[has_label], minlength=len(sample.labels))
+    if has_label.sum() < FEW_ROWS or (counts > 1).sum() < 2:
+        return None
+    rng, writers = sample.rng(), np.unique(sample.writers[has_label], return_inverse=True)[1]
+    labelled_rows = [row for row, here in zip(sample.rows, has_label, strict=True) if here]
+    results = [baseline(view, labels[has_label], writers, rng, SHUFFLES) for view in views(sample, labelled_rows)]
+    corrected = holm([entry.p for entry in results]).tolist()
+    majority = float(counts.max() / counts.sum())
+    return _result(sample, results, corrected, majority)
+
+
+def views(sample: Sample, rows: Sequence[object]) -> list[View]:
+    """Each written field alone, the context alone, and all words together."""
+    context = [words(getattr(row, "context", "")) for row in rows]
+    parts = {name: [words(getattr(row, "texts", {}).get(name, "")) for row in rows] for name in sample.fields}
+    several = len(parts) > 1 or (bool(sample.context) and any(context))
+    all_views = [View(name, _named(label, several), parts[name], several) for name, label in sample.fields.items()]
+    if not several:
+        return all_views
+    if sample.context and any(context):
+        all_views.append(View("context", _("%(field)s alone", field=sample.context), context, True))
+    together = [list(chain.from_iterable(held)) for held in zip(context, *parts.values(), strict=True)]
+    return [*all_views, View("bag_of_words", _("All words, in no order"), together, False)]
+
+
+def _named(label: str, several: bool) -> str:
+    if several:
+        return _("%(field)s alone", field=label)
+    return _("Words of the %(field)s", field=label.lower())
+
+
+def baseline(view: View, labels: Ints, writers: Ints, rng: np.random.Generator, times: int) -> Baseline:
+    """A classifier over the view's words, against shuffles of the labels; all of shape (n,)."""
+    present, _ = bag_of_words(view.texts, 2, pairs=True)
+    classes = int(labels.max()) + 1
+    drawn = shuffles.shuffle_within(labels, shuffles.row_strata(writers), times, rng)
+    all_of = np.concatenate([labels[None], drawn])
+    right = (
+        naive_bayes.cross_validated_predictions(present, all_of, naive_bayes.assign_folds(writers, rng), classes)
+        == all_of
+    )
+    most = labels == np.bincount(labels).argmax()
+    n = np.bincount(writers).astype(float)
+    hits = np.bincount(writers, right[0], len(n))
+    return Baseline(
+        view,
+        clustered_rate(hits, n),
+        clusters.ratio(np.bincount(writers, right[0].astype(float) - most, len(n)), n),
+        shuffles.shuffle_p_value(float(right[0].mean()), right[1:].mean(1)),
+    )
+
+
+def gives_away(result: Baseline, p: float) -> bool:
+    """Return whether a baseline beats both chance and the most frequent answer."""
+    return p < LEVEL and (result.gain.value or 0) > 0
+
+
+def _result(sample: Sample, results: Sequence[Baseline], corrected: Sequence[float], majority: float) -> MeasureResult:
+    rows = tuple(
+        (
+            entry.view.label,
+            entry.accuracy.value,
+            entry.accuracy.low,
+            entry.accuracy.high,
+            entry.gain.value,
+            entry.gain.low,
+            entry.gain.high,
+            float(p),
+            _("yes") if gives_away(entry, p) else _("no"),
+            entry.accuracy.n,
+        )
+        for entry, p in zip(results, corrected, strict=True)
+    )
+    header = make_columns(
+        ("sees", _("Sees"), "text"),
+        ("accuracy", _("Accuracy"), "share"),
+        ("low", _("from"), "share"),
+        ("high", _("to"), "share"),
+        ("gain", _("Above most frequent"), "share"),
+        ("gain_low", _("from"), "share"),
+        ("gain_high", _("to"), "share"),
+        ("p", _("p (Holm)"), "p"),
+        ("better", _("Better"), "text"),
+        ("n", "n", "count"),
+    )
+    table = Table(
+        "baselines", _("Accuracy of baselines"), header, rows, (sample.people,) * len(rows), "intervals", majority
+    )
+    figures = [
+        Figure(
+            f"gain_{entry.view.name}",
+            _("%(part)s: above most frequent", part=entry.view.label),
+            entry.gain.value,
+            entry.gain.low,
+            entry.gain.high,
+            entry.accuracy.n,
+            "share",
+        )
+        for entry in results
+    ]
+    figures.append(Figure("majority", _("Most frequent answer"), majority, n=results[0].accuracy.n, kind="share"))
+    note = (
+        ""
+        if any(entry.view.partial for entry in results)
+        else _(
+            "Models are given these words and no more: that words tell the answer is no artifact here, but says how "
+            "far counting words goes."
+        )
+    )
+    return MeasureResult(_finding(results, corrected, majority), tuple(figures), (table,), sample.people, note)
+
+
+def _finding(results: Sequence[Baseline], corrected: Sequence[float], majority: float) -> str:
+    better = [entry for entry, p in zip(results, corrected, strict=True) if gives_away(entry, p)]
+    partial = [entry for entry in better if entry.view.partial]
+    if partial or better:
+        best = max(partial or better, key=lambda entry: entry.accuracy.value or 0)
+        values = {"part": best.view.label, "most": Amount(majority, ".0%")}
+        right = Amount(best.accuracy.value or 0, ".0%")
+        if partial:
+            return _(
+                "%(part)s gives the answer away: %(right)s right, %(most)s by always saying the same",
+                right=right,
+                **values,
+            )
+        return _("%(part)s go some way: %(right)s right, %(most)s by always saying the same", right=right, **values)
+    if any(entry.view.partial for entry in results):
+        return _("No part of the input gives the answer away")
+    return _("Counting words does not find the answer")

@@ -1,0 +1,146 @@
+"""The examples that measures look at, apart from the database."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.evaluate.texts.words import is_word, word_tokens
+from dynabench.stats import clusters
+from dynabench.stats.clusters import ClusteredEstimate
+from dynabench.stats.rates import Rate, clustered_rate
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Embed = Callable[[Sequence[str]], Floats]
+"""Vectors of texts, shape (n, d)."""
+
+
+@dataclass(frozen=True)
+class TargetAnswer:
+    """The answer of a target: `sure` is its probability of that answer, `claimed` that of the author's."""
+
+    model: str
+    answer: str
+    wrong: bool | None
+    sure: float | None
+    claimed: float | None
+
+
+@dataclass(frozen=True)
+class MarkedWords:
+    """Of `marked` words, how many are among those that a model looked at most, and how many chance would share."""
+
+    marked: int
+    shared: int
+    chance: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """An example: texts by field, the claimed answer as a label, what models said, what validators voted."""
+
+    writer: int
+    texts: Mapping[str, str]
+    context: str = ""
+    label: str | None = None
+    answers: tuple[TargetAnswer, ...] = ()
+    votes: tuple[str, ...] = ()
+    words: MarkedWords | None = None
+
+
+@dataclass(frozen=True)
+class ConditionCounts:
+    """The counts of one condition by person, all of shape (people,): verified fooling examples of all examples."""
+
+    name: str
+    person: Ints
+    validated: Ints
+    examples: Ints
+
+
+@dataclass(frozen=True)
+class EarlierRound:
+    """Examples of an earlier round."""
+
+    number: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """`rows` of a round's `total` examples. `fields` names what people write, `labels` the answers, in their order;
+    `groups` has counts by `start`, `source` and `arm` of all examples; `earlier` rounds stand in their order.
+    """
+
+    rows: tuple[Row, ...]
+    total: int
+    fields: Mapping[str, str]
+    labels: tuple[str, ...] = ()
+    context: str = ""
+    """The label of the context, empty where there is none."""
+    of_place: bool = False
+    """True where labels are places of the answer in the context."""
+    groups: Mapping[str, tuple[ConditionCounts, ...]] = field(default_factory=dict)
+    earlier: tuple[EarlierRound, ...] = ()
+    embed: Embed | None = None
+    seed: int = 0
+
+    def rng(self) -> np.random.Generator:
+        """Return a random generator that is the same whenever this round is measured."""
+        return np.random.default_rng(self.seed)
+
+    @cached_property
+    def writers(self) -> Ints:
+        """Return the writer of each row, shape (n,), numbered from 0."""
+        return np.unique([row.writer for row in self.rows], return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def answers(self) -> Ints:
+        """The place of each row's label among `labels`, shape (n,); -1 where it has none."""
+        places = {label: place for place, label in enumerate(self.labels)}
+        return np.array([places.get(row.label or "", -1) for row in self.rows], np.int64)
+
+    @property
+    def people(self) -> int:
+        """Return the number of writers."""
+        return int(self.writers.max(initial=-1)) + 1
+
+    @cached_property
+    def whole(self) -> tuple[str, ...]:
+        """All that was written for each row."""
+        return tuple("\n".join(row.texts.values()) for row in self.rows)
+
+    @cached_property
+    def words(self) -> tuple[list[str], ...]:
+        """The words of each row in small letters, without signs."""
+        return tuple(words(text) for text in self.whole)
+
+    def mean(self, values: Sequence[float] | Floats, chosen: NDArray[np.bool_] | None = None) -> ClusteredEstimate:
+        """The mean of a value of each row, of the `chosen` ones, with an interval that is clustered by writer."""
+        return self.ratio(values, np.ones(len(self.rows)), chosen)
+
+    def share(self, hits: Sequence[float] | Floats, chosen: NDArray[np.bool_] | None = None) -> Rate:
+        """The share of rows (of the `chosen` ones) that are marked 1 and not 0; as `mean`, with limits from 0 to 1."""
+        weight = np.ones(len(self.rows)) if chosen is None else chosen.astype(float)
+        k = np.bincount(self.writers, np.asarray(hits, float) * weight, self.people)
+        return clustered_rate(k, np.bincount(self.writers, weight, self.people))
+
+    def ratio(
+        self,
+        first: Sequence[float] | Floats,
+        second: Sequence[float] | Floats,
+        chosen: NDArray[np.bool_] | None = None,
+    ) -> ClusteredEstimate:
+        """The sum of one value of each row over the sum of another; as `mean`."""
+        weight = np.ones(len(self.rows)) if chosen is None else chosen.astype(float)
+        k = np.bincount(self.writers, np.asarray(first, float) * weight, self.people)
+        n = np.bincount(self.writers, np.asarray(second, float) * weight, self.people)
+        return clusters.ratio(k, n)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in small letters, without signs."""
+    return [token.lower() for token in word_tokens(text) if is_word(token)]
