@@ -38,12 +38,16 @@ hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)  #
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)  # --hypothesis-profile thorough
 hypothesis.settings.load_profile("quick")
 dialects.install()
+TESTS = Path(__file__).parent
+BROWSER = TESTS / "browser"
+LONGEST = (BROWSER, TESTS / "jobs", TESTS / "supervisor", TESTS / "backups", TESTS / "packaging")
+LONGEST_NAME = 200
 PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for whoever opens them
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--crashes", type=int, default=3, help="how many processes to kill under load")
-    parser.addoption("--configs", type=int, default=20, help="how many random task configs to play, and to break")
+    parser.addoption("--configs", type=int, default=5, help="how many random task configs to play, and to break")
     parser.addoption("--draws", type=int, default=100, help="how many samples to draw for the coverage of intervals")
     parser.addoption("--both-databases", action="store_true", help="run every test on SQLite and PostgreSQL")
     parser.addoption("--database-seed", default="", help="which tests run on which database; the commit unless given")
@@ -73,14 +77,26 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep one database of each test that needs only one, and the slow tests of a file in one process."""
+    """Keep one database of each test that needs only one. The tests of a file run in one process, so that nothing is
+    started twice, those of all browsers on one platform; and what takes longest runs first, so that no process is left
+    with it at the end."""
+    items.sort(key=lambda item: not any(folder in item.path.parents for folder in LONGEST))
     for item in items:
-        if item.get_closest_marker("slow") and not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+        if not item.get_closest_marker("xdist_group"):
+            shared = BROWSER if BROWSER in item.path.parents else item.path
+            item.add_marker(pytest.mark.xdist_group(str(shared.relative_to(item.config.rootpath))))
     if not config.option.both_databases and not any("::" in each for each in config.args):
         dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}
         config.hook.pytest_deselected(items=[each for each in items if id(each) in dropped])
         items[:] = [each for each in items if id(each) not in dropped]
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name long and binary values by their length: as names they would be megabytes, and those of archives differ from
+    second to second, so that two processes would collect different tests."""
+    if isinstance(val, bytes) and (len(val) > LONGEST_NAME or not val.isascii() or b"\x00" in val):
+        return f"{len(val)} bytes"
+    return f"{len(val)} characters" if isinstance(val, str) and len(val) > LONGEST_NAME else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -18,6 +18,7 @@ from tests.notices.conftest import Inbox, free_port
 __all__ = ["worker"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_worker_sends_what_was_asked_for_before_it_was_killed(person, worker, settings, inbox, receiver):
     for name in ("smtp_host", "smtp_port", "smtp_security", "smtp_sender", "public_url", "webhook_hosts"):
