@@ -22,7 +22,7 @@ from typing import Any, cast
 from sqlalchemy import Select, Table, insert, select, update
 from sqlalchemy.orm import Session
 
-from dynabench.collection.tables import Example, ExampleChange
+from dynabench.collection.tables import Example, ExampleChange, ExampleSource, FlagReview
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict
@@ -155,7 +155,7 @@ def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changin
         "hidden": False,
         "flagged": False,
         "perturbed": False,
-        "review": "none",
+        "review": FlagReview.NONE,
         "noted": False,
         **changing,
     }
@@ -170,7 +170,7 @@ def joined(terms: Iterable[str]) -> str:
     return " ".join(dict.fromkeys(terms))
 
 
-SOURCES = ("person", "expert", "owner", "program")
+SOURCES = tuple(ExampleSource)
 CONTROL = len(SOURCES)  # added to the source's number where no model was asked, since headline rates leave those out
 COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
 _TABLE = cast(Table, ExampleChange.__table__)

@@ -16,11 +16,11 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import changes, queries
 from dynabench.collection.changes import facet
-from dynabench.collection.tables import Example, Explanation, Proposed, SearchPosting, Standing
+from dynabench.collection.tables import Example, Explanation, FlagReview, Proposed, SearchPosting, Standing
 from dynabench.kit import errors
 from dynabench.kit.db import PACKED
 from dynabench.kit.language import _
-from dynabench.people import may
+from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
@@ -149,7 +149,7 @@ def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
 
 def public(session: Session, ids: Sequence[int]) -> list[Seen]:
     """As `seen`, without those that a release withholds: for everybody but their authors."""
-    return [each for each in seen(session, ids) if not each.standing.withheld]
+    return [each for each in seen(session, ids) if not disclosure.is_withheld(each.standing)]
 
 
 def change(session: Session, example_id: int, **facets: object) -> None:
@@ -229,7 +229,7 @@ MANY = 500  # terms named in one statement
 # Facets that change: with one value of these an example loses the others.
 CHANGING: dict[str, tuple[str, ...]] = {
     "verdict": tuple(facet("verdict", value) for value in Verdict),
-    "review": tuple(facet("review", value) for value in ("none", "waiting", "dismissed")),
+    "review": tuple(facet("review", value) for value in FlagReview),
     "fooled": tuple(facet("fooled", value) for value in (False, True, None)),
     **{
         name: (facet(name, False), facet(name, True))

@@ -12,6 +12,7 @@ from dynabench.collection.tables import (
     WITHHELD,
     Example,
     Explanation,
+    FlagReview,
     Prediction,
     ReleasedExample,
     Retraction,
@@ -283,9 +284,9 @@ def _news(session: Session, some: Some) -> list[search.News]:
     news: list[search.News] = []
     for row in session.execute(_rows(some)):
         at_all = row.id in flagged or row.id in looked
-        review = moderation.review(session, row.id, flagged[row.id]) if at_all else "none"
+        review = moderation.review(session, row.id, flagged[row.id]) if at_all else FlagReview.NONE
         told = {name: getattr(row, name) for name in ("verdict", "retracted", "hidden")}
-        told |= {"flagged": review != "none", "perturbed": row.id in origins, "review": review}
+        told |= {"flagged": review != FlagReview.NONE, "perturbed": row.id in origins, "review": review}
         found = changes.describe(row, explanations=said[row.id], noted=row.id in marks.noted, **told)
         news.append((row.id, [*found, *marks.labels[row.id]]))
     return news
