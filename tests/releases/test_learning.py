@@ -29,7 +29,7 @@ def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, setting
     world = collected(database)
     made = released(world, settings, test=0.2, hidden=0.1, train=0.6)
     folder = service.release_folder(settings, made.id)
-    found = training_data.release_of_round(database, settings, world.task, 1)
+    found = training_data.trainable_release(database, settings, world.task, 1)
     shape = Shape.of(found.config)
     assert shape.labels == ("entailment", "neutral", "contradiction")
     for part in training_data.PARTS:

@@ -44,9 +44,9 @@ def work(world, settings, monkeypatch):
 
     def run():
         found = world.db.read(service.release_of_round, world.task, 1)
-        if problem := durable.freeze_round(found.id):
+        if problem := durable.freeze_step(found.id):
             return problem
-        return durable.finish_release(found.id, durable.write_files(found.id), durable.store_rows(found.id))
+        return durable.finish_step(found.id, durable.write_step(found.id), durable.store_step(found.id))
 
     return run
 

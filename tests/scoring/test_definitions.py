@@ -10,7 +10,7 @@ from scipy import stats
 
 from dynabench.benchmark.evaluations import costs, score_computation
 from dynabench.benchmark.evaluations.answer_columns import AnswerColumns
-from dynabench.benchmark.leaderboards.comparison import paired, significance
+from dynabench.benchmark.leaderboards.comparison import paired_difference, significance
 from dynabench.people.disclosure import Disclosure
 from dynabench.tasks import shipped_tasks
 
@@ -55,7 +55,7 @@ def test_the_paired_normal_test_agrees_with_scipys_t_test_where_rows_are_many():
     rng = np.random.default_rng(2)
     a, b = rng.random(2000) < 0.8, rng.random(2000) < 0.78
     rows = rng.integers(2000, size=(1000, 2000))
-    p = paired(a[rows].mean(1), b[rows].mean(1), a.mean() - b.mean())[2]
+    p = paired_difference(a[rows].mean(1), b[rows].mean(1), a.mean() - b.mean())[2]
     assert p == pytest.approx(stats.ttest_rel(a.astype(float), b.astype(float)).pvalue, abs=0.03)
     z = abs(a.mean() - b.mean()) / (a[rows].mean(1) - b[rows].mean(1)).std(ddof=1)
     assert p == pytest.approx(erfc(z / sqrt(2)))

@@ -64,7 +64,7 @@ def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
     with database._reads() as session:
         assert session.scalars(select(Score.value).where(Score.evaluation_id == 1, Score.metric == "accuracy")).all()
         assert set(session.scalars(select(Shard.evaluation_id))) == {1}
-        [line] = ledger.ledger(session, None, "sentiment")
+        [line] = ledger.ledger_entries(session, None, "sentiment")
     assert (line.state, line.datasets) == ("withdrawn", 1)
 
 

@@ -15,7 +15,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 
 
-def datasets(task: str) -> Select[Dataset, DatasetVersion, int | None]:
+def task_datasets(task: str) -> Select[Dataset, DatasetVersion, int | None]:
     """The datasets of a task, retired ones too, with their current versions and rounds' numbers: some dozen rows."""
     return (
         select(Dataset, DatasetVersion, Round.number)
@@ -26,7 +26,7 @@ def datasets(task: str) -> Select[Dataset, DatasetVersion, int | None]:
     )
 
 
-def submissions(task: str) -> Select[Submission, Person]:
+def task_submissions(task: str) -> Select[Submission, Person]:
     """All that was ever entered for a task, oldest first, withdrawn ones too: one index range."""
     return (
         select(Submission, Person)
@@ -39,7 +39,7 @@ def submissions(task: str) -> Select[Submission, Person]:
     )  # fmt: skip
 
 
-def stamps(versions: Sequence[int]) -> Select[Any]:
+def score_stamp(versions: Sequence[int]) -> Select[Any]:
     """Figures that change whenever scores on these versions do: a range of evaluations, and the end of scores' key.
 
     A score is never changed in place but by a later one of its evaluation, whose `made_at` is newer.
@@ -49,7 +49,7 @@ def stamps(versions: Sequence[int]) -> Select[Any]:
     return select(*columns).where(Evaluation.version_id.in_(versions))
 
 
-def scores(
+def board_scores(
     versions: Sequence[int], metrics: Sequence[str]
 ) -> Select[int, int, str, float, float | None, float | None, int, bytes | None]:
     """Whole scores of evaluations (`SCORED`), with replicates: the largest read of a board, 4 kB a row."""
@@ -62,7 +62,7 @@ def scores(
     )
 
 
-def submission_scores(
+def scores_of_submissions(
     submissions: Sequence[int], versions: Sequence[int]
 ) -> Select[int, int, str, float, float | None, float | None, int]:
     """Whole scores of some submissions in every metric: one probe for each pair."""
@@ -75,7 +75,7 @@ def submission_scores(
     )
 
 
-def slices(
+def slice_scores(
     submissions: Sequence[int], versions: Sequence[int], metrics: Sequence[str]
 ) -> Select[int, int, str, str, float, float | None, float | None, int]:
     """Scores by slice of some submissions: the ranges of their evaluations."""
@@ -92,7 +92,7 @@ def _figures() -> tuple[Any, ...]:
     return Score.value, Score.low, Score.high, Score.n
 
 
-def open_evaluations() -> Select[int, int]:
+def evaluation_queue() -> Select[int, int]:
     """Submission and dataset version of evaluations that go on, in the order of their turns: the open ones alone."""
     pairs = select(Evaluation.submission_id, Evaluation.version_id).where(Evaluation.state.in_(OPEN_STATES))
     return pairs.order_by(Evaluation.id)
@@ -103,7 +103,7 @@ def copies_in_progress(versions: Sequence[int]) -> Select[int, str]:
     return select(Twin.version_id, Twin.axis).where(Twin.version_id.in_(versions), Twin.state == DatasetState.READING)
 
 
-def signatures(versions: Sequence[int]) -> Select[int, int, str]:
+def record_signatures(versions: Sequence[int]) -> Select[int, int, str]:
     """Signatures of the records of evaluations on these versions: by the records' key."""
     return (
         select(Evaluation.submission_id, Evaluation.version_id, Record.signature)

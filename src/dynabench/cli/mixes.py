@@ -32,7 +32,7 @@ class Sources:
 
                 db = Database(get_settings().url)
                 try:
-                    self._read[named] = training_data.release_of_round(db, get_settings(), found[1], int(found[2]))
+                    self._read[named] = training_data.trainable_release(db, get_settings(), found[1], int(found[2]))
                 finally:
                     db.close()
             elif (Path(named) / manifest.MANIFEST_NAME).is_file():

@@ -45,7 +45,7 @@ WORKFLOWS = {
     "enter_baselines": "dynabench.benchmark.registry.baselines:enter_baselines",
     "enter_targets": "dynabench.benchmark.registry.targets:enter_targets",
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
-    "queue_evaluations": "dynabench.benchmark.evaluations.durable:queue_evaluations",
+    "queue_evaluations": "dynabench.benchmark.evaluations.durable:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
     "measure_round": "dynabench.data_measurements.measure_jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.durable:release_round",

@@ -96,7 +96,7 @@ points = st.lists(st.tuples(st.integers(0, 5).map(float), st.integers(0, 5).map(
 @given(points)
 def test_a_point_is_dominated_just_if_another_is_as_good_on_both_and_better_on_one(some):
     slow = [any(x >= a and y >= b and (x, y) != (a, b) for x, y in some) for a, b in some]
-    assert pareto.dominated(some) == slow
+    assert pareto.dominated_points(some) == slow
 
 
 def test_a_plot_respects_which_way_is_better_and_each_axis_can_be_chosen(client):
@@ -113,16 +113,16 @@ def test_a_plot_respects_which_way_is_better_and_each_axis_can_be_chosen(client)
 def test_saturation_goes_from_minus_one_at_the_first_model_to_nought_at_people():
     scores = [(submitted(2, day=5), cell(0.7)), (submitted(1, day=1), cell(0.5)), (submitted(3, day=9), cell(0.6)),
               (submitted(4, day=12), cell(0.95))]  # fmt: skip
-    steps = people.saturated(0.9, scores)
+    steps = people.saturation_steps(0.9, scores)
     assert [each.entrant.id for each in steps] == [1, 2, 4]
     assert [each.saturation for each in steps] == pytest.approx([-1, -0.5, 0.125])
-    assert people.saturated(None, scores) == people.saturated(0.5, scores) == ()
+    assert people.saturation_steps(None, scores) == people.saturation_steps(0.5, scores) == ()
 
 
 def test_people_ahead_of_the_best_model_have_an_interval_of_both():
-    found = people.difference(wilson(90, 100), ScoreCell(0.8, 0.75, 0.85, 400))
+    found = people.accuracy_difference(wilson(90, 100), ScoreCell(0.8, 0.75, 0.85, 400))
     assert found.low < 0.1 < found.high
-    assert people.difference(wilson(0, 0), ScoreCell(0.8, 0.75, 0.85, 400)).value is None
+    assert people.accuracy_difference(wilson(0, 0), ScoreCell(0.8, 0.75, 0.85, 400)).value is None
 
 
 def test_rounds_stand_with_their_best_model_before_anybody_answered_blind(client):

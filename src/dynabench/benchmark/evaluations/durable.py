@@ -8,7 +8,7 @@ from dynabench.benchmark.evaluations import queueing
 from dynabench.kit import jobs
 
 
-def queue_evaluations(payload: dict[str, Any]) -> dict[str, Any]:
+def run_queue_job(payload: dict[str, Any]) -> dict[str, Any]:
     """Run the workflow; `payload` names the new object, as for `queueing.queue`."""
     return {"evaluations": queue_missing(payload)}
 

@@ -25,15 +25,17 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
 MARKDOWN = "text/markdown; charset=utf-8"
 
 
-def sent(what: str, *types: str) -> dict[str, Any]:
+def file_route(what: str, *types: str) -> dict[str, Any]:
     """Return the arguments that document a route whose answer is a file of one of these media types."""
     content: dict[str, Any] = {name.partition(";")[0]: {} for name in types}
     return {"response_class": Response, "responses": {200: {"description": what, "content": content}}}
 
 
-async def board_of(request: Request, viewer: Person | None, task: str, fork: str = "") -> RequestedBoard:
+async def requested_board(request: Request, viewer: Person | None, task: str, fork: str = "") -> RequestedBoard:
     """The board that the request's parameters ask for."""
-    asked: RequestedBoard = await request.app.state.db.aread(reading.asked, viewer, task, request.query_params, fork)
+    asked: RequestedBoard = await request.app.state.db.aread(
+        reading.read_requested_board, viewer, task, request.query_params, fork
+    )
     return asked
 
 
@@ -43,14 +45,14 @@ async def read_leaderboard(request: Request, task: str, viewer: Viewer, fork: Fo
 
     `size`, `licence`, `language` and `since` choose rows, `sort` orders them; ranks are among all rows.
     """
-    asked = await board_of(request, viewer, task, fork)
-    return files.document(asked.ranking, asked.rows)
+    asked = await requested_board(request, viewer, task, fork)
+    return files.board_document(asked.ranking, asked.rows)
 
 
 @router.get("/tasks/{task}/leaderboard/ranks")
 async def ranks(request: Request, task: str, viewer: Viewer, fork: Fork = "") -> RanksOut:
     """Rank intervals, tie groups and scores alone, by row: what a page asks for under changed weights."""
-    rows = (await board_of(request, viewer, task, fork)).ranking.rows
+    rows = (await requested_board(request, viewer, task, fork)).ranking.rows
     found = {str(row.entrant.id): row for row in rows if row.rank}
     return RanksOut(
         ranks={id: (row.rank.low, row.rank.high, row.rank.group) for id, row in found.items() if row.rank},
@@ -63,16 +65,18 @@ def download(content: bytes, media: str, name: str) -> Response:
     return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-@router.get("/tasks/{task}/leaderboard/file", **sent(_("The board."), *files.FORMATS.values()))
+@router.get("/tasks/{task}/leaderboard/file", **file_route(_("The board."), *files.FORMATS.values()))
 async def leaderboard_file(
     request: Request, task: str, viewer: Viewer, format: Format = "csv", fork: Fork = ""
 ) -> Response:
     """The board as a file: CSV, JSON or Parquet."""
-    asked = await board_of(request, viewer, task, fork)
-    return download(files.file(asked.ranking, asked.rows, format), files.FORMATS[format], f"{task}-board.{format}")
+    asked = await requested_board(request, viewer, task, fork)
+    return download(
+        files.board_file(asked.ranking, asked.rows, format), files.FORMATS[format], f"{task}-board.{format}"
+    )
 
 
-@router.get("/tasks/{task}/leaderboard/image", **sent(_("The picture."), *PICTURES.values()))
+@router.get("/tasks/{task}/leaderboard/image", **file_route(_("The picture."), *PICTURES.values()))
 async def leaderboard_image(
     request: Request, task: str, viewer: Viewer, format: Literal["svg", "png"] = "svg", fork: Fork = ""
 ) -> Response:
@@ -80,9 +84,9 @@ async def leaderboard_image(
     db = request.app.state.db
 
     def draw(session: Session) -> bytes:
-        asked = reading.asked(session, viewer, task, request.query_params, fork)
+        asked = reading.read_requested_board(session, viewer, task, request.query_params, fork)
         name = rounds.task_config(session, task).name
-        return pictures.drawn(pictures.chart(asked.ranking, asked.rows, name), format)
+        return pictures.render_picture(pictures.board_chart(asked.ranking, asked.rows, name), format)
 
     return Response(await db.aread(draw), media_type=PICTURES[format])
 
@@ -92,7 +96,7 @@ async def papers_with_code(request: Request, task: str, viewer: Viewer) -> list[
     """The board in the form of Papers-with-Code's evaluation tables."""
 
     def read(session: Session) -> list[dict[str, Any]]:
-        asked = reading.asked(session, viewer, task, request.query_params)
+        asked = reading.read_requested_board(session, viewer, task, request.query_params)
         config = rounds.task_config(session, task)
         return exchange.papers_with_code(asked.ranking, config.name, config.description)
 
@@ -105,19 +109,19 @@ async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: V
     """One row with its scores on each dataset, and by slice on those that are not hidden."""
 
     def read(session: Session) -> dict[str, Any]:
-        of, row = reading.row(session, viewer, task, request.query_params, id)
-        return files.row_document(of, row) | {"slices": [asdict(each) for each in reading.slices(session, of, row)]}
+        of, row = reading.read_board_row(session, viewer, task, request.query_params, id)
+        return files.row_document(of, row) | {"slices": [asdict(each) for each in reading.row_slices(session, of, row)]}
 
     found: dict[str, Any] = await request.app.state.db.aread(read)
     return found
 
 
-@router.get("/tasks/{task}/leaderboard/rows/{id}/card", **sent(_("The front matter."), MARKDOWN))
+@router.get("/tasks/{task}/leaderboard/rows/{id}/card", **file_route(_("The front matter."), MARKDOWN))
 async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
     """Return the scores of a row as front matter for a Hugging Face model card."""
 
     def read(session: Session) -> str:
-        of, row = reading.row(session, viewer, task, {}, id)
+        of, row = reading.read_board_row(session, viewer, task, {}, id)
         if not row.entrant.model:
             raise errors.NotFound(_("This row has no name under which a card could tell its results."))
         address = str(request.url_for("leaderboard", task=task))
@@ -126,10 +130,10 @@ async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) ->
     return download((await request.app.state.db.aread(read)).encode(), MARKDOWN, f"{id}.md")
 
 
-@router.get("/tasks/{task}/ledger", **sent(_("The ledger."), "application/json", files.FORMATS["csv"]))
+@router.get("/tasks/{task}/ledger", **file_route(_("The ledger."), "application/json", files.FORMATS["csv"]))
 async def ledger_of(request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Response:
     """Every submission to the task, newest first, withdrawn ones too: how many tries stand behind a number."""
-    lines = await request.app.state.db.aread(ledger.ledger, viewer, task)
+    lines = await request.app.state.db.aread(ledger.ledger_entries, viewer, task)
     items = [LedgerLine.model_validate(asdict(line)) for line in lines]
     if format == "json":
         return Response(LedgerOut(items=items).model_dump_json(), media_type="application/json")

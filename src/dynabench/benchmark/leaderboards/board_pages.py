@@ -20,11 +20,11 @@ from dynabench.stats.rates import FEW_ROWS
 from dynabench.web import render
 
 router = APIRouter()
-AT_ONCE = 100  # rows of a page; more are there and shown on demand
+ROWS_AT_ONCE = 100  # rows of a page; more are there and shown on demand
 EMBED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
 
 
-def head(session: Session, task: str) -> dict[str, Any]:
+def head_values(session: Session, task: str) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
     started = overview.started(session, task)
     current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
@@ -32,7 +32,7 @@ def head(session: Session, task: str) -> dict[str, Any]:
     return {"task": task, "config": rounds.task_config(session, task), "round": shown}
 
 
-def shown_board(asked: RequestedBoard, name: str) -> dict[str, Any]:
+def board_values(asked: RequestedBoard, name: str) -> dict[str, Any]:
     """Return the values that the templates of a board need."""
     columns = asked.shown.columns
     places = {each.name: place for place, each in enumerate(asked.ranking.board.metrics)}
@@ -43,7 +43,7 @@ def shown_board(asked: RequestedBoard, name: str) -> dict[str, Any]:
         "usual": asked.usual,
         "shown": asked.shown,
         "rows": asked.rows,
-        "finding": pictures.finding(asked.ranking, name),
+        "finding": pictures.board_finding(asked.ranking, name),
         "link": asked.link,
         "unmeasured": asked.ranking.unmeasured,
         "without": asked.without,
@@ -53,15 +53,15 @@ def shown_board(asked: RequestedBoard, name: str) -> dict[str, Any]:
         "sizes": filters.SIZES,
         "licences": sorted({each.licence for each in known if each.licence}),
         "languages": sorted({language for each in known for language in each.languages}),
-        "ends": ends(asked),
+        "ends": score_limits(asked),
         "steps": weights.STEPS,
-        "at_once": AT_ONCE,
+        "at_once": ROWS_AT_ONCE,
         "few": FEW_ROWS,
-        "data": data(asked),
+        "data": script_data(asked),
     }
 
 
-def ends(asked: RequestedBoard) -> tuple[float, float]:
+def score_limits(asked: RequestedBoard) -> tuple[float, float]:
     """The least and the most of what the rows' scores and their limits are: where whiskers end."""
     scores = [row.score for row in asked.ranking.rows]
     known = [x for each in scores for x in (each.value, each.low, each.high) if x is not None]
@@ -69,7 +69,7 @@ def ends(asked: RequestedBoard) -> tuple[float, float]:
     return (least, most) if least < most else (least - 1, most + 1)
 
 
-def data(asked: RequestedBoard) -> dict[str, Any]:
+def script_data(asked: RequestedBoard) -> dict[str, Any]:
     """Return the data for the page's script: values (M, D, K) of all rows, in the order of the ranking.
 
     The axes are those of `ranking`.
@@ -94,30 +94,30 @@ def data(asked: RequestedBoard) -> dict[str, Any]:
 
 
 @router.get("/tasks/{task}/leaderboard", name="leaderboard")
-async def leaderboard(request: Request, task: str, viewer: Viewer) -> Response:
+async def leaderboard_page(request: Request, task: str, viewer: Viewer) -> Response:
     """The board, as the address weighs it."""
 
     def read(session: Session) -> dict[str, Any]:
-        asked = reading.asked(session, viewer, task, request.query_params)
-        values = head(session, task)
-        return values | shown_board(asked, values["config"].name) | {
+        asked = reading.read_requested_board(session, viewer, task, request.query_params)
+        values = head_values(session, task)
+        return values | board_values(asked, values["config"].name) | {
             "fork": None,
-            "reported": len(reports.lines(session, asked.ranking.board)),
-            "tries": ledger.people(session, viewer, task),
-            "saved": listing.forks(session, task).items[:5],
+            "reported": len(reports.reported_lines(session, asked.ranking.board)),
+            "tries": ledger.tries_by_submitter(session, viewer, task),
+            "saved": listing.list_forks(session, task).items[:5],
         }  # fmt: skip
 
     return render(request, "leaderboards/board.html", **await request.app.state.db.aread(read))
 
 
 @router.get("/tasks/{task}/leaderboard/embed", name="leaderboard_embed")
-async def embed(request: Request, task: str) -> Response:
+async def embedded_board(request: Request, task: str) -> Response:
     """The public board as a bare table that other sites may frame; it reads no cookie."""
 
     def read(session: Session) -> dict[str, Any]:
-        asked = reading.asked(session, None, task, request.query_params)
+        asked = reading.read_requested_board(session, None, task, request.query_params)
         name = rounds.task_config(session, task).name
-        return {"task": task} | shown_board(asked, name)
+        return {"task": task} | board_values(asked, name)
 
     response = render(request, "leaderboards/embed.html", **await request.app.state.db.aread(read))
     request.state.new_visitor = None  # no cookie for a page in somebody else's frame
@@ -128,12 +128,12 @@ async def embed(request: Request, task: str) -> Response:
 
 
 @router.get("/tasks/{task}/leaderboard/rows/{id}", name="leaderboard_row")
-async def row(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
+async def row_page(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
     """One row's scores on each dataset and slice: a page, or the part of one."""
 
     def read(session: Session) -> dict[str, Any]:
-        of, found = reading.row(session, viewer, task, request.query_params, id)
-        return head(session, task) | {"of": of, "row": found, "slices": reading.slices(session, of, found)}
+        of, found = reading.read_board_row(session, viewer, task, request.query_params, id)
+        return head_values(session, task) | {"of": of, "row": found, "slices": reading.row_slices(session, of, found)}
 
     values = await request.app.state.db.aread(read)
     return render(request, "leaderboards/row.html", fragment="leaderboards/_row.html", **values)
@@ -144,7 +144,7 @@ async def ledger_page(request: Request, task: str, viewer: Viewer) -> Response:
     """Every submission of the task."""
 
     def read(session: Session) -> dict[str, Any]:
-        lines = ledger.ledger(session, viewer, task)
-        return head(session, task) | {"lines": lines, "people": ledger.people(session, viewer, task)}
+        lines = ledger.ledger_entries(session, viewer, task)
+        return head_values(session, task) | {"lines": lines, "people": ledger.tries_by_submitter(session, viewer, task)}
 
     return render(request, "leaderboards/ledger.html", **await request.app.state.db.aread(read))

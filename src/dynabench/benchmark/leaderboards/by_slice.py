@@ -8,7 +8,7 @@ from dynabench.benchmark.evaluations.measures import Measure
 from dynabench.benchmark.reading import read_slices
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 
-MOST = 60
+MAX_SLICE_COLUMNS = 60
 """Slices that stand side by side, the largest."""
 
 
@@ -47,7 +47,7 @@ def compare_slices(session: Session, board: TaskBoard, data: ScoredDataset, name
             break
     sizes = {tag: cell.n for (_id, tag), cell in scores.items()}
     ordered = sorted(sizes, key=lambda tag: (-sizes[tag], tag))
-    tags = tuple(ordered[:MOST])
+    tags = tuple(ordered[:MAX_SLICE_COLUMNS])
     lines = [
         SliceLine(entrant, board.cell(entrant, data, metric), tuple(scores.get((entrant.id, tag)) for tag in tags))
         for entrant in board.entrants

@@ -21,10 +21,10 @@ from dynabench.kit.language import _
 from dynabench.stats.corrections import holm
 
 LEVEL = 0.05
-FEW = 25
+EXACT_BELOW = 25
 """Rows that tell two models apart, below which McNemar's test is exact."""
-NOTHING = 1e-9
-SHOWN = ("differ", "a", "b", "wrong", "right")
+NO_DIFFERENCE = 1e-9
+ROW_KINDS = ("differ", "a", "b", "wrong", "right")
 RowsOf = Callable[[ScoredDataset], tuple[Right, Right] | None]
 """What the primary metric says of both entrants row by row, None where that may not be counted."""
 
@@ -67,7 +67,7 @@ class AnswerTally:
         return self.right + self.a + self.b + self.wrong
 
 
-def compared(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) -> list[ScoreDifference]:
+def compare_entrants(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) -> list[ScoreDifference]:
     """Return the differences for each metric and each dataset on which both have a score, metric by metric."""
     differences = []
     for metric in board.metrics:
@@ -77,7 +77,7 @@ def compared(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) ->
             if a is not None and b is not None:
                 results = rows(data) if metric == board.primary else None
                 of_metric.append(_difference(data, metric, a, b, results))
-        differences += _corrected(of_metric)
+        differences += _correct_differences(of_metric)
     return differences
 
 
@@ -87,20 +87,20 @@ def _difference(
     value = a.value - b.value
     made = ScoreDifference(data, metric, a, b, value, None, None, None, "")
     if a.replicates is not None and b.replicates is not None and not metric.cost:  # three repeats say little of chance
-        low, high, p = paired(a.replicates, b.replicates, value)
+        low, high, p = paired_difference(a.replicates, b.replicates, value)
         made = replace(made, low=low, high=high, p=p, test="paired_bootstrap")
     if rows is not None and (asked := significance(*rows)) is not None:
         made = replace(made, test=asked[0], p=asked[1])
     return made
 
 
-def _corrected(found: Sequence[ScoreDifference]) -> list[ScoreDifference]:
+def _correct_differences(found: Sequence[ScoreDifference]) -> list[ScoreDifference]:
     asked = [each.p for each in found if each.p is not None]
     values = iter(holm(asked).tolist() if asked else ())
     return [each if each.p is None else replace(each, corrected=next(values)) for each in found]
 
 
-def paired(a: Replicates, b: Replicates, value: float) -> tuple[float, float, float]:
+def paired_difference(a: Replicates, b: Replicates, value: float) -> tuple[float, float, float]:
     """Limits of the 95 % interval of a difference, and its p value, from paired replicates, shape (B,) each.
 
     The interval always holds the difference itself. Two copies of one model have p = 1.
@@ -108,8 +108,8 @@ def paired(a: Replicates, b: Replicates, value: float) -> tuple[float, float, fl
     drawn = a - b
     low, high = (float(each) for each in np.quantile(drawn, [0.025, 0.975]))
     spread = float(drawn.std(ddof=1))
-    apart = abs(value) > NOTHING
-    p = erfc(abs(value) / spread / sqrt(2)) if spread > NOTHING else float(not apart)
+    apart = abs(value) > NO_DIFFERENCE
+    p = erfc(abs(value) / spread / sqrt(2)) if spread > NO_DIFFERENCE else float(not apart)
     return min(low, value), max(high, value), p
 
 
@@ -125,7 +125,7 @@ def significance(a: Right, b: Right) -> tuple[str, float] | None:
     if not first.size:
         return None
     if np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all():
-        exact = int((first != second).sum()) < FEW
+        exact = int((first != second).sum()) < EXACT_BELOW
         ones = np.ones(first.size, int)
         given = {"predictions1": first.astype(int), "predictions2": second.astype(int), "references": ones}
         return "mcnemar", float(evaluate.load("mcnemar", module_type="comparison").compute(**given, exact=exact)["p"])
@@ -138,12 +138,12 @@ def significance(a: Right, b: Right) -> tuple[str, float] | None:
     return test.name, float(found["p"])
 
 
-def tally(a: Right, b: Right) -> AnswerTally:
+def tally_answers(a: Right, b: Right) -> AnswerTally:
     """On how many rows both, one, or none were right."""
-    return AnswerTally(*(int(chosen(a, b, name).sum()) for name in ("right", "a", "b", "wrong")))
+    return AnswerTally(*(int(chosen_rows(a, b, name).sum()) for name in ("right", "a", "b", "wrong")))
 
 
-def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
+def chosen_rows(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
     """Return a mask of the rows to show, shape (rows,).
 
     `shown` is `differ`, `a` (only `a` is right), `b` (only `b` is right), `right` (both are) or `wrong`
@@ -161,15 +161,15 @@ def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
     return found
 
 
-def grouped(found: Sequence[ScoreDifference]) -> list[tuple[Measure, list[ScoreDifference], float]]:
+def group_differences(found: Sequence[ScoreDifference]) -> list[tuple[Measure, list[ScoreDifference], float]]:
     """The differences by metric, in their order, each group with the largest of its differences and limits."""
     groups: dict[str, list[ScoreDifference]] = {}
     for each in found:
         groups.setdefault(each.metric.name, []).append(each)
-    return [(of[0].metric, of, max(map(_reach, of)) or 1.0) for of in groups.values()]
+    return [(of[0].metric, of, max(map(_largest_limit, of)) or 1.0) for of in groups.values()]
 
 
-def _reach(of: ScoreDifference) -> float:
+def _largest_limit(of: ScoreDifference) -> float:
     return max(abs(value) for value in (of.value, of.low or 0.0, of.high or 0.0))
 
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from dynabench.benchmark.leaderboards.matrix import Matrix, MatrixLine
-from dynabench.benchmark.leaderboards.number_texts import axis, cell, score, span
+from dynabench.benchmark.leaderboards.number_texts import axis_title, cell_text, score_text, interval_text
 from dynabench.benchmark.leaderboards.pareto import ParetoPoint, Plot
 from dynabench.benchmark.leaderboards.people import PeopleAndModels
 from dynabench.benchmark.leaderboards.transfer import Transfer
@@ -17,22 +17,25 @@ from dynabench.web.charts import Chart
 from dynabench.web.filters import number, percent
 
 Columns = list[str | tuple[str, str]]
-MOST = 30
+MAX_CHART_MODELS = 30
 """Models in one picture; the table has all."""
 IN_LOOP = "\N{BULLSEYE}"
 
 
-def matrix(of: Matrix) -> Chart | None:
+def matrix_chart(of: Matrix) -> Chart | None:
     """The heat map of a matrix; None where it has no cell."""
     cells = []
-    for line in of.lines[:MOST]:
+    for line in of.lines[:MAX_CHART_MODELS]:
         for data, one in zip(of.data, line.cells, strict=True):
             if one is not None:
                 name, title = line.entrant.label, _column(data.title, data.round)
                 loop = f" {IN_LOOP}" if data.round in line.loop and data.round is not None else ""
                 where = said(_(" · in the loop")) if loop else ""
-                tip = f"{name}, {title}: {cell(one, of.metric)}, n {number(one.n)}{where}"
-                shown = {"label": score(one.value, of.metric) + loop, "note": span(one.low, one.high, of.metric)}
+                tip = f"{name}, {title}: {cell_text(one, of.metric)}, n {number(one.n)}{where}"
+                shown = {
+                    "label": score_text(one.value, of.metric) + loop,
+                    "note": interval_text(one.low, one.high, of.metric),
+                }
                 cells.append({"row": name, "column": title, "value": one.value, "tip": tip, **shown})
     if not cells:
         return None
@@ -44,35 +47,35 @@ def matrix(of: Matrix) -> Chart | None:
     ]
     note = _(
         "%(metric)s with 95%% intervals. %(in_loop)s marks rounds that were collected against the model.",
-        metric=axis(of.metric),
+        metric=axis_title(of.metric),
         in_loop=IN_LOOP,
     )
-    rows = [_row(line, of) for line in of.lines]
+    rows = [_matrix_row(line, of) for line in of.lines]
     order = [_column(each.title, each.round) for each in of.data]
-    return Chart(_finding(of), plots.heat_map(cells, of.metric.better, order), columns, rows, note)
+    return Chart(_matrix_finding(of), plots.heat_map(cells, of.metric.better, order), columns, rows, note)
 
 
 def _column(title: str, round: int | None) -> str:
     return title if round is None else said(_("Round %(n)s", n=round))
 
 
-def _row(line: MatrixLine, of: Matrix) -> list[str]:
+def _matrix_row(line: MatrixLine, of: Matrix) -> list[str]:
     trend = line.trend
-    slope = score(trend.value, of.metric, True) if trend else ""
-    between = f" ({span(trend.low, trend.high, of.metric, True)})" if trend and trend.low is not None else ""
+    slope = score_text(trend.value, of.metric, True) if trend else ""
+    between = f" ({interval_text(trend.low, trend.high, of.metric, True)})" if trend and trend.low is not None else ""
     cells = []
     for data, one in zip(of.data, line.cells, strict=True):
         rate = line.loop.get(data.round) if data.round is not None else None
         loop = said(_(" · in the loop, vMER %(value)s", value=percent(rate.value, 1))) if rate is not None else ""
-        cells.append(cell(one, of.metric) + loop)
-    return [line.entrant.label, *cells, cell(line.overall, of.metric), slope + between]
+        cells.append(cell_text(one, of.metric) + loop)
+    return [line.entrant.label, *cells, cell_text(line.overall, of.metric), slope + between]
 
 
-def _finding(of: Matrix) -> str:
+def _matrix_finding(of: Matrix) -> str:
     whole = [line for line in of.lines if line.overall is not None]
     if not whole or len(of.data) < 2:
         return _("%(metric)s of %(n)s models", metric=of.metric.title, n=len(of.lines))
-    ways = [_way(line.trend, of.metric.direction) for line in of.lines if line.trend]
+    ways = [_trend_direction(line.trend, of.metric.direction) for line in of.lines if line.trend]
     risen, fallen = ways.count(1), ways.count(-1)
     first = of.first
     if len(first) == 1:
@@ -85,14 +88,14 @@ def _finding(of: Matrix) -> str:
     return best
 
 
-def _way(trend: ScoreCell, direction: int) -> int:
+def _trend_direction(trend: ScoreCell, direction: int) -> int:
     """1 where a model clearly does better over rounds, -1 where it does worse, 0 where neither is clear."""
     if trend.low is None or trend.high is None or trend.low <= 0 <= trend.high:
         return 0
     return direction if trend.low > 0 else -direction
 
 
-def pareto(of: Plot) -> Chart | None:
+def pareto_chart(of: Plot) -> Chart | None:
     """The plot of two measures; None without points."""
     if not of.points:
         return None
@@ -100,19 +103,19 @@ def pareto(of: Plot) -> Chart | None:
     named = ", ".join(front[:4]) + ("…" if len(front) > 4 else "")
     told = {"n": len(front), "all": len(of.points), "names": named}
     title = _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **told)
-    columns: Columns = [_("Model"), (axis(of.x), "num"), (axis(of.y), "num"), _("Beaten on both")]
+    columns: Columns = [_("Model"), (axis_title(of.x), "num"), (axis_title(of.y), "num"), _("Beaten on both")]
     rows = [
-        [each.entrant.label, cell(each.x, of.x), cell(each.y, of.y), _("yes") if each.dominated else _("no")]
+        [each.entrant.label, cell_text(each.x, of.x), cell_text(each.y, of.y), _("yes") if each.dominated else _("no")]
         for each in of.points
     ]
-    spec = plots.scatter([_point(each, of) for each in of.points], axis(of.x), axis(of.y))
+    spec = plots.scatter([_point(each, of) for each in of.points], axis_title(of.x), axis_title(of.y))
     return Chart(
         title, spec, columns, rows, _("Grey models are beaten by another on both axes. Bars are 95% intervals.")
     )
 
 
 def _point(each: ParetoPoint, of: Plot) -> dict[str, object]:
-    tip = f"{each.entrant.label}: {cell(each.x, of.x)}, {cell(each.y, of.y)}"
+    tip = f"{each.entrant.label}: {cell_text(each.x, of.x)}, {cell_text(each.y, of.y)}"
     made: dict[str, object] = {"name": each.entrant.label, "dominated": each.dominated, "tip": tip}
     for name, one, metric in (("x", each.x, of.x), ("y", each.y, of.y)):
         for end, value in (("", one.value), ("_low", one.low), ("_high", one.high)):
@@ -120,7 +123,7 @@ def _point(each: ParetoPoint, of: Plot) -> dict[str, object]:
     return made
 
 
-def saturation(of: Sequence[PeopleAndModels]) -> Chart | None:
+def saturation_chart(of: Sequence[PeopleAndModels]) -> Chart | None:
     """Return a chart of how far models have come from the first model's score to that of people.
 
     Return None where no round has scores of both.
@@ -148,7 +151,7 @@ def saturation(of: Sequence[PeopleAndModels]) -> Chart | None:
     return Chart(title, plots.saturation_lines(points), columns, rows, note)
 
 
-def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
+def transfer_chart(models: Sequence[Entrant], of: Transfer) -> Chart:
     """Of the rows that fool one model (rows), the share that fool another too (columns), alike models side by side."""
     names = [models[at].label for at in of.order]
     cells = []

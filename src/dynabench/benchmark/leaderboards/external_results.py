@@ -18,9 +18,9 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.tasks import reading
 
-MOST = 2000  # results of one document
-NAMED = 50  # results that were left out which are named, and results of one model's README
-FRONT = 64 * 1024  # characters of a README in which its front matter has to end
+MAX_RESULTS = 2000  # results of one document
+MAX_NAMED = 50  # results that were left out which are named, and results of one model's README
+MAX_FRONT_MATTER = 64 * 1024  # characters of a README in which its front matter has to end
 ADDRESS = re.compile(r"https?://[\x21-\x7e]{3,500}")
 NUMBER = re.compile(
     r"\s*([-+]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})(?:e[-+]?\d{1,2})?)\s*%?\s*(?:(?:±|\+/?-).{0,40})?", re.I
@@ -55,11 +55,11 @@ class ParsedReport:
     left_out: list[str] = field(default_factory=list)
 
 
-def read(content: bytes) -> ParsedReport:
+def read_report(content: bytes) -> ParsedReport:
     """The results in a document of either form; raises `Invalid` (field `file`) where it is neither or has none."""
-    form, told = _told(content)
+    form, told = _results_by_form(content)
     found = ParsedReport(form)
-    for each in islice(told, MOST + 1):
+    for each in islice(told, MAX_RESULTS + 1):
         where = " · ".join(text for text in (each.model, each.dataset, each.metric) if text) or "a result"
         if not all((each.model, each.dataset, each.metric)):
             found.left_out.append(f"{where}: its model, dataset or metric has no name")
@@ -67,15 +67,15 @@ def read(content: bytes) -> ParsedReport:
             found.left_out.append(f"{where}: {each.value or 'nothing'} is no number")
         else:
             found.results.append(each)
-    if len(found.results) + len(found.left_out) > MOST:
-        raise errors.Invalid({"file": _("At most %(most)s results at once. Split the file.", most=f"{MOST:,}")})
+    if len(found.results) + len(found.left_out) > MAX_RESULTS:
+        raise errors.Invalid({"file": _("At most %(most)s results at once. Split the file.", most=f"{MAX_RESULTS:,}")})
     if not found.results:
         reason = f" {found.left_out[0]}." if found.left_out else ""
         raise errors.Invalid({"file": _("No result could be read from this.") + reason})
     return found
 
 
-def _told(content: bytes) -> tuple[str, Iterator[ExternalResult]]:
+def _results_by_form(content: bytes) -> tuple[str, Iterator[ExternalResult]]:
     if content.lstrip().startswith(b"---"):
         return "model-index", _models(front_matter(content.decode("utf-8", "replace")))
     try:
@@ -90,9 +90,9 @@ def _told(content: bytes) -> tuple[str, Iterator[ExternalResult]]:
 
 
 @lru_cache(maxsize=64)
-def readme(text: str) -> tuple[ExternalResult, ...]:
+def readme_results(text: str) -> tuple[ExternalResult, ...]:
     """The results that a README's `model-index` tells, at most `NAMED`; none where it has none."""
-    return tuple(islice((each for each in _models(front_matter(text)) if each.value), NAMED))
+    return tuple(islice((each for each in _models(front_matter(text)) if each.value), MAX_NAMED))
 
 
 def front_matter(text: str) -> object:
@@ -101,7 +101,7 @@ def front_matter(text: str) -> object:
     if not text.startswith("---"):
         return None
     try:
-        return reading.read_config(text[3:FRONT].split("\n---", 1)[0])[0]
+        return reading.read_config(text[3:MAX_FRONT_MATTER].split("\n---", 1)[0])[0]
     except errors.Invalid:
         return None
 

@@ -16,7 +16,7 @@ from dynabench.kit.csv_tables import as_csv
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
 
 
-def document(of: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
+def board_document(of: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
     """Everything that the board says, as JSON: weights, metrics with units and directions, datasets, rows."""
     board = of.board
     return {
@@ -74,7 +74,7 @@ def _cell(of: DisplayedScore) -> dict[str, float | None]:
     return {"value": of.value, "low": of.low, "high": of.high}
 
 
-def table(of: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
+def board_table(of: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
     """Header and lines: one line a row, three columns a metric; where there are training sets, what each is made of."""
     numbers = [f"{each.name}{part}" for each in of.board.metrics for part in ("", "_low", "_high")]
     header = ["rank_low", "rank_high", "tie_group", "name", "model", "version", "submitter", "submitted_at", "licence",
@@ -98,11 +98,11 @@ def _balance(of: Entrant) -> str:
     return ", ".join(f"{label}: {count}" for label, count in of.balance)
 
 
-def file(of: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
+def board_file(of: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
     """The board as `csv`, `json` or `parquet`."""
     if kind == "json":
-        return orjson.dumps(document(of, rows))
-    header, lines = table(of, rows)
+        return orjson.dumps(board_document(of, rows))
+    header, lines = board_table(of, rows)
     if kind == "csv":
         return as_csv(header, lines)
     columns = {name: pa.array([line[at] for line in lines], _type(name)) for at, name in enumerate(header)}

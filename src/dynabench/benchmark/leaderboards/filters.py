@@ -41,7 +41,7 @@ class BoardFilter:
         )
 
 
-def shown(board: TaskBoard, params: Mapping[str, str], columns: list[str]) -> BoardFilter:
+def read_filter(board: TaskBoard, params: Mapping[str, str], columns: list[str]) -> BoardFilter:
     """Return the filter of an address's `size`, `licence`, `language`, `since`, `columns` (repeated), `sort`.
 
     Raise `Invalid` with an error for each wrong parameter.
@@ -66,7 +66,7 @@ def shown(board: TaskBoard, params: Mapping[str, str], columns: list[str]) -> Bo
     return BoardFilter(size, params.get("licence", "")[:100], params.get("language", "")[:20], since, chosen, sort)
 
 
-def arranged(of: BoardRanking, by: BoardFilter) -> list[RankedEntrant]:
+def filtered_rows(of: BoardRanking, by: BoardFilter) -> list[RankedEntrant]:
     """The rows that are shown, in the order that is asked for; what has no number stands last."""
     rows = [row for row in of.rows if by.takes(row)]
     name, down = by.sort.removeprefix("-"), by.sort.startswith("-")

@@ -25,7 +25,7 @@ async def list_snapshots(
     request: Request, task: str, viewer: Viewer, after: schemas.After = "", limit: Limit = 50
 ) -> schemas.SnapshotPage:
     """The snapshots of a task's board, newest first."""
-    found: schemas.SnapshotPage = await request.app.state.db.aread(listing.snapshots, task, after, limit)
+    found: schemas.SnapshotPage = await request.app.state.db.aread(listing.snapshot_page, task, after, limit)
     return found
 
 
@@ -34,7 +34,7 @@ async def keep_snapshot(request: Request, task: str, given: schemas.SnapshotIn, 
     """Freeze the public board of a task under these weights; it never changes afterwards."""
 
     def write(session: Session) -> schemas.SnapshotRow:
-        made = snapshots.take(session, person, task, _params(given.weights), given.title)
+        made = snapshots.take_snapshot(session, person, task, _params(given.weights), given.title)
         return listing.snapshot_row(made, person)
 
     found: schemas.SnapshotRow = await request.app.state.db.awrite(write)
@@ -44,9 +44,9 @@ async def keep_snapshot(request: Request, task: str, given: schemas.SnapshotIn, 
 @router.get("/snapshots/{slug}")
 async def read_snapshot(request: Request, slug: Slug, viewer: Viewer) -> Response:
     """A snapshot's document, byte for byte what its digest is of (header `Digest`)."""
-    found = await request.app.state.db.aread(snapshots.snapshot, slug)
+    found = await request.app.state.db.aread(snapshots.find_snapshot, slug)
     return Response(
-        snapshots.canonical(found.document),
+        snapshots.canonical_json(found.document),
         media_type="application/json",
         headers={"Digest": f"sha-256={found.digest}"},
     )
@@ -55,7 +55,7 @@ async def read_snapshot(request: Request, slug: Slug, viewer: Viewer) -> Respons
 @router.get("/tasks/{task}/forks")
 async def list_forks(request: Request, task: str, viewer: Viewer) -> schemas.ForkList:
     """The boards of their own that people keep of a task, newest first."""
-    found: schemas.ForkList = await request.app.state.db.aread(listing.forks, task)
+    found: schemas.ForkList = await request.app.state.db.aread(listing.list_forks, task)
     return found
 
 
@@ -64,7 +64,7 @@ async def keep_fork(request: Request, task: str, given: schemas.ForkIn, person: 
     """Keep weights and a choice of datasets (weight 0 leaves one out) under a name; the board stays current."""
 
     def write(session: Session) -> schemas.ForkOut:
-        made = snapshots.fork(session, person, task, _params(given.weights), given.title, given.note)
+        made = snapshots.make_fork(session, person, task, _params(given.weights), given.title, given.note)
         return listing.fork_out(made, person)
 
     found: schemas.ForkOut = await request.app.state.db.awrite(write)
@@ -74,7 +74,7 @@ async def keep_fork(request: Request, task: str, given: schemas.ForkIn, person: 
 @router.get("/forks/{slug}")
 async def read_fork(request: Request, slug: Slug, viewer: Viewer) -> schemas.ForkOut:
     """A fork; its board is that of its task with `?fork=<slug>`."""
-    found: schemas.ForkOut = await request.app.state.db.aread(listing.fork, slug)
+    found: schemas.ForkOut = await request.app.state.db.aread(listing.read_fork, slug)
     return found
 
 
@@ -84,8 +84,8 @@ async def edit_fork(request: Request, slug: Slug, given: schemas.ForkChange, per
 
     def write(session: Session) -> schemas.ForkOut:
         params = _params(given.weights) if given.weights is not None else None
-        snapshots.change(session, person, slug, params, given.title, given.note)
-        return listing.fork(session, slug)
+        snapshots.change_fork(session, person, slug, params, given.title, given.note)
+        return listing.read_fork(session, slug)
 
     found: schemas.ForkOut = await request.app.state.db.awrite(write)
     return found
@@ -94,5 +94,5 @@ async def edit_fork(request: Request, slug: Slug, given: schemas.ForkChange, per
 @router.delete("/forks/{slug}", status_code=204)
 async def drop_fork(request: Request, slug: Slug, person: Member) -> Response:
     """Delete a fork (its maker, admins)."""
-    await request.app.state.db.awrite(snapshots.delete, person, slug)
+    await request.app.state.db.awrite(snapshots.delete_fork, person, slug)
     return Response(status_code=204)

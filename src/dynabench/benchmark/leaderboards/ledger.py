@@ -38,12 +38,12 @@ class LedgerEntry:
     mine: bool
 
 
-def ledger(session: Session, viewer: Person | None, task: str) -> list[LedgerEntry]:
+def ledger_entries(session: Session, viewer: Person | None, task: str) -> list[LedgerEntry]:
     """All submissions of a task, newest first; raises `NotFound` where there is no such task."""
     rounds.task(session, task)
-    scored = dict(session.execute(queries.tries(task)).all())
+    scored = dict(session.execute(queries.scored_dataset_counts(task)).all())
     counts, lines = Counter[int](), list[LedgerEntry]()
-    for of, person in session.execute(standings_queries.submissions(task)):
+    for of, person in session.execute(standings_queries.task_submissions(task)):
         nth = None
         if of.person_id is not None and counts_as_try(of):
             counts[of.person_id] += 1
@@ -69,13 +69,13 @@ def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person
     )
 
 
-def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str, int, int]]:
+def tries_by_submitter(session: Session, viewer: Person | None, task: str) -> list[tuple[str, int, int]]:
     """Submitters whose name may be told with how often they submitted and how often they withdrew, most first.
 
     Counted are private submissions too, since the number of tries is what a reader has to know, but no anonymous ones.
     """
     named, tries, gone = dict[int, str](), Counter[int](), Counter[int]()
-    for of, person in session.execute(standings_queries.submissions(task)):
+    for of, person in session.execute(standings_queries.task_submissions(task)):
         if person is None or not counts_as_try(of):
             continue
         tries[person.id] += 1

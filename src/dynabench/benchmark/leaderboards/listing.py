@@ -5,15 +5,15 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.leaderboards import queries, schemas
-from dynabench.benchmark.leaderboards.snapshots import fork_at
+from dynabench.benchmark.leaderboards.snapshots import find_fork
 from dynabench.benchmark.leaderboards.tables import Fork, Snapshot
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 
-BEGUN = datetime(1970, 1, 1, tzinfo=UTC)
-SHOWN = 100  # forks of a task that are listed
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LISTED_FORKS = 100  # forks of a task that are listed
 
 
 def snapshot_row(of: Snapshot, by: Person | None) -> schemas.SnapshotRow:
@@ -24,17 +24,17 @@ def snapshot_row(of: Snapshot, by: Person | None) -> schemas.SnapshotRow:
     )  # fmt: skip
 
 
-def snapshots(session: Session, task: str, after: str, limit: int) -> schemas.SnapshotPage:
+def snapshot_page(session: Session, task: str, after: str, limit: int) -> schemas.SnapshotPage:
     """A page of a task's snapshots, newest first."""
     rounds.task(session, task)
-    found = session.execute(queries.snapshots(task, _cursor(after), limit + 1)).all()
+    found = session.execute(queries.snapshots_of_task(task, _cursor(after), limit + 1)).all()
     items = [snapshot_row(made, person) for made, person in found[:limit]]
     more = len(found) > limit
-    return schemas.SnapshotPage(items=items, next=_told(items[-1]) if more else None)
+    return schemas.SnapshotPage(items=items, next=_cursor_text(items[-1]) if more else None)
 
 
-def _told(last: schemas.SnapshotRow) -> str:
-    microseconds = (last.made_at - BEGUN) // timedelta(microseconds=1)
+def _cursor_text(last: schemas.SnapshotRow) -> str:
+    microseconds = (last.made_at - EPOCH) // timedelta(microseconds=1)
     return f"{microseconds}_{last.slug}"
 
 
@@ -43,7 +43,7 @@ def _cursor(text: str) -> tuple[datetime, str] | None:
         return None
     moment, _line, slug = text.partition("_")
     try:
-        return BEGUN + timedelta(microseconds=int(moment)), slug
+        return EPOCH + timedelta(microseconds=int(moment)), slug
     except (ValueError, OverflowError, OSError):
         raise errors.Invalid({"after": _("Give the `next` of an earlier page.")}) from None
 
@@ -56,13 +56,15 @@ def fork_out(of: Fork, by: Person | None) -> schemas.ForkOut:
     )  # fmt: skip
 
 
-def fork(session: Session, slug: str) -> schemas.ForkOut:
+def read_fork(session: Session, slug: str) -> schemas.ForkOut:
     """The fork at this address; raises `NotFound`."""
-    found = fork_at(session, slug)
+    found = find_fork(session, slug)
     return fork_out(found, session.get(Person, found.person_id) if found.person_id else None)
 
 
-def forks(session: Session, task: str) -> schemas.ForkList:
+def list_forks(session: Session, task: str) -> schemas.ForkList:
     """A task's forks, newest first."""
     rounds.task(session, task)
-    return schemas.ForkList(items=[fork_out(*each) for each in session.execute(queries.forks(task, SHOWN))])
+    return schemas.ForkList(
+        items=[fork_out(*each) for each in session.execute(queries.forks_of_task(task, LISTED_FORKS))]
+    )

@@ -54,7 +54,7 @@ class Matrix:
 
 def make_matrix(session: Session, board: TaskBoard, metric: Measure, discount: float = 0.0) -> Matrix:
     """Return the matrix of a board. `discount` from 0 to 0.9 is what each older round counts less than the next."""
-    targets = in_the_loop(session, board.config.id)
+    targets = target_rates(session, board.config.id)
     data = board.scored([metric])
     recent = recency_weights([dataset.round is not None for dataset in data], discount)
     steps = dataset_steps([(dataset.weight, dataset.rows) for dataset in data])
@@ -88,7 +88,7 @@ def trend(data: Sequence[ScoredDataset], cells: Sequence[ScoreCell | None]) -> S
     return combination([cell for _number, cell in points], slope)
 
 
-def in_the_loop(session: Session, task_id: str) -> dict[Target, dict[int, Rate]]:
+def target_rates(session: Session, task_id: str) -> dict[Target, dict[int, Rate]]:
     """Return each target's own vMER in the rounds against it, by its name and version and the round's number."""
     loops: dict[Target, dict[int, Rate]] = {}
     for started in overview.started(session, task_id):

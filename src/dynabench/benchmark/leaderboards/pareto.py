@@ -42,13 +42,13 @@ def make_plot(board: TaskBoard, x: Measure, y: Measure, data: ScoredDataset | No
         if datasets and all(len(scored) == len(datasets) for scored in cells):
             across, up = (mean(scored, [weights[dataset.id] for dataset in datasets]) for scored in cells)
             pairs.append((entrant, across, up))
-    beaten = dominated([(across.value * x.direction, up.value * y.direction) for _entrant, across, up in pairs])
+    beaten = dominated_points([(across.value * x.direction, up.value * y.direction) for _entrant, across, up in pairs])
     points = [ParetoPoint(*pair, worse) for pair, worse in zip(pairs, beaten, strict=True)]
     points.sort(key=lambda point: (point.dominated, -y.direction * point.y.value))
     return Plot(x, y, data, tuple(points), len(board.entrants) - len(pairs))
 
 
-def dominated(points: Sequence[tuple[float, float]]) -> list[bool]:
+def dominated_points(points: Sequence[tuple[float, float]]) -> list[bool]:
     """For each (x, y), more of both being better, whether another point is at least as good on both and better on one.
 
     Equal points do not dominate each other. One sort and one pass.

@@ -52,7 +52,7 @@ class PeopleAndModels:
     steps: tuple[SaturationStep, ...]
 
 
-def standings(session: Session, board: TaskBoard) -> list[PeopleAndModels]:
+def people_and_models(session: Session, board: TaskBoard) -> list[PeopleAndModels]:
     """Return people and models for each round of the task, oldest first."""
     metric = board.primary
     datasets = {dataset.round: dataset for dataset in board.datasets if dataset.round is not None}
@@ -64,23 +64,23 @@ def standings(session: Session, board: TaskBoard) -> list[PeopleAndModels]:
             for entrant in board.entrants
             if data is not None and (cell := board.cell(entrant, data, metric)) is not None
         ]
-        rows.append(_standing(session, started, data, scores, metric))
+        rows.append(_people_in_round(session, started, data, scores, metric))
     return rows
 
 
-def _standing(
+def _people_in_round(
     session: Session, of: Round, data: ScoredDataset | None, mine: Sequence[tuple[Entrant, ScoreCell]], metric: Measure
 ) -> PeopleAndModels:
     said = statistics(session, of, by=())
     human = said.human_accuracy
     best, score = max(mine, key=lambda pair: metric.direction * pair[1].value, default=(None, None))
     alike = metric.name in ACCURACIES
-    behind = difference(human, score) if alike and score is not None else UNKNOWN
-    steps = saturated(human.value, mine) if alike else ()
+    behind = accuracy_difference(human, score) if alike and score is not None else UNKNOWN
+    steps = saturation_steps(human.value, mine) if alike else ()
     return PeopleAndModels(of.number, data, human, said.human_model_gap, best, score, behind, steps)
 
 
-def difference(human: Rate, score: ScoreCell) -> Rate:
+def accuracy_difference(human: Rate, score: ScoreCell) -> Rate:
     """Human accuracy minus a model's, from the limits of both (Zou and Donner 2008, taken as independent)."""
     if human.value is None or human.low is None or human.high is None or score.low is None or score.high is None:
         return UNKNOWN
@@ -90,7 +90,7 @@ def difference(human: Rate, score: ScoreCell) -> Rate:
     return Rate(value, max(low, -1.0), min(high, 1.0), human.n)
 
 
-def saturated(human: float | None, scores: Sequence[tuple[Entrant, ScoreCell]]) -> tuple[SaturationStep, ...]:
+def saturation_steps(human: float | None, scores: Sequence[tuple[Entrant, ScoreCell]]) -> tuple[SaturationStep, ...]:
     """The best score so far, whenever it rose, as (score - human) / (human - first); none unless human > first."""
     ordered = sorted(scores, key=lambda pair: (pair[0].entered_at, pair[0].id))
     if human is None:

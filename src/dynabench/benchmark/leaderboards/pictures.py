@@ -7,10 +7,10 @@ from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.kit.language import _
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, chart_data, compile_chart
 
-MOST = 30  # rows of a picture
+MAX_PICTURE_ROWS = 30  # rows of a picture
 
 
-def finding(of: BoardRanking, name: str) -> str:
+def board_finding(of: BoardRanking, name: str) -> str:
     """Return a sentence that sums up a board."""
     ranked = [row for row in of.rows if row.rank]
     if not ranked:
@@ -23,7 +23,7 @@ def finding(of: BoardRanking, name: str) -> str:
     return _("%(name)s: %(few)s of %(all)s share the lead", name=name, few=len(first), all=len(ranked))
 
 
-def chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[str, Any]:
+def board_chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[str, Any]:
     """A Vega spec of the first `MOST` ranked rows."""
     import altair as alt
 
@@ -31,7 +31,7 @@ def chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[st
         {"name": f"{row.rank}  {row.entrant.name[:40]}", "value": row.score.value, "low": row.score.low,
          "high": row.score.high}
         for row in rows if row.rank
-    ][:MOST]  # fmt: skip
+    ][:MAX_PICTURE_ROWS]  # fmt: skip
     base = alt.Chart(chart_data(points)).encode(
         y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(grid=False, domain=False, ticks=False, labelLimit=320))
     )
@@ -41,13 +41,13 @@ def chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[st
     text = base.mark_text(align="left", dy=-11, color=INK_2, fontSize=11).encode(
         x="value:Q", text=alt.Text("value:Q", format=".2f")
     )
-    title = alt.TitleParams(finding(of, name), anchor="start", color=INK, fontSize=16, fontWeight=600, offset=16)
+    title = alt.TitleParams(board_finding(of, name), anchor="start", color=INK, fontSize=16, fontWeight=600, offset=16)
     return compile_chart(
         alt.layer(whisker, dot, text).properties(width=560, height=max(60, 30 * len(points)), title=title)
     )
 
 
-def drawn(spec: dict[str, Any], kind: str) -> bytes:
+def render_picture(spec: dict[str, Any], kind: str) -> bytes:
     """The picture as `svg` or `png`, on white."""
     import vl_convert
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark import queries, weights
 from dynabench.benchmark.leaderboards import filters
 from dynabench.benchmark.leaderboards.filters import BoardFilter
-from dynabench.benchmark.leaderboards.snapshots import fork_at
+from dynabench.benchmark.leaderboards.snapshots import find_fork
 from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, rank_entrants
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.weights import BoardWeights
@@ -44,13 +44,15 @@ class RequestedBoard:
         return weights.query(self.ranking.weights.parameters())
 
 
-def asked(session: Session, viewer: Person | None, task: str, params: Any, fork: str = "") -> RequestedBoard:
+def read_requested_board(
+    session: Session, viewer: Person | None, task: str, params: Any, fork: str = ""
+) -> RequestedBoard:
     """The board that an address asks for, of a fork where one is named; raises `Invalid` by parameter."""
     board = read_board(session, viewer, task)
-    usual = weights.stored_weights(board, fork_at(session, fork).weights) if fork else weights.defaults(board)
+    usual = weights.stored_weights(board, find_fork(session, fork).weights) if fork else weights.defaults(board)
     found = rank_entrants(board, weights.read_weights(board, params, usual))
-    shown = filters.shown(board, params, params.getlist("columns"))
-    return RequestedBoard(found, usual, shown, filters.arranged(found, shown))
+    shown = filters.read_filter(board, params, params.getlist("columns"))
+    return RequestedBoard(found, usual, shown, filters.filtered_rows(found, shown))
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class SliceScore:
     n: int
 
 
-def row(
+def read_board_row(
     session: Session, viewer: Person | None, task: str, params: Mapping[str, str], number: int
 ) -> tuple[BoardRanking, RankedEntrant]:
     """One row of the board; raises `NotFound` where the viewer sees none of this number."""
@@ -76,12 +78,12 @@ def row(
     raise errors.NotFound(_("This board has no such row."))
 
 
-def slices(session: Session, of: BoardRanking, row: RankedEntrant) -> list[SliceScore]:
+def row_slices(session: Session, of: BoardRanking, row: RankedEntrant) -> list[SliceScore]:
     """Scores by slice, of datasets that are not hidden."""
     scales = {metric.name: metric.scale for metric in of.board.metrics}
     names = {dataset.version_id: dataset.name for dataset in of.board.datasets if dataset.disclosure.slices}
     slices = []
-    for score in session.execute(queries.slices([row.entrant.id], list(names), list(scales))):
+    for score in session.execute(queries.slice_scores([row.entrant.id], list(names), list(scales))):
         parts = (part if part is None else part * scales[score.metric] for part in (score.value, score.low, score.high))
         slices.append(SliceScore(names[score.version_id], score.slice, score.metric, DisplayedScore(*parts), score.n))
     return slices

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.benchmark.leaderboards import files, reports, schemas
-from dynabench.benchmark.leaderboards.board_api import download, sent
+from dynabench.benchmark.leaderboards.board_api import download, file_route
 from dynabench.benchmark.leaderboards.tables import Report
 from dynabench.benchmark.reading import read_board
 from dynabench.kit.csv_tables import as_csv
@@ -35,15 +35,17 @@ def result_out(of: reports.ReportedLine) -> schemas.ResultOut:
     return schemas.ResultOut(**told, report=of.report, origin=of.origin or of.page, on=of.on, measure=of.measure)
 
 
-@router.get("/tasks/{task}/reported", **sent(_("The results."), "application/json", files.FORMATS["csv"]))
+@router.get("/tasks/{task}/reported", **file_route(_("The results."), "application/json", files.FORMATS["csv"]))
 async def read_reported(
     request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json"
 ) -> Response:
     """Return the results that others report of this task's models, at most 2,000; `format=csv` for a sheet."""
 
     def read(session: Session) -> schemas.ReportedOut:
-        told = [result_out(each) for each in reports.lines(session, read_board(session, viewer, task))]
-        return schemas.ReportedOut(items=told, reports=[report_out(each) for each in reports.listed(session, task)])
+        told = [result_out(each) for each in reports.reported_lines(session, read_board(session, viewer, task))]
+        return schemas.ReportedOut(
+            items=told, reports=[report_out(each) for each in reports.reports_of_task(session, task)]
+        )
 
     found: schemas.ReportedOut = await request.app.state.db.aread(read)
     if format == "json":
@@ -60,7 +62,7 @@ async def import_reported(request: Request, task: str, given: schemas.ReportIn, 
 
     def write(session: Session) -> schemas.ReportOut:
         body = orjson.dumps(given.document) if content is None else content
-        return report_out(reports.add(session, person, task, body, given.source))
+        return report_out(reports.add_report(session, person, task, body, given.source))
 
     found: schemas.ReportOut = await request.app.state.db.awrite(write)
     return found
@@ -73,7 +75,7 @@ async def change_reported(
     """Take an import back, or undo that (owners)."""
 
     def write(session: Session) -> schemas.ReportOut:
-        return report_out(reports.remove(session, person, task, id, given.removed))
+        return report_out(reports.remove_report(session, person, task, id, given.removed))
 
     found: schemas.ReportOut = await request.app.state.db.awrite(write)
     return found

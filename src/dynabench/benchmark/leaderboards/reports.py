@@ -23,33 +23,33 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 
-LARGEST = 2 * 1024 * 1024  # bytes of a document
-KEPT = 100  # documents of one task
-LISTED = 2000  # results that are listed
+MAX_BYTES = 2 * 1024 * 1024  # bytes of a document
+MAX_REPORTS = 100  # documents of one task
+MAX_LINES = 2000  # results that are listed
 
 
-def add(session: Session, person: Person | None, task: str, content: bytes, source: str) -> Report:
+def add_report(session: Session, person: Person | None, task: str, content: bytes, source: str) -> Report:
     """Keep the results of a document (owners; None is the operator); `source` is the address that it was taken from.
 
     Raises `Forbidden`, `TooLarge`, `Invalid` by field, `Conflict` where it is there already or `KEPT` are.
     """
     rounds.require(session, person, Action.MANAGE_REPORTS, task)
-    if len(content) > LARGEST:
-        raise errors.TooLarge(_("At most %(largest)s MB.", largest=LARGEST // 1024**2))
+    if len(content) > MAX_BYTES:
+        raise errors.TooLarge(_("At most %(largest)s MB.", largest=MAX_BYTES // 1024**2))
     source = source.strip()
     if not external_results.ADDRESS.fullmatch(source):
         raise errors.Invalid({"source": _("Give the address where these results are published, with https://.")})
-    found = external_results.read(content)
+    found = external_results.read_report(content)
     digest = hashlib.sha256(content).hexdigest()
-    here = listed(session, task)
+    here = reports_of_task(session, task)
     if any(each.digest == digest and each.removed_at is None for each in here):
         raise errors.Conflict(_("These very results are here already."))
-    if len(here) >= KEPT:
-        raise errors.Conflict(_("%(kept)s imports are kept, which is the limit.", kept=KEPT))
+    if len(here) >= MAX_REPORTS:
+        raise errors.Conflict(_("%(kept)s imports are kept, which is the limit.", kept=MAX_REPORTS))
     made = Report(task_id=task, form=found.form, source=source, digest=digest, made_at=now())
     made.document = {
         "results": [asdict(each) for each in found.results],
-        "left_out": found.left_out[: external_results.NAMED],
+        "left_out": found.left_out[: external_results.MAX_NAMED],
     }
     made.left_out, made.person_id = len(found.left_out), person.id if person else None
     session.add(made)
@@ -58,7 +58,7 @@ def add(session: Session, person: Person | None, task: str, content: bytes, sour
     return made
 
 
-def remove(session: Session, person: Person | None, task: str, id: int, removed: bool = True) -> Report:
+def remove_report(session: Session, person: Person | None, task: str, id: int, removed: bool = True) -> Report:
     """Take an import back, or undo that (owners)."""
     rounds.require(session, person, Action.MANAGE_REPORTS, task)
     found = session.get(Report, id)
@@ -70,10 +70,10 @@ def remove(session: Session, person: Person | None, task: str, id: int, removed:
     return found
 
 
-def listed(session: Session, task: str) -> list[Report]:
+def reports_of_task(session: Session, task: str) -> list[Report]:
     """The imports of a task, newest first, those that were taken back too."""
     rounds.task(session, task)
-    return list(session.scalars(queries.reports(task)))
+    return list(session.scalars(queries.reports_of_task(task)))
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,16 @@ class ReportedLine:
     measure: str = ""
 
 
-def lines(session: Session, board: TaskBoard) -> list[ReportedLine]:
+def reported_lines(session: Session, board: TaskBoard) -> list[ReportedLine]:
     """Return the results reported on a task, those of cards first, at most `LISTED` results."""
     found = list(_cards(session, board))
-    for each in listed(session, board.config.id):
+    for each in reports_of_task(session, board.config.id):
         if each.removed_at is None:
             found += [ReportedLine(ExternalResult(**told), each.id, each.source) for told in each.document["results"]]
     datasets = _names((each.name, (each.name, each.title, f"{board.config.id}/{each.name}")) for each in board.datasets)
     metrics = _names((each.name, (each.name, each.title, f"{each.title} ({each.unit})")) for each in board.metrics)
     placed = []
-    for line in found[:LISTED]:
+    for line in found[:MAX_LINES]:
         on, measure = datasets.get(_plain(line.result.dataset), ""), metrics.get(_plain(line.result.metric), "")
         placed.append(ReportedLine(line.result, line.report, line.origin, line.page, on, measure))
     return placed
@@ -108,9 +108,9 @@ def lines(session: Session, board: TaskBoard) -> list[ReportedLine]:
 
 def _cards(session: Session, board: TaskBoard) -> Iterable[ReportedLine]:
     named = {entrant.id: entrant for entrant in board.entrants if entrant.model and entrant.name}
-    for id, text in session.execute(queries.readmes(board.config.id)):
+    for id, text in session.execute(queries.public_readmes(board.config.id)):
         if id in named:
-            for each in external_results.readme(text):
+            for each in external_results.readme_results(text):
                 told = ExternalResult(**(asdict(each) | {"model": named[id].name}))
                 yield ReportedLine(told, None, "", named[id].model if named[id].kind != "predictions" else "")
 
@@ -134,7 +134,7 @@ class OrderedResult:
     line: ReportedLine | None
 
 
-def together(board: TaskBoard, told: Iterable[ReportedLine], dataset: str, metric: str) -> list[OrderedResult]:
+def ordered_results(board: TaskBoard, told: Iterable[ReportedLine], dataset: str, metric: str) -> list[OrderedResult]:
     """Measured and reported results on one dataset in one metric, best first; raises `NotFound`.
 
     A number from 0 to 1 that is reported of a metric in percent is a share. Ties keep measured ones first.

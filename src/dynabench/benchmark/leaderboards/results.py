@@ -19,24 +19,24 @@ Right = NDArray[np.float32]
 """(rows,) 1 where a row was answered right, 0 where wrong, NaN where that is not known."""
 
 
-def right(settings: Settings, evaluation: int, rows: int) -> Right:
+def right_rows(settings: Settings, evaluation: int, rows: int) -> Right:
     """Return which of a dataset's `rows` were answered right by the task's rule (`Rule.right`)."""
-    found: Right = _known(settings, evaluation, rows)[1]
+    found: Right = _stored_row_scores(settings, evaluation, rows)[1]
     return found
 
 
-def scores(settings: Settings, evaluation: int, rows: int) -> NDArray[np.float32]:
+def primary_scores_of_rows(settings: Settings, evaluation: int, rows: int) -> NDArray[np.float32]:
     """Return the primary metric for each of a dataset's `rows`; NaN where it is not known."""
-    found: NDArray[np.float32] = _known(settings, evaluation, rows)[0]
+    found: NDArray[np.float32] = _stored_row_scores(settings, evaluation, rows)[0]
     return found
 
 
-def _known(settings: Settings, evaluation: int, rows: int) -> row_scores.RowScores:
+def _stored_row_scores(settings: Settings, evaluation: int, rows: int) -> row_scores.RowScores:
     known = row_scores.read_row_scores(settings, evaluation)
     return known if known is not None and known.shape[1] == rows else np.full((2, rows), np.nan, np.float32)
 
 
-def answers(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) -> dict[int, dict[str, Any]]:
+def answers_of_rows(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Return the answers to the rows at these places, by place."""
     found: dict[int, dict[str, Any]] = {}
     for shard in shards:
@@ -49,7 +49,7 @@ def answers(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) 
     return found
 
 
-def rows(settings: Settings, digest: str, places: Sequence[int]) -> dict[int, Stored]:
+def dataset_rows(settings: Settings, digest: str, places: Sequence[int]) -> dict[int, Stored]:
     """The rows of a dataset at these places, a row group in memory at a time; none where the file is gone."""
     found: dict[int, Stored] = {}
     if not stored.path(settings, digest).exists():
@@ -70,7 +70,7 @@ def _near(places: Sequence[int]) -> Iterator[list[int]]:
     yield from groups.values()
 
 
-def tagged(settings: Settings, digest: str, tag: str, rows: int) -> NDArray[np.bool_]:
+def rows_with_tag(settings: Settings, digest: str, tag: str, rows: int) -> NDArray[np.bool_]:
     """Return which of a dataset's rows have a tag, shape (rows,)."""
     found = np.zeros(rows, bool)
     if not stored.path(settings, digest).exists():

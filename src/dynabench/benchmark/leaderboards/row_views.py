@@ -18,11 +18,11 @@ from dynabench.kit.settings import Settings
 from dynabench.tasks import TaskConfig
 
 PAGE = 20
-MODELS = 40
+MAX_MODELS = 40
 """Models in one picture of what they share."""
-ROWS = 200_000
+MAX_ROWS = 200_000
 """Rows that are looked at for it, the first of the dataset."""
-LONGEST = 1_500
+MAX_TEXT = 1_500
 """Characters of a text that a row shows."""
 
 
@@ -61,26 +61,29 @@ Shards = dict[int, list[Shard]]
 """By submission."""
 
 
-def shards(session: Session, ids: Sequence[int], data: ScoredDataset) -> Shards:
+def shards_by_submission(session: Session, ids: Sequence[int], data: ScoredDataset) -> Shards:
     """The answered shards of finished evaluations on a dataset; none of one whose results may not be seen."""
     if not data.disclosure.counts:
         return {}
-    of = {each.id: each.submission_id for each in session.scalars(queries.finished(ids, data.version_id))}
+    of = {each.id: each.submission_id for each in session.scalars(queries.finished_evaluations(ids, data.version_id))}
     found: Shards = {}
-    for shard in session.scalars(queries.shards(list(of))):
+    for shard in session.scalars(queries.row_shards(list(of))):
         found.setdefault(of[shard.evaluation_id], []).append(shard)
     return found
 
 
-def reader(session: Session, settings: Settings, first: Entrant, second: Entrant) -> RowsOf:
+def row_reader(session: Session, settings: Settings, first: Entrant, second: Entrant) -> RowsOf:
     """Return the function by which `comparison.compared` reads both entrants' results row by row."""
 
     def of(data: ScoredDataset) -> tuple[Right, Right] | None:
-        of = shards(session, [first.id, second.id], data)
+        of = shards_by_submission(session, [first.id, second.id], data)
         if first.id not in of or second.id not in of:
             return None
         one, other = (of[each.id][0].evaluation_id for each in (first, second))
-        pair = results.scores(settings, one, data.rows), results.scores(settings, other, data.rows)
+        pair = (
+            results.primary_scores_of_rows(settings, one, data.rows),
+            results.primary_scores_of_rows(settings, other, data.rows),
+        )
         return pair if not all(np.isnan(each).all() for each in pair) else None
 
     return of
@@ -95,38 +98,38 @@ def _pair(
 
 
 def _right(settings: Settings, of: Sequence[Shard], data: ScoredDataset) -> Right:
-    return results.right(settings, of[0].evaluation_id, data.rows)
+    return results.right_rows(settings, of[0].evaluation_id, data.rows)
 
 
-def compare(
+def compare_scores(
     session: Session, settings: Settings, board: TaskBoard, first: Entrant, second: Entrant
 ) -> list[ScoreDifference]:
     """The differences of two entrants on everything that both have scores of."""
-    return comparison.compared(board, first, second, reader(session, settings, first, second))
+    return comparison.compare_entrants(board, first, second, row_reader(session, settings, first, second))
 
 
-def chosen(board: TaskBoard, dataset: str, found: Sequence[ScoreDifference]) -> ScoredDataset | None:
+def chosen_dataset(board: TaskBoard, dataset: str, found: Sequence[ScoreDifference]) -> ScoredDataset | None:
     """The dataset whose rows are looked at: the one asked for, else the first public one with a difference."""
     if dataset:
-        return visible(board, dataset)
+        return visible_dataset(board, dataset)
     return next((each.data for each in found if each.data.disclosure.rows), None)
 
 
-def visible(board: TaskBoard, dataset: str) -> ScoredDataset:
+def visible_dataset(board: TaskBoard, dataset: str) -> ScoredDataset:
     """The dataset of this name; raises `Forbidden` where its rows may not be seen."""
     data = board.dataset(dataset)
     data.disclosure.require_rows()
     return data
 
 
-def countable(board: TaskBoard, dataset: str) -> ScoredDataset:
+def countable_dataset(board: TaskBoard, dataset: str) -> ScoredDataset:
     """The dataset of this name; raises `Forbidden` where what was right row by row may not even be counted."""
     data = board.dataset(dataset)
     data.disclosure.require_counts()
     return data
 
 
-def examples(
+def compared_page(
     session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset, first: Entrant, second: Entrant,
     shown: str = "differ", tag: str = "", after: int = -1, limit: int = PAGE,
 ) -> ComparedPage:  # fmt: skip
@@ -134,38 +137,40 @@ def examples(
 
     Raises `Forbidden` where the dataset's rows may not be seen.
     """
-    visible(board, data.name)
-    of = shards(session, [first.id, second.id], data)
+    visible_dataset(board, data.name)
+    of = shards_by_submission(session, [first.id, second.id], data)
     pair = _pair(settings, of, data, first, second)
     if pair is None:
         return ComparedPage(data, AnswerTally(0, 0, 0, 0), (), None)
-    wanted = comparison.chosen(*pair, shown)
+    wanted = comparison.chosen_rows(*pair, shown)
     if tag:
-        wanted = wanted & results.tagged(settings, data.digest, tag, data.rows)
+        wanted = wanted & results.rows_with_tag(settings, data.digest, tag, data.rows)
     wanted[: max(0, after + 1)] = False
     places = [int(place) for place in np.flatnonzero(wanted)[: limit + 1]]
     more, places = len(places) > limit, places[:limit]
-    rows = results.rows(settings, data.digest, places)
-    said = [results.answers(settings, of[each.id], places) for each in (first, second)]
+    rows = results.dataset_rows(settings, data.digest, places)
+    said = [results.answers_of_rows(settings, of[each.id], places) for each in (first, second)]
     made = [
-        _shown(board.config, place, rows[place], (said[0].get(place, {}), said[1].get(place, {})), pair)
+        _compared_row(board.config, place, rows[place], (said[0].get(place, {}), said[1].get(place, {})), pair)
         for place in places
         if place in rows
     ]
-    return ComparedPage(data, comparison.tally(*pair), tuple(made), places[-1] if more else None)
+    return ComparedPage(data, comparison.tally_answers(*pair), tuple(made), places[-1] if more else None)
 
 
-def _shown(
+def _compared_row(
     config: TaskConfig, place: int, row: Stored, said: tuple[Mapping[str, Any], ...], pair: tuple[Right, Right]
 ) -> ComparedRow:
     names = {each.name: each.label for each in (*config.context, *config.input)}
     inputs = tuple((names.get(name, name), _text(value)) for name, value in row.inputs.items())
-    reference = words(config, row.answers[0]) if row.answers else ()
-    a, b = (EntrantAnswer(words(config, of), bool(right[place] == 1)) for of, right in zip(said, pair, strict=True))
+    reference = answer_texts(config, row.answers[0]) if row.answers else ()
+    a, b = (
+        EntrantAnswer(answer_texts(config, of), bool(right[place] == 1)) for of, right in zip(said, pair, strict=True)
+    )
     return ComparedRow(place, row.uid, inputs, reference, row.tags, a, b)
 
 
-def words(config: TaskConfig, answer: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def answer_texts(config: TaskConfig, answer: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """An answer as pairs of a field's label and what people read; what a field cannot read is shown as it is."""
     found = []
     for each in config.answer:
@@ -183,10 +188,10 @@ def _text(value: Any) -> str:
     text = value if isinstance(value, str) else "" if value is None else str(value)
     if text.startswith("data:image/"):
         return "(picture)"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 
-def shared(
+def shared_errors(
     session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset
 ) -> tuple[tuple[Entrant, ...], Transfer] | None:
     """Return the entrants that answered all rows of a dataset, and how they share errors on it.
@@ -194,7 +199,7 @@ def shared(
     At most `MODELS` entrants, best first. Return None where fewer than two entrants answered all rows, or
     where the dataset's results may not be seen.
     """
-    of = shards(session, [entrant.id for entrant in board.entrants], data)
+    of = shards_by_submission(session, [entrant.id for entrant in board.entrants], data)
     scored = [
         (cell.value, entrant)
         for entrant in board.entrants
@@ -202,8 +207,8 @@ def shared(
     ]
     ranked = [entrant for _value, entrant in sorted(scored, key=lambda pair: -board.primary.direction * pair[0])]
     chosen, fooled = list[Entrant](), list[Any]()
-    for each in ranked[:MODELS]:
-        right = _right(settings, of[each.id], data)[:ROWS]
+    for each in ranked[:MAX_MODELS]:
+        right = _right(settings, of[each.id], data)[:MAX_ROWS]
         if right.size and not np.isnan(right).any():
             chosen.append(each)
             fooled.append(right == 0)

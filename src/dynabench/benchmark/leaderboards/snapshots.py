@@ -29,14 +29,14 @@ from dynabench.people.may import Action
 from dynabench.people.notices import webhooks
 from dynabench.rounds.service import act
 
-A_DAY = 20  # snapshots of one person
-FORKS = 50  # of one person
+SNAPSHOTS_PER_DAY = 20  # snapshots of one person
+MAX_FORKS = 50  # of one person
 TITLE, NOTE = 200, 1000
-LARGEST = 1e15  # numbers from here on are told as none: databases write them in other ways
+LARGEST_NUMBER = 1e15  # numbers from here on are told as none: databases write them in other ways
 DIGITS = 6
 
 
-def take(session: Session, person: Person, task: str, params: Mapping[str, str], title: str) -> Snapshot:
+def take_snapshot(session: Session, person: Person, task: str, params: Mapping[str, str], title: str) -> Snapshot:
     """Freeze the public board of a task under these weights (`weights.read_weights`).
 
     Raises `Invalid` for weights or a title that will not do, `TooMany` after `A_DAY` in a day.
@@ -44,15 +44,16 @@ def take(session: Session, person: Person, task: str, params: Mapping[str, str],
     public = read_board(session, None, task)
     chosen = weights.read_weights(public, params)
     since = now() - timedelta(days=1)
-    if (session.scalar(queries.snapshots_since(person.id, since)) or 0) >= A_DAY:
+    if (session.scalar(queries.count_snapshots(person.id, since)) or 0) >= SNAPSHOTS_PER_DAY:
         raise errors.TooMany(
-            _("%(a_day)s snapshots a day are the limit. Take this one tomorrow.", a_day=A_DAY), retry_after=3600
+            _("%(a_day)s snapshots a day are the limit. Take this one tomorrow.", a_day=SNAPSHOTS_PER_DAY),
+            retry_after=3600,
         )
-    document = frozen(rank_entrants(public, chosen))
+    document = snapshot_document(rank_entrants(public, chosen))
     moment = now()
     document["taken_at"] = moment.isoformat(timespec="seconds")
     slug = f"{task[:20].strip('-_')}-{moment:%Y%m%d}-{secrets.token_hex(4)}"
-    made = Snapshot(slug=slug, task_id=task, title=_title(title), document=document, digest=digest(document))
+    made = Snapshot(slug=slug, task_id=task, title=_title(title), document=document, digest=document_digest(document))
     made.person_id, made.made_at = person.id, moment
     session.add(made)
     session.flush()
@@ -62,13 +63,13 @@ def take(session: Session, person: Person, task: str, params: Mapping[str, str],
     return made
 
 
-def frozen(of: BoardRanking) -> dict[str, Any]:
+def snapshot_document(of: BoardRanking) -> dict[str, Any]:
     """Return the content of a board to keep.
 
     It has the rows, weights, digests of data, versions of models and code, and signatures of records.
     """
     board = of.board
-    found = files.document(of, of.rows) | {"code": __version__}
+    found = files.board_document(of, of.rows) | {"code": __version__}
     for row, document in zip(of.rows, found["rows"], strict=True):
         for name in ("submitter", "bytes"):
             del document[name]
@@ -82,23 +83,23 @@ def frozen(of: BoardRanking) -> dict[str, Any]:
 def _storable(value: Any) -> Any:
     """The same with floats that every database gives back as they are."""
     if isinstance(value, float):
-        return None if abs(value) >= LARGEST else round(value, DIGITS) + 0.0
+        return None if abs(value) >= LARGEST_NUMBER else round(value, DIGITS) + 0.0
     if isinstance(value, dict):
         return {name: _storable(each) for name, each in value.items()}
     return [_storable(each) for each in value] if isinstance(value, list) else value
 
 
-def canonical(document: Mapping[str, Any]) -> bytes:
+def canonical_json(document: Mapping[str, Any]) -> bytes:
     """A document as the bytes that its digest is of: JSON with sorted names and nothing between."""
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
 
 
-def digest(document: Mapping[str, Any]) -> str:
+def document_digest(document: Mapping[str, Any]) -> str:
     """SHA-256 of a document."""
-    return hashlib.sha256(canonical(document)).hexdigest()
+    return hashlib.sha256(canonical_json(document)).hexdigest()
 
 
-def snapshot(session: Session, slug: str) -> Snapshot:
+def find_snapshot(session: Session, slug: str) -> Snapshot:
     """The snapshot at this address; raises `NotFound`."""
     found = session.get(Snapshot, slug)
     if found is None:
@@ -106,7 +107,7 @@ def snapshot(session: Session, slug: str) -> Snapshot:
     return found
 
 
-def cite(of: Snapshot, address: str) -> str:
+def snapshot_citation(of: Snapshot, address: str) -> str:
     """BibTeX for a snapshot at `address`."""
     title = of.title or f"Leaderboard of {of.task_id}"
     plain = re.sub(r"[\\{}\"%$#&~^_]", lambda found: f"\\{found[0]}" if found[0] in "{}%$#&_" else " ", title)
@@ -140,13 +141,15 @@ def _note(text: str) -> str:
     return text.strip()
 
 
-def fork(session: Session, person: Person, task: str, params: Mapping[str, str], title: str, note: str = "") -> Fork:
+def make_fork(
+    session: Session, person: Person, task: str, params: Mapping[str, str], title: str, note: str = ""
+) -> Fork:
     """Keep weights under a name. Raises `Invalid` by field, `Conflict` where somebody keeps `FORKS` already."""
     public = read_board(session, None, task)
     chosen, name = weights.read_weights(public, params), _title(title, needed=True)
-    if (session.scalar(queries.forks_of(person.id)) or 0) >= FORKS:
+    if (session.scalar(queries.count_forks(person.id)) or 0) >= MAX_FORKS:
         raise errors.Conflict(
-            _("You keep %(forks)s boards of your own, which is the limit. Delete one first.", forks=FORKS)
+            _("You keep %(forks)s boards of your own, which is the limit. Delete one first.", forks=MAX_FORKS)
         )
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:28].strip("-") or "board"
     made = Fork(slug=f"{words}-{secrets.token_hex(3)}", task_id=task, title=name, note=_note(note))
@@ -157,7 +160,7 @@ def fork(session: Session, person: Person, task: str, params: Mapping[str, str],
     return made
 
 
-def fork_at(session: Session, slug: str) -> Fork:
+def find_fork(session: Session, slug: str) -> Fork:
     """The fork at this address; raises `NotFound`."""
     found = session.get(Fork, slug)
     if found is None:
@@ -165,13 +168,13 @@ def fork_at(session: Session, slug: str) -> Fork:
     return found
 
 
-def _own(session: Session, person: Person, slug: str) -> Fork:
-    found = fork_at(session, slug)
+def _own_fork(session: Session, person: Person, slug: str) -> Fork:
+    found = find_fork(session, slug)
     may.refuse_unless(may.may(person, Action.CHANGE_BOARD, author=found.person_id))
     return found
 
 
-def change(
+def change_fork(
     session: Session,
     person: Person,
     slug: str,
@@ -180,7 +183,7 @@ def change(
     note: str | None = None,
 ) -> Fork:
     """Change what a fork is called or how it weighs; None leaves as it was."""
-    found = _own(session, person, slug)
+    found = _own_fork(session, person, slug)
     if params is not None:
         found.weights = weights.read_weights(read_board(session, None, found.task_id), params).document()
     if title is not None:
@@ -191,18 +194,18 @@ def change(
     return found
 
 
-def delete(session: Session, person: Person, slug: str) -> Fork:
+def delete_fork(session: Session, person: Person, slug: str) -> Fork:
     """Delete a fork."""
-    found = _own(session, person, slug)
+    found = _own_fork(session, person, slug)
     session.delete(found)
     act(session, person, "fork.deleted", task=found.task_id, fork=slug)
     return found
 
 
-def forget(session: Session, person_id: int) -> None:
+def detach_person(session: Session, person_id: int) -> None:
     """Remove the name of a person who leaves from the boards and reports that the person kept.
 
     The addresses stay good; from then on only admins can change the person's forks.
     """
-    for statement in queries.forget(person_id):
+    for statement in queries.detach_person(person_id):
         session.execute(statement)

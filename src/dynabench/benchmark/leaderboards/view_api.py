@@ -11,7 +11,7 @@ from dynabench.benchmark.leaderboards import blocks, by_slice, comparison, peopl
 from dynabench.benchmark.leaderboards.matrix import make_matrix
 from dynabench.benchmark.leaderboards.row_views import EntrantAnswer
 from dynabench.benchmark.leaderboards.transfer import Transfer
-from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Place, RowKind, Tag, Word, plotted
+from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Place, RowKind, Tag, Word, requested_plot
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.people.accounts.auth import Viewer
@@ -24,27 +24,27 @@ Limit = Annotated[int, Query(ge=1, le=100)]
 T = TypeVar("T")
 
 
-async def read(request: Request, function: Callable[[Session], T]) -> T:
+async def read_view(request: Request, function: Callable[[Session], T]) -> T:
     """Return the result of `function`, run in a session that reads the database."""
     found: T = await request.app.state.db.aread(function)
     return found
 
 
-def entrant(of: Entrant | None) -> dict[str, Any] | None:
+def entrant_json(of: Entrant | None) -> dict[str, Any] | None:
     """An entrant as programs see it."""
     if of is None:
         return None
     return {"id": of.id, "label": of.label, "model": of.model or None, "withdrawn": of.withdrawn}
 
 
-def cell(of: ScoreCell | None) -> dict[str, Any] | None:
+def cell_json(of: ScoreCell | None) -> dict[str, Any] | None:
     """A score as programs see it: without the replicates."""
     if of is None:
         return None
     return {"value": of.value, "low": of.low, "high": of.high, "n": of.n}
 
 
-def rate(of: Rate | None) -> dict[str, Any] | None:
+def rate_json(of: Rate | None) -> dict[str, Any] | None:
     """A rate as programs see it."""
     return asdict(of) if of else None
 
@@ -56,14 +56,14 @@ async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: 
     def made(session: Session) -> view_schemas.ComparisonOut:
         board = read_board(session, viewer, task, withdrawn=True)
         first, second = board.entrant(a), board.entrant(b)
-        found = row_views.compare(session, request.app.state.settings, board, first, second)
+        found = row_views.compare_scores(session, request.app.state.settings, board, first, second)
         primary = [each for each in found if each.metric == board.primary]
         items = [
             {
                 "metric": each.metric.name,
                 "dataset": each.data.name,
-                "a": cell(each.a),
-                "b": cell(each.b),
+                "a": cell_json(each.a),
+                "b": cell_json(each.b),
                 "difference": each.value,
                 "low": each.low,
                 "high": each.high,
@@ -74,10 +74,14 @@ async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: 
             }
             for each in found
         ]
-        told = {"a": entrant(first), "b": entrant(second), "conclusion": comparison.conclusion(first, second, primary)}
+        told = {
+            "a": entrant_json(first),
+            "b": entrant_json(second),
+            "conclusion": comparison.conclusion(first, second, primary),
+        }
         return view_schemas.ComparisonOut.model_validate({**told, "differences": items})
 
-    return await read(request, made)
+    return await read_view(request, made)
 
 
 @router.get("/tasks/{task}/compare/examples")
@@ -90,8 +94,8 @@ async def compare_examples(
 
     def made(session: Session) -> view_schemas.ExamplesOut:
         board = read_board(session, viewer, task, withdrawn=True)
-        settings, data = request.app.state.settings, row_views.visible(board, dataset)
-        page = row_views.examples(
+        settings, data = request.app.state.settings, row_views.visible_dataset(board, dataset)
+        page = row_views.compared_page(
             session, settings, board, data, board.entrant(a), board.entrant(b), shown, tag, after, limit
         )
         items = [
@@ -100,8 +104,8 @@ async def compare_examples(
                 "inputs": dict(each.inputs),
                 "reference": dict(each.reference),
                 "tags": list(each.tags),
-                "a": _said(each.a),
-                "b": _said(each.b),
+                "a": _answer_json(each.a),
+                "b": _answer_json(each.b),
             }
             for each in page.rows
         ]
@@ -109,10 +113,10 @@ async def compare_examples(
         told = {"dataset": dataset, "tally": asdict(page.tally), "items": items, "next": more}
         return view_schemas.ExamplesOut.model_validate(told)
 
-    return await read(request, made)
+    return await read_view(request, made)
 
 
-def _said(of: EntrantAnswer) -> dict[str, Any]:
+def _answer_json(of: EntrantAnswer) -> dict[str, Any]:
     return {"answer": dict(of.words), "right": of.right}
 
 
@@ -127,9 +131,9 @@ async def read_matrix(
         found = make_matrix(session, board, board.metric(metric), discount)
         items = [
             {
-                "entrant": entrant(line.entrant), "overall": cell(line.overall), "trend": cell(line.trend),
+                "entrant": entrant_json(line.entrant), "overall": cell_json(line.overall), "trend": cell_json(line.trend),
                 "cells": [
-                    {"dataset": data.name, "score": cell(each), "vmer": rate(line.loop.get(data.round or 0))}
+                    {"dataset": data.name, "score": cell_json(each), "vmer": rate_json(line.loop.get(data.round or 0))}
                     for data, each in zip(found.data, line.cells, strict=True)
                 ],
             }
@@ -139,7 +143,7 @@ async def read_matrix(
         told = {"metric": found.metric.name, "discount": discount, "datasets": columns, "items": items}
         return view_schemas.MatrixOut.model_validate(told)
 
-    return await read(request, made)
+    return await read_view(request, made)
 
 
 @router.get("/tasks/{task}/pareto")
@@ -149,15 +153,20 @@ async def read_pareto(
     """Two measures against each other, those that none beats on both first."""
 
     def made(session: Session) -> view_schemas.ParetoOut:
-        found = plotted(read_board(session, viewer, task), x, y, dataset)
+        found = requested_plot(read_board(session, viewer, task), x, y, dataset)
         items = [
-            {"entrant": entrant(each.entrant), "x": cell(each.x), "y": cell(each.y), "dominated": each.dominated}
+            {
+                "entrant": entrant_json(each.entrant),
+                "x": cell_json(each.x),
+                "y": cell_json(each.y),
+                "dominated": each.dominated,
+            }
             for each in found.points
         ]
         told = {"x": found.x.name, "y": found.y.name, "dataset": found.data.name if found.data else None}
         return view_schemas.ParetoOut.model_validate({**told, "items": items, "left_out": found.left_out})
 
-    return await read(request, made)
+    return await read_view(request, made)
 
 
 @router.get("/tasks/{task}/slices")
@@ -171,16 +180,16 @@ async def read_slices(
         found = by_slice.compare_slices(session, board, board.dataset(dataset), metric)
         items = [
             {
-                "entrant": entrant(line.entrant),
-                "whole": cell(line.whole),
-                "slices": {tag: cell(one) for tag, one in zip(found.tags, line.cells, strict=True) if one},
+                "entrant": entrant_json(line.entrant),
+                "whole": cell_json(line.whole),
+                "slices": {tag: cell_json(one) for tag, one in zip(found.tags, line.cells, strict=True) if one},
             }
             for line in found.lines
         ]
         told = {"metric": found.metric.name, "dataset": found.data.name, "others": found.others}
         return view_schemas.SlicesOut.model_validate({**told, "slices": list(found.tags), "items": items})
 
-    return await read(request, made)
+    return await read_view(request, made)
 
 
 @router.get("/tasks/{task}/humans")
@@ -189,22 +198,26 @@ async def read_humans(request: Request, task: str, viewer: Viewer) -> view_schem
 
     def made(session: Session) -> view_schemas.StandingsOut:
         items = []
-        for each in people.standings(session, read_board(session, viewer, task)):
+        for each in people.people_and_models(session, read_board(session, viewer, task)):
             steps = [
                 {
-                    "entrant": entrant(one.entrant),
+                    "entrant": entrant_json(one.entrant),
                     "at": one.at.isoformat(),
                     "score": one.score,
                     "saturation": one.saturation,
                 }
                 for one in each.steps
             ]
-            told = {"round": each.round, "dataset": each.data.name if each.data else None, "human": rate(each.human)}
-            told |= {"gap": rate(each.gap), "best": entrant(each.best), "score": cell(each.score)}
-            items.append(told | {"behind": rate(each.behind), "steps": steps})
+            told = {
+                "round": each.round,
+                "dataset": each.data.name if each.data else None,
+                "human": rate_json(each.human),
+            }
+            told |= {"gap": rate_json(each.gap), "best": entrant_json(each.best), "score": cell_json(each.score)}
+            items.append(told | {"behind": rate_json(each.behind), "steps": steps})
         return view_schemas.StandingsOut.model_validate({"items": items})
 
-    return await read(request, made)
+    return await read_view(request, made)
 
 
 @router.get("/tasks/{task}/transfer")
@@ -216,19 +229,21 @@ async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Wo
 
     def made(session: Session) -> view_schemas.TransferOut:
         board = read_board(session, viewer, task)
-        found = row_views.shared(session, request.app.state.settings, board, row_views.countable(board, dataset))
-        told = transferred(*found) if found else {"models": [], "order": [], "error_rates": [], "shares": []}
+        found = row_views.shared_errors(
+            session, request.app.state.settings, board, row_views.countable_dataset(board, dataset)
+        )
+        told = transfer_json(*found) if found else {"models": [], "order": [], "error_rates": [], "shares": []}
         nothing: dict[str, Any] = {"counts": [], "mean": None, "rows": 0, "dataset": dataset}
         return view_schemas.TransferOut.model_validate(nothing | told)
 
-    return await read(request, made)
+    return await read_view(request, made)
 
 
-def transferred(models: tuple[Entrant, ...], of: Transfer) -> dict[str, Any]:
+def transfer_json(models: tuple[Entrant, ...], of: Transfer) -> dict[str, Any]:
     """Return the errors that models share in the form that the API gives to programs."""
     shares = [[None if value != value else float(value) for value in row] for row in of.shares]
     return {
-        "models": [entrant(each) for each in models],
+        "models": [entrant_json(each) for each in models],
         "order": list(of.order),
         "error_rates": of.rates.tolist(),
         "shares": shares,
@@ -246,9 +261,10 @@ async def read_best(request: Request, task: str, name: Name, viewer: Viewer, lim
     """
 
     def made(session: Session) -> view_schemas.BestOut:
-        best = blocks.best(session, read_board(session, viewer, task, retired=True), name, limit)
+        best = blocks.best_on_dataset(session, read_board(session, viewer, task, retired=True), name, limit)
         items = [
-            {"entrant": entrant(each.entrant), "score": cell(each.cell), "tied": each.tied} for each in best.leaders
+            {"entrant": entrant_json(each.entrant), "score": cell_json(each.cell), "tied": each.tied}
+            for each in best.leaders
         ]
         slices = [
             {"tag": tag, "value": of.value, "low": of.low, "high": of.high, "rows": of.n} for tag, of in best.slices
@@ -256,7 +272,7 @@ async def read_best(request: Request, task: str, name: Name, viewer: Viewer, lim
         told = {"dataset": name, "metric": best.metric.name, "items": items, "others": best.others, "slices": slices}
         return view_schemas.BestOut.model_validate(told)
 
-    return await read(request, made)
+    return await read_view(request, made)
 
 
 @router.get("/models/{name}/scores")
@@ -265,14 +281,14 @@ async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> vie
 
     def made(session: Session) -> view_schemas.ModelScoresOut:
         items = []
-        for each in blocks.shown_model(session, viewer, name):
+        for each in blocks.require_scores_of_model(session, viewer, name):
             names = {one.id: one.name for one in each.data}
             scores: dict[str, Any] = {one.name: {} for one in each.data}
             for (data, metric), one in each.scores.items():
-                scores[names[data]][metric] = cell(one)
-            slices = {data.name: {tag: cell(one) for tag, one in some} for data, some in each.slices}
-            told = {"task": each.board.config.id, "entrant": entrant(each.entrant), "tries": each.tries}
+                scores[names[data]][metric] = cell_json(one)
+            slices = {data.name: {tag: cell_json(one) for tag, one in some} for data, some in each.slices}
+            told = {"task": each.board.config.id, "entrant": entrant_json(each.entrant), "tries": each.tries}
             items.append({**told, "scores": scores, "slices": slices})
         return view_schemas.ModelScoresOut.model_validate({"items": items})
 
-    return await read(request, made)
+    return await read_view(request, made)

@@ -108,7 +108,7 @@ async def answer_form(
     if posted_inputs is None and not model_answers.has_inputs(request.query_params):
         return form
     words = posted_inputs or PostedInputs(list(request.query_params.multi_items()), {})
-    if not _read(form, words) or form.asked is None:
+    if not _fill_form(form, words) or form.asked is None:
         return form
     for _ in cards:
         throttle(request, viewer)
@@ -120,11 +120,11 @@ async def answer_form(
     form.link = model_answers.link_with_inputs(request.url.path, form.asked, **rest) if not form.pictured else ""
     if not any(item.answer for item in form.said):
         form.status = 503 if posted_inputs is not None else 200
-    await _explained(host, form, dict(words.pairs).get("explain", ""))
+    await _explain(host, form, dict(words.pairs).get("explain", ""))
     return form
 
 
-def _read(form: ModelForm, posted_inputs: PostedInputs) -> bool:
+def _fill_form(form: ModelForm, posted_inputs: PostedInputs) -> bool:
     """Fill in what was written; whether it can be asked."""
     form.values = group_values.read_group_form(GROUP, form.fields, posted_inputs.pairs)
     try:
@@ -136,7 +136,7 @@ def _read(form: ModelForm, posted_inputs: PostedInputs) -> bool:
     return not form.errors
 
 
-async def _explained(host: Host, form: ModelForm, choice: str) -> None:
+async def _explain(host: Host, form: ModelForm, choice: str) -> None:
     """The explanation that a button of the form asked for, as `model:method`."""
     name, _, method = choice.partition(":")
     card = next((reply.card for reply in form.said if reply.card.name == name and reply.answer), None)

@@ -13,7 +13,7 @@ from dynabench.kit.settings import get_settings
 
 
 @DBOS.step(name="release_round.freeze", retries_allowed=True)
-def freeze_round(release: int) -> str:
+def freeze_step(release: int) -> str:
     """Divide and freeze the round; return the problem, or an empty text."""
     try:
         release_steps.freeze_round(jobs.database(), get_settings(), release)
@@ -24,19 +24,19 @@ def freeze_round(release: int) -> str:
 
 
 @DBOS.step(name="release_round.write", retries_allowed=True)
-def write_files(release: int) -> dict[str, Any]:
+def write_step(release: int) -> dict[str, Any]:
     """Write the files and return the manifest."""
     return release_steps.write_files(jobs.database(), get_settings(), release).model_dump(mode="json")
 
 
 @DBOS.step(name="release_round.rows", retries_allowed=True)
-def store_rows(release: int) -> list[dict[str, Any]]:
+def store_step(release: int) -> list[dict[str, Any]]:
     """Store the rows that models are scored on."""
     return [asdict(written) for written in release_steps.store_datasets(jobs.database(), get_settings(), release)]
 
 
 @DBOS.step(name="release_round.finish", retries_allowed=True)
-def finish_release(release: int, manifest_document: dict[str, Any], written: list[dict[str, Any]]) -> str:
+def finish_step(release: int, manifest_document: dict[str, Any], written: list[dict[str, Any]]) -> str:
     """Finish the release and return its digest."""
     test, hidden = (Written(**row) for row in written)
     return (
@@ -54,11 +54,11 @@ def release_round(payload: dict[str, Any]) -> dict[str, Any]:
         DBOS.set_event("progress", {"done": done, "of": steps, "what": activity})
 
     report_progress(0, "Dividing the examples")
-    if problem := freeze_round(release):
+    if problem := freeze_step(release):
         return {"problem": problem}
     report_progress(1, "Writing the files")
-    manifest_document = write_files(release)
+    manifest_document = write_step(release)
     report_progress(2, "Storing the rows that models are tested on")
-    written = store_rows(release)
+    written = store_step(release)
     report_progress(3, "Asking for evaluations")
-    return {"digest": finish_release(release, manifest_document, written)}
+    return {"digest": finish_step(release, manifest_document, written)}

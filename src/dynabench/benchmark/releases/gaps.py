@@ -109,7 +109,7 @@ def _by_rows(
     counts: list[dict[int, tuple[int, int]]] = []
     for item in (test, hidden):
         right: dict[int, tuple[int, int]] = {}
-        for evaluation in session.scalars(queries.finished(submissions, item.version_id)):
+        for evaluation in session.scalars(queries.finished_evaluations(submissions, item.version_id)):
             rows = row_scores.read_row_scores(settings, evaluation.id)
             if rows is not None:
                 right[evaluation.submission_id] = (int((rows[1] > 0.5).sum()), rows.shape[1])

@@ -26,7 +26,7 @@ NUMBERS = ("train", "dev", "test", "hidden", "near_duplicate", "seed")
 Look = Annotated[str, Query(max_length=10)]
 
 
-def read(form: FormData | QueryParams) -> RulesIn:
+def read_rules(form: FormData | QueryParams) -> RulesIn:
     """The rules that a form was filled in with. Raises `Invalid`."""
     given: dict[str, Any] = {name: str(form[name]).strip()[:20] for name in NUMBERS if str(form.get(name, "")).strip()}
     if "unverified" in form:
@@ -79,13 +79,13 @@ async def _progress(request: Request, values: dict[str, Any]) -> dict[str, Any] 
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}/release", name="manage_release")
-async def show(request: Request, task: str, n: Number, owner: Owning, look: Look = "") -> Response:
+async def manage_release(request: Request, task: str, n: Number, owner: Owning, look: Look = "") -> Response:
     """The rules, with `look` what a release by them would hold; or how a release goes, or what it became."""
     form = request.query_params
     if not look:
         return await _page(request, owner, task, n, form)
     try:
-        found: ReleasePreviewOut = await api.preview_out(request, owner, task, n, api.rule_changes(read(form)))
+        found: ReleasePreviewOut = await api.preview_out(request, owner, task, n, api.rule_changes(read_rules(form)))
     except errors.Invalid as problem:
         return await _page(request, owner, task, n, form, 422, errors=problem.fields)
     except errors.Conflict as problem:
@@ -96,16 +96,16 @@ async def show(request: Request, task: str, n: Number, owner: Owning, look: Look
 @router.post(
     "/tasks/{task}/manage/rounds/{n}/release", name="release_round_form", dependencies=[Depends(api.release_limit)]
 )
-async def release(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def release_form(request: Request, task: str, n: Number, owner: Owning) -> Response:
     """Release the round for good, in the background."""
     form = await request.form()
     try:
         if str(form.get("sure", "")) != str(n):
             raise errors.Invalid({"sure": _("Type the number of the round to say that you mean it.")})
-        await api.start_release(request, owner, task, n, api.rule_changes(read(form)), bool(form.get("anyway")))
+        await api.start_release(request, owner, task, n, api.rule_changes(read_rules(form)), bool(form.get("anyway")))
     except errors.Invalid as problem:
         found = (
-            await api.preview_out(request, owner, task, n, api.rule_changes(read(form)))
+            await api.preview_out(request, owner, task, n, api.rule_changes(read_rules(form)))
             if "sure" in problem.fields
             else None
         )

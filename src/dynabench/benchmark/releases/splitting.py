@@ -64,7 +64,7 @@ def divide_items(items: Sequence[SplitItem], rules: ReleaseSettings) -> Division
         if enough or not rules_held:
             break
         rules_held = rules_held[:-1]
-    parts |= _hidden([entry for entry in verified if parts[entry.uid] == "test"], kin, rules)
+    parts |= _hidden_part([entry for entry in verified if parts[entry.uid] == "test"], kin, rules)
     secret = {kin[uid] for uid, part in parts.items() if part == "hidden"}
     for entry in items:
         if not entry.verified:
@@ -126,7 +126,7 @@ def _filled(units: list[list[str]], rules: ReleaseSettings, total: int) -> tuple
     return parts, enough
 
 
-def _hidden(pool: Sequence[SplitItem], kin: dict[str, str], rules: ReleaseSettings) -> dict[str, str]:
+def _hidden_part(pool: Sequence[SplitItem], kin: dict[str, str], rules: ReleaseSettings) -> dict[str, str]:
     """The part of the pool that is hidden, drawn by groups; a small pool has its share too."""
     target = round(len(pool) * rules.hidden / (rules.test + rules.hidden)) if rules.hidden else 0
     sizes = Counter(kin[entry.uid] for entry in pool)

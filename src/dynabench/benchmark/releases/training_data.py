@@ -76,7 +76,7 @@ def read_release(folder: Path) -> TrainableRelease:
         raise errors.Invalid({"folder": f"This release cannot be read: {str(problem)[:200]}"}) from None
 
 
-def release_of_round(db: Database, settings: Settings, task: str, number: int) -> TrainableRelease:
+def trainable_release(db: Database, settings: Settings, task: str, number: int) -> TrainableRelease:
     """Return the release of a round of this deployment; raises `NotFound` where there is none."""
     release = db.read(service.release_of_round, task, number)
     if release is None or release.state != ReleaseState.READY:
