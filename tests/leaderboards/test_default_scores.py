@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dynabench.benchmark import weights
 from dynabench.benchmark.evaluations.measures import REPLICATES, find_measure
 from dynabench.benchmark.leaderboards import drawings
-from dynabench.benchmark.leaderboards.matrix import Matrix, MatrixLine
+from dynabench.benchmark.leaderboards.board_views import Matrix, MatrixLine
 from dynabench.benchmark.ranking import rank_entrants
 from dynabench.benchmark.standings import ScoreCell, TaskBoard
 from dynabench.benchmark.weights import dataset_steps

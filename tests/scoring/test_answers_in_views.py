@@ -7,7 +7,7 @@ import pytest
 
 from dynabench.adversaries import template_suites
 from dynabench.benchmark.evaluations import row_scores
-from dynabench.benchmark.evaluations.answer_columns import AnswerColumns
+from dynabench.benchmark.evaluations.answers import AnswerColumns
 from dynabench.benchmark.evaluations.metric_columns import bind_metric
 from dynabench.datasets.stored import Stored
 from dynabench.tasks import shipped_tasks

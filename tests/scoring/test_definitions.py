@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynabench.benchmark.evaluations import costs, score_computation
-from dynabench.benchmark.evaluations.answer_columns import AnswerColumns
+from dynabench.benchmark.evaluations.answers import AnswerColumns
 from dynabench.benchmark.leaderboards.comparison import paired_difference, significance
 from dynabench.people.disclosure import Disclosure
 from dynabench.tasks import shipped_tasks

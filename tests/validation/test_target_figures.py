@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from dynabench.benchmark.leaderboards.matrix import target_rates
+from dynabench.benchmark.leaderboards.board_views import target_rates
 from dynabench.collection import figures, target_figures
 from dynabench.collection.statistics import statistics
 from dynabench.collection.tables import Example

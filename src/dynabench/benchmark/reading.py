@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Pool
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark import queries
+from dynabench.benchmark.evaluations import queries
 from dynabench.benchmark.evaluations.measures import REPLICATES, Measure, find_measure
 from dynabench.benchmark.evaluations.score_ladder import NO_SCORES, score_sources
 from dynabench.benchmark.registry.tables import Submission, SubmissionState

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dynabench.benchmark.releases import manifest, training_data
-from dynabench.benchmark.releases.training_data import TrainableRelease
+from dynabench.benchmark.releases import manifest, release_reading
+from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.kit import errors
 from dynabench.kit.settings import get_settings
 from dynabench.models.training import recipes, shapes
@@ -32,11 +32,11 @@ class Sources:
 
                 db = Database(get_settings().url)
                 try:
-                    self._read[named] = training_data.trainable_release(db, get_settings(), found[1], int(found[2]))
+                    self._read[named] = release_reading.trainable_release(db, get_settings(), found[1], int(found[2]))
                 finally:
                     db.close()
             elif (Path(named) / manifest.MANIFEST_NAME).is_file():
-                self._read[named] = training_data.read_release(Path(named))
+                self._read[named] = release_reading.read_release(Path(named))
         return self._read.get(named)
 
     def part(self, named: str, shape: Shape, weight: float = 1.0, of: str = "train") -> Part:
@@ -105,7 +105,7 @@ def _here(task: str) -> list[TrainableRelease]:
         return []
     db = Database(settings.url)
     try:
-        return training_data.releases_of_task(db, settings, task)
+        return release_reading.releases_of_task(db, settings, task)
     finally:
         db.close()
 

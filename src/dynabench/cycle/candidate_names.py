@@ -2,7 +2,7 @@
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import submission_queries
+from dynabench.benchmark.registry import queries
 from dynabench.benchmark.registry.tables import ModelListing
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
@@ -17,7 +17,7 @@ def model_name(task: str, number: int, candidate: str, seed: int) -> str:
 
 def is_taken(session: Session, task: str, name: str) -> bool:
     """Return True if a name belongs to another task's model or to a person's submission."""
-    submission = session.scalars(submission_queries.submissions_named(name)).first()
+    submission = session.scalars(queries.submissions_named(name)).first()
     if submission is not None:
         return submission.task_id != task or submission.kind != "installed"
     if session.get(ModelListing, name) is not None:

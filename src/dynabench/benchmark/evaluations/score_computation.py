@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import evaluation_plan, queries, row_scores
-from dynabench.benchmark.evaluations.answer_columns import AnswerColumns, answer_field, gather_answers
+from dynabench.benchmark.evaluations import evaluation_run, queries, row_scores
+from dynabench.benchmark.evaluations.answers import AnswerColumns, answer_field, gather_answers
 from dynabench.benchmark.evaluations.measures import Replicates, formula_version, pack_replicates
 from dynabench.benchmark.evaluations.metric_columns import BoundMetric, bind_metric, same_answer
 from dynabench.benchmark.evaluations.tables import Score, Shard
@@ -58,13 +58,13 @@ class ScoringWork:
 def compute_scores(database: Database, settings: Settings, evaluation: int) -> list[NewScore]:
     """Return all scores of an answered evaluation, and store the scores of single rows (`row_scores`)."""
     work = database.read(_work, settings, evaluation)
-    rows = work.parts[evaluation_plan.ROWS]
+    rows = work.parts[evaluation_run.ROWS]
     _keep_rows(settings, evaluation, work)
     names = list(dict.fromkeys([work.config.metrics.primary, *work.config.metrics.report]))
     new_scores = [new_score for name in names if (new_score := whole_score(name, rows, work.digest))]
     new_scores += calibration_score(rows, work.digest)
     new_scores += slice_scores(names, rows, Disclosure.at_most(work.visibility))
-    for axis in (part for part in work.parts if part != evaluation_plan.ROWS):
+    for axis in (part for part in work.parts if part != evaluation_run.ROWS):
         new_scores += twin_scores(axis, work.config.metrics.primary, rows, work.parts[axis], work.digest)
     if rows.costs:
         new_scores.append(NewScore("price", 1000 * float(np.mean(rows.costs)), None, None, len(rows.costs)))
@@ -83,7 +83,7 @@ def restore_row_scores(database: Database, settings: Settings) -> int:
     for evaluation, rows in database.read(lambda session: session.execute(queries.answered_evaluations()).all()):
         if not row_scores.is_whole(settings, evaluation, rows):
             with suppress(OSError, ValueError, KeyError):
-                _keep_rows(settings, evaluation, database.read(_work, settings, evaluation, [evaluation_plan.ROWS]))
+                _keep_rows(settings, evaluation, database.read(_work, settings, evaluation, [evaluation_run.ROWS]))
                 count += 1
     return count
 
@@ -93,7 +93,7 @@ def _keep_rows(settings: Settings, evaluation: int, work: ScoringWork) -> None:
     row_scores.store_row_scores(
         settings,
         evaluation,
-        row_scores.compute_row_scores(config.metrics.primary, config.fooled, work.parts[evaluation_plan.ROWS]),
+        row_scores.compute_row_scores(config.metrics.primary, config.fooled, work.parts[evaluation_run.ROWS]),
     )
 
 
@@ -227,13 +227,13 @@ def _measured() -> tuple[str, ...]:
 
 
 def _work(session: Session, settings: Settings, evaluation: int, only: Sequence[str] = ()) -> ScoringWork:
-    _, submission, version, dataset = evaluation_plan.load_evaluation(session, evaluation)
+    _, submission, version, dataset = evaluation_run.load_evaluation(session, evaluation)
     config = rounds.newest_config(session, dataset.task_id)
     done: dict[str, list[Shard]] = defaultdict(list)
     for shard in session.scalars(queries.finished_shards(evaluation)):
         done[shard.part].append(shard)
-    parts = evaluation_plan.evaluation_parts(session, submission, version, config.metrics.perturb)
-    field = answer_field(config, settings, done[evaluation_plan.ROWS][0])
+    parts = evaluation_run.evaluation_parts(session, submission, version, config.metrics.perturb)
+    field = answer_field(config, settings, done[evaluation_run.ROWS][0])
     gathered = {
         part.name: gather_answers(settings, field, part.digest, done[part.name], config.fooled.reads)
         for part in parts

@@ -1,4 +1,4 @@
-"""A task's leaderboard, its files and picture, its ledger, and the forms in which others read it."""
+"""Boards as JSON and files: a task's leaderboard, its picture, its ledger, snapshots and forks."""
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
@@ -7,15 +7,17 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.benchmark.leaderboards import exchange, files, ledger, pictures, reading
-from dynabench.benchmark.leaderboards.reading import RequestedBoard
-from dynabench.benchmark.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut
+from dynabench.benchmark import weights
+from dynabench.benchmark.leaderboards import drawings, files, ledger, schemas, snapshots
+from dynabench.benchmark.leaderboards import requested_board as reading
+from dynabench.benchmark.leaderboards.requested_board import RequestedBoard
+from dynabench.benchmark.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut, Slug
 from dynabench.kit import errors
 from dynabench.kit.csv_tables import as_csv
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts import auth
-from dynabench.people.accounts.auth import Viewer
+from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 
@@ -86,7 +88,7 @@ async def leaderboard_image(
     def draw(session: Session) -> bytes:
         asked = reading.read_requested_board(session, viewer, task, request.query_params, fork)
         name = rounds.task_config(session, task).name
-        return pictures.render_picture(pictures.board_chart(asked.ranking, asked.rows, name), format)
+        return drawings.render_picture(drawings.board_chart(asked.ranking, asked.rows, name), format)
 
     return Response(await db.aread(draw), media_type=PICTURES[format])
 
@@ -98,7 +100,7 @@ async def papers_with_code(request: Request, task: str, viewer: Viewer) -> list[
     def read(session: Session) -> list[dict[str, Any]]:
         asked = reading.read_requested_board(session, viewer, task, request.query_params)
         config = rounds.task_config(session, task)
-        return exchange.papers_with_code(asked.ranking, config.name, config.description)
+        return files.papers_with_code(asked.ranking, config.name, config.description)
 
     found: list[dict[str, Any]] = await request.app.state.db.aread(read)
     return found
@@ -125,7 +127,7 @@ async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) ->
         if not row.entrant.model:
             raise errors.NotFound(_("This row has no name under which a card could tell its results."))
         address = str(request.url_for("leaderboard", task=task))
-        return exchange.model_index(of.board, row.place, rounds.task_config(session, task).name, address)
+        return files.model_index(of.board, row.place, rounds.task_config(session, task).name, address)
 
     return download((await request.app.state.db.aread(read)).encode(), MARKDOWN, f"{id}.md")
 
@@ -140,3 +142,88 @@ async def ledger_of(request: Request, task: str, viewer: Viewer, format: Literal
     header = list(LedgerLine.model_fields)
     rows = [[str(value) if value is not None else "" for value in each.model_dump().values()] for each in items]
     return download(as_csv(header, rows), files.FORMATS["csv"], f"{task}-ledger.csv")
+
+
+Limit = Annotated[int, Query(ge=1, le=100)]
+
+
+def _params(given: schemas.WeightsIn) -> dict[str, str]:
+    return weights.flat(given.metrics, given.datasets, given.form)
+
+
+@router.get("/tasks/{task}/snapshots")
+async def list_snapshots(
+    request: Request, task: str, viewer: Viewer, after: schemas.After = "", limit: Limit = 50
+) -> schemas.SnapshotPage:
+    """The snapshots of a task's board, newest first."""
+    found: schemas.SnapshotPage = await request.app.state.db.aread(snapshots.snapshot_page, task, after, limit)
+    return found
+
+
+@router.post("/tasks/{task}/snapshots", status_code=201)
+async def keep_snapshot(request: Request, task: str, given: schemas.SnapshotIn, person: Member) -> schemas.SnapshotRow:
+    """Freeze the public board of a task under these weights; it never changes afterwards."""
+
+    def write(session: Session) -> schemas.SnapshotRow:
+        made = snapshots.take_snapshot(session, person, task, _params(given.weights), given.title)
+        return snapshots.snapshot_row(made, person)
+
+    found: schemas.SnapshotRow = await request.app.state.db.awrite(write)
+    return found
+
+
+@router.get("/snapshots/{slug}")
+async def read_snapshot(request: Request, slug: Slug, viewer: Viewer) -> Response:
+    """A snapshot's document, byte for byte what its digest is of (header `Digest`)."""
+    found = await request.app.state.db.aread(snapshots.find_snapshot, slug)
+    return Response(
+        snapshots.canonical_json(found.document),
+        media_type="application/json",
+        headers={"Digest": f"sha-256={found.digest}"},
+    )
+
+
+@router.get("/tasks/{task}/forks")
+async def list_forks(request: Request, task: str, viewer: Viewer) -> schemas.ForkList:
+    """The boards of their own that people keep of a task, newest first."""
+    found: schemas.ForkList = await request.app.state.db.aread(snapshots.list_forks, task)
+    return found
+
+
+@router.post("/tasks/{task}/forks", status_code=201)
+async def keep_fork(request: Request, task: str, given: schemas.ForkIn, person: Member) -> schemas.ForkOut:
+    """Keep weights and a choice of datasets (weight 0 leaves one out) under a name; the board stays current."""
+
+    def write(session: Session) -> schemas.ForkOut:
+        made = snapshots.make_fork(session, person, task, _params(given.weights), given.title, given.note)
+        return snapshots.fork_out(made, person)
+
+    found: schemas.ForkOut = await request.app.state.db.awrite(write)
+    return found
+
+
+@router.get("/forks/{slug}")
+async def read_fork(request: Request, slug: Slug, viewer: Viewer) -> schemas.ForkOut:
+    """A fork; its board is that of its task with `?fork=<slug>`."""
+    found: schemas.ForkOut = await request.app.state.db.aread(snapshots.read_fork, slug)
+    return found
+
+
+@router.patch("/forks/{slug}")
+async def edit_fork(request: Request, slug: Slug, given: schemas.ForkChange, person: Member) -> schemas.ForkOut:
+    """Change a fork (its maker, admins)."""
+
+    def write(session: Session) -> schemas.ForkOut:
+        params = _params(given.weights) if given.weights is not None else None
+        snapshots.change_fork(session, person, slug, params, given.title, given.note)
+        return snapshots.read_fork(session, slug)
+
+    found: schemas.ForkOut = await request.app.state.db.awrite(write)
+    return found
+
+
+@router.delete("/forks/{slug}", status_code=204)
+async def drop_fork(request: Request, slug: Slug, person: Member) -> Response:
+    """Delete a fork (its maker, admins)."""
+    await request.app.state.db.awrite(snapshots.delete_fork, person, slug)
+    return Response(status_code=204)

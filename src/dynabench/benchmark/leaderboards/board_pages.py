@@ -1,18 +1,27 @@
-"""A task's leaderboard as a page, one row of it, the form that others embed, and the ledger."""
+"""Boards as pages: a task's leaderboard, one row, the embedded form, the ledger, snapshots, forks, others' reports."""
 
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
-from starlette.responses import Response
+from starlette.datastructures import UploadFile
+from starlette.responses import RedirectResponse, Response
 
 from dynabench.benchmark import weights
-from dynabench.benchmark.leaderboards import filters, ledger, listing, pictures, reading, reports
-from dynabench.benchmark.leaderboards.reading import RequestedBoard
+from dynabench.benchmark.leaderboards import drawings, ledger, reports, requested_board, schemas, snapshots
+from dynabench.benchmark.leaderboards.requested_board import RequestedBoard
+from dynabench.benchmark.leaderboards.schemas import Slug
 from dynabench.benchmark.ranking import OFFSETS
+from dynabench.benchmark.reading import read_board
 from dynabench.collection import overview
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.kit.security import POLICY, RowId
-from dynabench.people.accounts.auth import Viewer
+from dynabench.people import may
+from dynabench.people.accounts.auth import Member, Viewer
+from dynabench.people.accounts.tables import Person
+from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.tables import RoundState
@@ -43,14 +52,14 @@ def board_values(asked: RequestedBoard, name: str) -> dict[str, Any]:
         "usual": asked.usual,
         "shown": asked.shown,
         "rows": asked.rows,
-        "finding": pictures.board_finding(asked.ranking, name),
+        "finding": drawings.board_finding(asked.ranking, name),
         "link": asked.link,
         "unmeasured": asked.ranking.unmeasured,
         "without": asked.without,
         "whole": asked.whole,
         "places": places,
         "visible": set(columns) if columns is not None else set(places),
-        "sizes": filters.SIZES,
+        "sizes": requested_board.SIZES,
         "licences": sorted({each.licence for each in known if each.licence}),
         "languages": sorted({language for each in known for language in each.languages}),
         "ends": score_limits(asked),
@@ -98,13 +107,13 @@ async def leaderboard_page(request: Request, task: str, viewer: Viewer) -> Respo
     """The board, as the address weighs it."""
 
     def read(session: Session) -> dict[str, Any]:
-        asked = reading.read_requested_board(session, viewer, task, request.query_params)
+        asked = requested_board.read_requested_board(session, viewer, task, request.query_params)
         values = head_values(session, task)
         return values | board_values(asked, values["config"].name) | {
             "fork": None,
             "reported": len(reports.reported_lines(session, asked.ranking.board)),
             "tries": ledger.tries_by_submitter(session, viewer, task),
-            "saved": listing.list_forks(session, task).items[:5],
+            "saved": snapshots.list_forks(session, task).items[:5],
         }  # fmt: skip
 
     return render(request, "leaderboards/board.html", **await request.app.state.db.aread(read))
@@ -115,7 +124,7 @@ async def embedded_board(request: Request, task: str) -> Response:
     """The public board as a bare table that other sites may frame; it reads no cookie."""
 
     def read(session: Session) -> dict[str, Any]:
-        asked = reading.read_requested_board(session, None, task, request.query_params)
+        asked = requested_board.read_requested_board(session, None, task, request.query_params)
         name = rounds.task_config(session, task).name
         return {"task": task} | board_values(asked, name)
 
@@ -132,8 +141,12 @@ async def row_page(request: Request, task: str, id: RowId, viewer: Viewer) -> Re
     """One row's scores on each dataset and slice: a page, or the part of one."""
 
     def read(session: Session) -> dict[str, Any]:
-        of, found = reading.read_board_row(session, viewer, task, request.query_params, id)
-        return head_values(session, task) | {"of": of, "row": found, "slices": reading.row_slices(session, of, found)}
+        of, found = requested_board.read_board_row(session, viewer, task, request.query_params, id)
+        return head_values(session, task) | {
+            "of": of,
+            "row": found,
+            "slices": requested_board.row_slices(session, of, found),
+        }
 
     values = await request.app.state.db.aread(read)
     return render(request, "leaderboards/row.html", fragment="leaderboards/_row.html", **values)
@@ -148,3 +161,163 @@ async def ledger_page(request: Request, task: str, viewer: Viewer) -> Response:
         return head_values(session, task) | {"lines": lines, "people": ledger.tries_by_submitter(session, viewer, task)}
 
     return render(request, "leaderboards/ledger.html", **await request.app.state.db.aread(read))
+
+
+LONGEST = 8000  # characters of the weights in a form
+
+
+async def _posted(request: Request) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the texts of a form, and the weights in it, which are written as in an address."""
+    form = await request.form()
+    said = {name: value for name, value in form.items() if isinstance(value, str)}
+    text = said.get("weights", "").removeprefix("?")
+    if len(text) > LONGEST:
+        raise errors.Invalid({"weights": _("This is too long.")})
+    try:
+        return said, dict(parse_qsl(text, max_num_fields=600))
+    except ValueError:
+        raise errors.Invalid({"weights": _("This is too long.")}) from None
+
+
+@router.get("/tasks/{task}/snapshots", name="snapshots")
+async def kept_page(
+    request: Request, task: str, viewer: Viewer, after: Annotated[str, Query(max_length=100)] = ""
+) -> Response:
+    """The snapshots and forks of a task."""
+
+    def read(session: Session) -> dict[str, Any]:
+        page = snapshots.snapshot_page(session, task, after, 50)
+        return head_values(session, task) | {
+            "page": page,
+            "after": after,
+            "forks": snapshots.list_forks(session, task).items,
+        }
+
+    return render(request, "leaderboards/kept.html", **await request.app.state.db.aread(read))
+
+
+@router.post("/tasks/{task}/snapshots", name="take_snapshot")
+async def take_snapshot_form(request: Request, task: str, person: Member) -> Response:
+    """Freeze the board that the form says."""
+    said, params = await _posted(request)
+    made = await request.app.state.db.awrite(snapshots.take_snapshot, person, task, params, said.get("title", ""))
+    return RedirectResponse(str(request.app.url_path_for("snapshot", slug=made.slug)), status_code=303)
+
+
+@router.get("/snapshots/{slug}", name="snapshot")
+async def snapshot_page(request: Request, slug: Slug, viewer: Viewer) -> Response:
+    """A board as it stood, with how to cite it."""
+
+    def read(session: Session) -> dict[str, Any]:
+        found = snapshots.find_snapshot(session, slug)
+        cite = snapshots.snapshot_citation(found, str(request.url_for("snapshot", slug=slug)))
+        return head_values(session, found.task_id) | {"snapshot": found, "document": found.document, "cite": cite}
+
+    return render(request, "leaderboards/snapshot.html", **await request.app.state.db.aread(read))
+
+
+@router.post("/tasks/{task}/forks", name="make_fork")
+async def make_fork_form(request: Request, task: str, person: Member) -> Response:
+    """Keep the weights that the form says under a name."""
+    said, params = await _posted(request)
+    title, note = said.get("title", ""), said.get("note", "")
+    made = await request.app.state.db.awrite(snapshots.make_fork, person, task, params, title, note)
+    return RedirectResponse(str(request.app.url_path_for("fork", slug=made.slug)), status_code=303)
+
+
+@router.get("/forks/{slug}", name="fork")
+async def fork_page(request: Request, slug: Slug, viewer: Viewer) -> Response:
+    """The current board under somebody's own weights."""
+
+    def read(session: Session) -> dict[str, Any]:
+        kept: schemas.ForkOut = snapshots.read_fork(session, slug)
+        asked = requested_board.read_requested_board(session, viewer, kept.task, request.query_params, slug)
+        values = head_values(session, kept.task)
+        mine = bool(may.may(viewer, Action.CHANGE_BOARD, author=snapshots.find_fork(session, slug).person_id))
+        return values | board_values(asked, values["config"].name) | {
+            "fork": kept,
+            "may_change": mine,
+            "reported": len(reports.reported_lines(session, asked.ranking.board)),
+            "tries": ledger.tries_by_submitter(session, viewer, kept.task),
+            "saved": [],
+        }  # fmt: skip
+
+    return render(request, "leaderboards/board.html", **await request.app.state.db.aread(read))
+
+
+@router.post("/forks/{slug}", name="change_fork")
+async def change_fork_form(request: Request, slug: Slug, person: Member) -> Response:
+    """Change a fork's name, note or weights."""
+    said, params = await _posted(request)
+    await request.app.state.db.awrite(
+        snapshots.change_fork, person, slug, params if "weights" in said else None, said.get("title"), said.get("note")
+    )
+    return RedirectResponse(str(request.app.url_path_for("fork", slug=slug)), status_code=303)
+
+
+@router.post("/forks/{slug}/delete", name="delete_fork")
+async def delete_fork_form(request: Request, slug: Slug, person: Member) -> Response:
+    """Delete a fork."""
+    gone = await request.app.state.db.awrite(snapshots.delete_fork, person, slug)
+    return RedirectResponse(str(request.app.url_path_for("snapshots", task=gone.task_id)), status_code=303)
+
+
+Pair = Annotated[str, Query(max_length=200, description="A dataset and a metric: `name/metric`.")]
+
+
+async def _reported_page(
+    request: Request, task: str, viewer: Person | None, beside: str = "", status: int = 200, **values: Any
+) -> Response:
+    def read(session: Session) -> dict[str, Any]:
+        board = read_board(session, viewer, task)
+        told = reports.reported_lines(session, board)
+        titles = {each.name: each.title for each in board.datasets}
+        measures = {each.name: each for each in board.metrics}
+        pairs = dict.fromkeys((each.on, each.measure) for each in told if each.on and each.measure)
+        choices = [(f"{on}/{name}", f"{titles[on]} · {measures[name].title}") for on, name in pairs]
+        on, _, name = beside.partition("/")
+        return head_values(session, task) | {
+            "told": told,
+            "imports": reports.reports_of_task(session, task),
+            "owner": bool(may.may_in(session, viewer, Action.MANAGE_REPORTS, task)),
+            "choices": choices,
+            "order": reports.ordered_results(board, told, on, name) if beside else [],
+            "measure": measures.get(name),
+        }
+
+    found = await request.app.state.db.aread(read)
+    shown = {"beside": beside, "errors": {}, "given": {}} | values
+    return render(request, "leaderboards/reported.html", status=status, **found, **shown)
+
+
+@router.get("/tasks/{task}/reported", name="reported")
+async def reported_page(request: Request, task: str, viewer: Viewer, beside: Pair = "") -> Response:
+    """The list; `beside` puts the results on one dataset in one metric in order with the measured ones."""
+    return await _reported_page(request, task, viewer, beside)
+
+
+@router.post("/tasks/{task}/reported", name="import_reported_form")
+async def import_report(request: Request, task: str, person: Member) -> Response:
+    """Import a file (owners)."""
+    await request.app.state.db.aread(rounds.require, person, Action.MANAGE_REPORTS, task)
+    async with request.form(max_files=1, max_fields=10) as form:
+        file, source = form.get("file"), str(form.get("source", ""))[:520]
+        content = await file.read(reports.MAX_BYTES + 1) if isinstance(file, UploadFile) else b""
+    try:
+        if not content:
+            raise errors.Invalid({"file": _("Choose a file first.")})
+        await request.app.state.db.awrite(reports.add_report, person, task, content, source)
+    except (errors.Invalid, errors.TooLarge, errors.Conflict) as problem:
+        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"file": problem.detail}
+        return await _reported_page(
+            request, task, person, status=problem.status, errors=wrong, given={"source": source}
+        )
+    return RedirectResponse(str(request.app.url_path_for("reported", task=task)), status_code=303)
+
+
+@router.post("/tasks/{task}/reported/{id}", name="change_reported_form")
+async def change_report(request: Request, task: str, id: RowId, person: Member) -> Response:
+    """Take an import back (`removed` = 1), or undo that (owners)."""
+    gone = (await request.form()).get("removed") == "1"
+    await request.app.state.db.awrite(reports.remove_report, person, task, id, gone)
+    return RedirectResponse(str(request.app.url_path_for("reported", task=task)), status_code=303)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.benchmark.evaluations.measures import Measure, Replicates
-from dynabench.benchmark.leaderboards.results import Right
+from dynabench.benchmark.evaluations.row_scores import Right
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.kit.language import _
 from dynabench.stats.corrections import holm

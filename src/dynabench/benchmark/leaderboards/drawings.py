@@ -1,20 +1,116 @@
-"""The charts of the views around a board, each with its finding as title and its numbers as a table."""
+"""Charts, pictures and texts of numbers: each chart has its finding as title and its numbers as a table."""
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
-from dynabench.benchmark.leaderboards.matrix import Matrix, MatrixLine
-from dynabench.benchmark.leaderboards.number_texts import axis_title, cell_text, score_text, interval_text
-from dynabench.benchmark.leaderboards.pareto import ParetoPoint, Plot
-from dynabench.benchmark.leaderboards.people import PeopleAndModels
-from dynabench.benchmark.leaderboards.transfer import Transfer
+from dynabench.benchmark.evaluations.measures import Measure
+from dynabench.benchmark.leaderboards.board_views import Matrix, MatrixLine, ParetoPoint, PeopleAndModels, Plot
+from dynabench.benchmark.leaderboards.row_views import Transfer
+from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.kit.language import _, ngettext, said
 from dynabench.web import plots
-from dynabench.web.charts import Chart
-from dynabench.web.filters import number, percent
+from dynabench.web.charts import INK, INK_2, LINE, MODELS, Chart, chart_data, compile_chart
+from dynabench.web.filters import NONE, number, percent
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def score_text(value: float | None, metric: Measure, sign: bool = False) -> str:
+    """`81.2%`, `34.5`, `1.25`: a score in its metric's unit; `sign` is for differences."""
+    if value is None or value != value:
+        return NONE
+    scaled = value * metric.scale
+    digits = 1 if metric.scale == 100 or abs(scaled) >= 10 else 3 if abs(scaled) < 1 else 2
+    scaled = round(scaled, digits) + 0.0  # no negative nought
+    before = MINUS if scaled < 0 else "+" if sign else ""
+    percent = "%" if metric.unit == "%" and not sign else ""
+    return before + number(abs(scaled), digits) + percent
+
+
+def interval_text(low: float | None, high: float | None, metric: Measure, sign: bool = False) -> str:
+    """`79.0–83.1`: an interval; empty where none is known, or nothing varied."""
+    if low is None or high is None or (low == high and metric.cost):
+        return ""
+    ends = {"low": score_text(low, metric, sign), "high": score_text(high, metric, sign)}
+    between = said(_("%(low)s to %(high)s", **ends)) if sign else f"{ends['low']}–{ends['high']}"
+    return between.replace("%", "")
+
+
+def cell_text(of: ScoreCell | None, metric: Measure) -> str:
+    """A score with its interval."""
+    if of is None:
+        return NONE
+    between = interval_text(of.low, of.high, metric)
+    return f"{score_text(of.value, metric)} ({between})" if between else score_text(of.value, metric)
+
+
+def axis_title(metric: Measure) -> str:
+    """A measure's name with its unit, and which way is better where that is less."""
+    unit = f" ({metric.unit})" if metric.unit else ""
+    name = f"{said(metric.title)}{unit}"
+    return said(_("%(name)s, less is better", name=name)) if metric.better == "lower" else name
+
+
+def p_value_text(p: float | None) -> str:
+    """A p value: `0.03`, `< 0.001`."""
+    if p is None:
+        return NONE
+    return "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+MAX_PICTURE_ROWS = 30  # rows of a picture
+
+
+def board_finding(of: BoardRanking, name: str) -> str:
+    """Return a sentence that sums up a board."""
+    ranked = [row for row in of.rows if row.rank]
+    if not ranked:
+        return _("%(name)s: nothing is ranked yet", name=name)
+    first = [row.entrant.name for row in ranked if row.rank and row.rank.group == 1]
+    if len(first) == 1:
+        if len(ranked) > 1:
+            return _("%(name)s: %(model)s leads", name=name, model=first[0])
+        return _("%(name)s: %(model)s is the only one ranked", name=name, model=first[0])
+    return _("%(name)s: %(few)s of %(all)s share the lead", name=name, few=len(first), all=len(ranked))
+
+
+def board_chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[str, Any]:
+    """A Vega spec of the first `MOST` ranked rows."""
+    import altair as alt
+
+    points = [
+        {"name": f"{row.rank}  {row.entrant.name[:40]}", "value": row.score.value, "low": row.score.low,
+         "high": row.score.high}
+        for row in rows if row.rank
+    ][:MAX_PICTURE_ROWS]  # fmt: skip
+    base = alt.Chart(chart_data(points)).encode(
+        y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(grid=False, domain=False, ticks=False, labelLimit=320))
+    )
+    x = alt.X("low:Q", title="Dynascore, with 95% interval", scale=alt.Scale(zero=False), axis=alt.Axis(gridColor=LINE))
+    whisker = base.mark_rule(color=MODELS, strokeWidth=2, strokeCap="round").encode(x=x, x2="high:Q")
+    dot = base.mark_circle(color=MODELS, size=80, opacity=1).encode(x="value:Q")
+    text = base.mark_text(align="left", dy=-11, color=INK_2, fontSize=11).encode(
+        x="value:Q", text=alt.Text("value:Q", format=".2f")
+    )
+    title = alt.TitleParams(board_finding(of, name), anchor="start", color=INK, fontSize=16, fontWeight=600, offset=16)
+    return compile_chart(
+        alt.layer(whisker, dot, text).properties(width=560, height=max(60, 30 * len(points)), title=title)
+    )
+
+
+def render_picture(spec: dict[str, Any], kind: str) -> bytes:
+    """The picture as `svg` or `png`, on white."""
+    import vl_convert
+
+    spec = {**spec, "background": "white", "padding": 20}
+    if kind == "png":
+        return bytes(vl_convert.vega_to_png(spec, scale=2))
+    return str(vl_convert.vega_to_svg(spec)).encode()
+
 
 Columns = list[str | tuple[str, str]]
 MAX_CHART_MODELS = 30

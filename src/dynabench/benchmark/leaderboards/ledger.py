@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark import queries as standings_queries
+from dynabench.benchmark.evaluations import queries as standings_queries
 from dynabench.benchmark.leaderboards import queries
 from dynabench.benchmark.registry.tables import Submission, SubmissionState
 from dynabench.people.accounts.tables import Person

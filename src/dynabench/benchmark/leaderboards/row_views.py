@@ -5,17 +5,71 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.evaluations import row_scores
+from dynabench.benchmark.evaluations.row_scores import Right
 from dynabench.benchmark.evaluations.tables import Shard
-from dynabench.benchmark.leaderboards import comparison, queries, results
+from dynabench.benchmark.leaderboards import comparison, queries
 from dynabench.benchmark.leaderboards.comparison import AnswerTally, RowsOf, ScoreDifference
-from dynabench.benchmark.leaderboards.results import Right
-from dynabench.benchmark.leaderboards.transfer import Transfer, transfer
 from dynabench.benchmark.standings import Entrant, ScoredDataset, TaskBoard
 from dynabench.datasets.stored import Stored
 from dynabench.kit.settings import Settings
 from dynabench.tasks import TaskConfig
+
+Fooled = NDArray[np.bool_]
+"""(M, N): whether each model was fooled by each row."""
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """`order` puts models that fall together next to each other, and all else is in the models' given order.
+
+    `rates` are error rates (M,); `counts[k]` is the number of rows that fool exactly k models (M + 1,); `shares[i, j]`
+    is the share of the rows that fool i which also fool j, NaN where nothing fools i (M, M); `mean` is the mean
+    transfer rate of rows that fool at least one, None without such rows or with one model.
+    """
+
+    order: tuple[int, ...]
+    rates: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    mean: float | None
+    rows: int
+
+
+def transfer(fooled: Fooled) -> Transfer:
+    """Return how M models share their errors on the same N rows; `fooled` has shape (M, N)."""
+    models, rows = fooled.shape
+    # Whole numbers below 2**24 are exact in float32, whose product is the quick one.
+    together = (fooled.astype(np.float32) @ fooled.astype(np.float32).T).astype(np.float64)
+    errors = np.diag(together)
+    shares = np.full((models, models), np.nan)
+    np.divide(together, errors[:, None], out=shares, where=errors[:, None] > 0)
+    of = fooled.sum(0)
+    counts = np.bincount(of, minlength=models + 1).astype(np.int64)
+    some = of[of > 0]
+    mean = float(((some - 1) / (models - 1)).mean()) if models > 1 and some.size else None
+    rates = errors / rows if rows else np.zeros(models)
+    return Transfer(_order(together), rates, counts, shares, mean, rows)
+
+
+def _order(together: NDArray[np.float64]) -> tuple[int, ...]:
+    """Leaves of the average-linkage tree over Jaccard distances of the models' errors, neighbours as near as can be."""
+    models = len(together)
+    if models < 3:
+        return tuple(range(models))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    errors = np.diag(together)
+    either = errors[:, None] + errors[None, :] - together
+    distance = 1 - np.divide(together, either, out=np.ones(together.shape), where=either > 0)
+    np.fill_diagonal(distance, 0)
+    tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=models <= 200)
+    return tuple(int(each) for each in leaves_list(tree))
+
 
 PAGE = 20
 MAX_MODELS = 40
@@ -81,8 +135,8 @@ def row_reader(session: Session, settings: Settings, first: Entrant, second: Ent
             return None
         one, other = (of[each.id][0].evaluation_id for each in (first, second))
         pair = (
-            results.primary_scores_of_rows(settings, one, data.rows),
-            results.primary_scores_of_rows(settings, other, data.rows),
+            row_scores.primary_scores_of_rows(settings, one, data.rows),
+            row_scores.primary_scores_of_rows(settings, other, data.rows),
         )
         return pair if not all(np.isnan(each).all() for each in pair) else None
 
@@ -98,7 +152,7 @@ def _pair(
 
 
 def _right(settings: Settings, of: Sequence[Shard], data: ScoredDataset) -> Right:
-    return results.right_rows(settings, of[0].evaluation_id, data.rows)
+    return row_scores.right_rows(settings, of[0].evaluation_id, data.rows)
 
 
 def compare_scores(
@@ -144,12 +198,12 @@ def compared_page(
         return ComparedPage(data, AnswerTally(0, 0, 0, 0), (), None)
     wanted = comparison.chosen_rows(*pair, shown)
     if tag:
-        wanted = wanted & results.rows_with_tag(settings, data.digest, tag, data.rows)
+        wanted = wanted & row_scores.rows_with_tag(settings, data.digest, tag, data.rows)
     wanted[: max(0, after + 1)] = False
     places = [int(place) for place in np.flatnonzero(wanted)[: limit + 1]]
     more, places = len(places) > limit, places[:limit]
-    rows = results.dataset_rows(settings, data.digest, places)
-    said = [results.answers_of_rows(settings, of[each.id], places) for each in (first, second)]
+    rows = row_scores.dataset_rows(settings, data.digest, places)
+    said = [row_scores.answers_of_rows(settings, of[each.id], places) for each in (first, second)]
     made = [
         _compared_row(board.config, place, rows[place], (said[0].get(place, {}), said[1].get(place, {})), pair)
         for place in places

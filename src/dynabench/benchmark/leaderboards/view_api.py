@@ -7,10 +7,9 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.leaderboards import blocks, by_slice, comparison, people, row_views, view_schemas
-from dynabench.benchmark.leaderboards.matrix import make_matrix
-from dynabench.benchmark.leaderboards.row_views import EntrantAnswer
-from dynabench.benchmark.leaderboards.transfer import Transfer
+from dynabench.benchmark.leaderboards import blocks, board_views, comparison, row_views, schemas
+from dynabench.benchmark.leaderboards.board_views import make_matrix
+from dynabench.benchmark.leaderboards.row_views import EntrantAnswer, Transfer
 from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Place, RowKind, Tag, Word, requested_plot
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import Entrant, ScoreCell
@@ -50,10 +49,10 @@ def rate_json(of: Rate | None) -> dict[str, Any] | None:
 
 
 @router.get("/tasks/{task}/compare")
-async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: Entry) -> view_schemas.ComparisonOut:
+async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: Entry) -> schemas.ComparisonOut:
     """Two submissions side by side: paired differences of all metrics on all datasets, corrected by Holm's method."""
 
-    def made(session: Session) -> view_schemas.ComparisonOut:
+    def made(session: Session) -> schemas.ComparisonOut:
         board = read_board(session, viewer, task, withdrawn=True)
         first, second = board.entrant(a), board.entrant(b)
         found = row_views.compare_scores(session, request.app.state.settings, board, first, second)
@@ -79,7 +78,7 @@ async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: 
             "b": entrant_json(second),
             "conclusion": comparison.conclusion(first, second, primary),
         }
-        return view_schemas.ComparisonOut.model_validate({**told, "differences": items})
+        return schemas.ComparisonOut.model_validate({**told, "differences": items})
 
     return await read_view(request, made)
 
@@ -88,11 +87,11 @@ async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: 
 async def compare_examples(
     request: Request, task: str, viewer: Viewer, a: Entry, b: Entry, dataset: Word,
     shown: RowKind = "differ", tag: Tag = "", after: Place = -1, limit: Limit = 20,
-) -> view_schemas.ExamplesOut:  # fmt: skip
+) -> schemas.ExamplesOut:  # fmt: skip
     """Rows of a public dataset as two submissions answered them: where they `differ`, only `a` or `b` is right, both
     are `right` or `wrong`."""
 
-    def made(session: Session) -> view_schemas.ExamplesOut:
+    def made(session: Session) -> schemas.ExamplesOut:
         board = read_board(session, viewer, task, withdrawn=True)
         settings, data = request.app.state.settings, row_views.visible_dataset(board, dataset)
         page = row_views.compared_page(
@@ -111,7 +110,7 @@ async def compare_examples(
         ]
         more = None if page.next is None else str(page.next)
         told = {"dataset": dataset, "tally": asdict(page.tally), "items": items, "next": more}
-        return view_schemas.ExamplesOut.model_validate(told)
+        return schemas.ExamplesOut.model_validate(told)
 
     return await read_view(request, made)
 
@@ -123,15 +122,17 @@ def _answer_json(of: EntrantAnswer) -> dict[str, Any]:
 @router.get("/tasks/{task}/matrix")
 async def read_matrix(
     request: Request, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0
-) -> view_schemas.MatrixOut:
+) -> schemas.MatrixOut:
     """Models by rounds and datasets, of one metric; `discount` is what each older round counts less in `overall`."""
 
-    def made(session: Session) -> view_schemas.MatrixOut:
+    def made(session: Session) -> schemas.MatrixOut:
         board = read_board(session, viewer, task)
         found = make_matrix(session, board, board.metric(metric), discount)
         items = [
             {
-                "entrant": entrant_json(line.entrant), "overall": cell_json(line.overall), "trend": cell_json(line.trend),
+                "entrant": entrant_json(line.entrant),
+                "overall": cell_json(line.overall),
+                "trend": cell_json(line.trend),
                 "cells": [
                     {"dataset": data.name, "score": cell_json(each), "vmer": rate_json(line.loop.get(data.round or 0))}
                     for data, each in zip(found.data, line.cells, strict=True)
@@ -141,7 +142,7 @@ async def read_matrix(
         ]  # fmt: skip
         columns = [{"name": each.name, "title": each.title, "round": each.round} for each in found.data]
         told = {"metric": found.metric.name, "discount": discount, "datasets": columns, "items": items}
-        return view_schemas.MatrixOut.model_validate(told)
+        return schemas.MatrixOut.model_validate(told)
 
     return await read_view(request, made)
 
@@ -149,10 +150,10 @@ async def read_matrix(
 @router.get("/tasks/{task}/pareto")
 async def read_pareto(
     request: Request, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = ""
-) -> view_schemas.ParetoOut:
+) -> schemas.ParetoOut:
     """Two measures against each other, those that none beats on both first."""
 
-    def made(session: Session) -> view_schemas.ParetoOut:
+    def made(session: Session) -> schemas.ParetoOut:
         found = requested_plot(read_board(session, viewer, task), x, y, dataset)
         items = [
             {
@@ -164,7 +165,7 @@ async def read_pareto(
             for each in found.points
         ]
         told = {"x": found.x.name, "y": found.y.name, "dataset": found.data.name if found.data else None}
-        return view_schemas.ParetoOut.model_validate({**told, "items": items, "left_out": found.left_out})
+        return schemas.ParetoOut.model_validate({**told, "items": items, "left_out": found.left_out})
 
     return await read_view(request, made)
 
@@ -172,12 +173,12 @@ async def read_pareto(
 @router.get("/tasks/{task}/slices")
 async def read_slices(
     request: Request, task: str, viewer: Viewer, dataset: Word, metric: Word = ""
-) -> view_schemas.SlicesOut:
+) -> schemas.SlicesOut:
     """Return each model's scores on the largest slices of a dataset, such as pairs of languages."""
 
-    def made(session: Session) -> view_schemas.SlicesOut:
+    def made(session: Session) -> schemas.SlicesOut:
         board = read_board(session, viewer, task)
-        found = by_slice.compare_slices(session, board, board.dataset(dataset), metric)
+        found = board_views.compare_slices(session, board, board.dataset(dataset), metric)
         items = [
             {
                 "entrant": entrant_json(line.entrant),
@@ -187,18 +188,18 @@ async def read_slices(
             for line in found.lines
         ]
         told = {"metric": found.metric.name, "dataset": found.data.name, "others": found.others}
-        return view_schemas.SlicesOut.model_validate({**told, "slices": list(found.tags), "items": items})
+        return schemas.SlicesOut.model_validate({**told, "slices": list(found.tags), "items": items})
 
     return await read_view(request, made)
 
 
 @router.get("/tasks/{task}/humans")
-async def read_humans(request: Request, task: str, viewer: Viewer) -> view_schemas.StandingsOut:
+async def read_humans(request: Request, task: str, viewer: Viewer) -> schemas.StandingsOut:
     """Human accuracy from blind answers, the gap to models, and saturation, by round."""
 
-    def made(session: Session) -> view_schemas.StandingsOut:
+    def made(session: Session) -> schemas.StandingsOut:
         items = []
-        for each in people.people_and_models(session, read_board(session, viewer, task)):
+        for each in board_views.people_and_models(session, read_board(session, viewer, task)):
             steps = [
                 {
                     "entrant": entrant_json(one.entrant),
@@ -215,26 +216,26 @@ async def read_humans(request: Request, task: str, viewer: Viewer) -> view_schem
             }
             told |= {"gap": rate_json(each.gap), "best": entrant_json(each.best), "score": cell_json(each.score)}
             items.append(told | {"behind": rate_json(each.behind), "steps": steps})
-        return view_schemas.StandingsOut.model_validate({"items": items})
+        return schemas.StandingsOut.model_validate({"items": items})
 
     return await read_view(request, made)
 
 
 @router.get("/tasks/{task}/transfer")
-async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Word) -> view_schemas.TransferOut:
+async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Word) -> schemas.TransferOut:
     """Return how many models each fooling row fools, and which models fall together.
 
     The dataset must not be hidden.
     """
 
-    def made(session: Session) -> view_schemas.TransferOut:
+    def made(session: Session) -> schemas.TransferOut:
         board = read_board(session, viewer, task)
         found = row_views.shared_errors(
             session, request.app.state.settings, board, row_views.countable_dataset(board, dataset)
         )
         told = transfer_json(*found) if found else {"models": [], "order": [], "error_rates": [], "shares": []}
         nothing: dict[str, Any] = {"counts": [], "mean": None, "rows": 0, "dataset": dataset}
-        return view_schemas.TransferOut.model_validate(nothing | told)
+        return schemas.TransferOut.model_validate(nothing | told)
 
     return await read_view(request, made)
 
@@ -254,13 +255,13 @@ def transfer_json(models: tuple[Entrant, ...], of: Transfer) -> dict[str, Any]:
 
 
 @router.get("/tasks/{task}/datasets/{name}/best")
-async def read_best(request: Request, task: str, name: Name, viewer: Viewer, limit: Limit = 10) -> view_schemas.BestOut:
+async def read_best(request: Request, task: str, name: Name, viewer: Viewer, limit: Limit = 10) -> schemas.BestOut:
     """Return the best models on a dataset and its hardest slices.
 
     Each model says whether the data do not tell it apart from the best one.
     """
 
-    def made(session: Session) -> view_schemas.BestOut:
+    def made(session: Session) -> schemas.BestOut:
         best = blocks.best_on_dataset(session, read_board(session, viewer, task, retired=True), name, limit)
         items = [
             {"entrant": entrant_json(each.entrant), "score": cell_json(each.cell), "tied": each.tied}
@@ -270,16 +271,16 @@ async def read_best(request: Request, task: str, name: Name, viewer: Viewer, lim
             {"tag": tag, "value": of.value, "low": of.low, "high": of.high, "rows": of.n} for tag, of in best.slices
         ]
         told = {"dataset": name, "metric": best.metric.name, "items": items, "others": best.others, "slices": slices}
-        return view_schemas.BestOut.model_validate(told)
+        return schemas.BestOut.model_validate(told)
 
     return await read_view(request, made)
 
 
 @router.get("/models/{name}/scores")
-async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> view_schemas.ModelScoresOut:
+async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> schemas.ModelScoresOut:
     """All that the entries of a model scored; anonymous ones are not linked to its name."""
 
-    def made(session: Session) -> view_schemas.ModelScoresOut:
+    def made(session: Session) -> schemas.ModelScoresOut:
         items = []
         for each in blocks.require_scores_of_model(session, viewer, name):
             names = {one.id: one.name for one in each.data}
@@ -289,6 +290,6 @@ async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> vie
             slices = {data.name: {tag: cell_json(one) for tag, one in some} for data, some in each.slices}
             told = {"task": each.board.config.id, "entrant": entrant_json(each.entrant), "tries": each.tries}
             items.append({**told, "scores": scores, "slices": slices})
-        return view_schemas.ModelScoresOut.model_validate({"items": items})
+        return schemas.ModelScoresOut.model_validate({"items": items})
 
     return await read_view(request, made)

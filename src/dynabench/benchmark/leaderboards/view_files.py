@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.benchmark.leaderboards import blocks, people, row_views
-from dynabench.benchmark.leaderboards.matrix import make_matrix
+from dynabench.benchmark.leaderboards import blocks, board_views, row_views
+from dynabench.benchmark.leaderboards.board_views import make_matrix
 from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Number, Word, requested_plot
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import ScoreCell
@@ -94,7 +94,7 @@ async def humans_file(request: Request, task: str, viewer: Viewer) -> Response:
 
     def read(session: Session) -> Table:
         rows: Table = []
-        for each in people.people_and_models(session, read_board(session, viewer, task)):
+        for each in board_views.people_and_models(session, read_board(session, viewer, task)):
             told = [value for r in (each.human, each.gap, each.behind) for value in (r.value, r.low, r.high, r.n)]
             best = [each.best.label if each.best else "", each.score.value if each.score else None]
             reached = each.steps[-1].saturation if each.steps else None

@@ -7,17 +7,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.benchmark.leaderboards import (
-    blocks,
-    by_slice,
-    comparison,
-    drawings,
-    number_texts,
-    pareto,
-    people,
-    row_views,
-)
-from dynabench.benchmark.leaderboards.matrix import make_matrix
+from dynabench.benchmark.leaderboards import blocks, board_views, comparison, drawings, row_views
+from dynabench.benchmark.leaderboards.board_views import make_matrix
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import TaskBoard
 from dynabench.collection import content_warning, overview
@@ -45,7 +36,7 @@ def head_values(session: Session, board: TaskBoard) -> dict[str, Any]:
     started = overview.started(session, board.config.id)
     current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
     shown = views.round_out(session, current) if current else None
-    return {"config": board.config, "board": board, "round": shown, "written": number_texts}
+    return {"config": board.config, "board": board, "round": shown, "written": drawings}
 
 
 async def render_view(
@@ -110,7 +101,7 @@ async def slices_page(request: Request, task: str, viewer: Viewer, dataset: Word
         board = read_board(session, viewer, task)
         choices = [dataset for dataset in board.datasets if dataset.slices]
         of = board.dataset(dataset) if dataset else choices[-1] if choices else None
-        found = by_slice.compare_slices(session, board, of, metric) if of else None
+        found = board_views.compare_slices(session, board, of, metric) if of else None
         return head_values(session, board) | {"choices": choices, "found": found}
 
     return await render_view(request, task, "leaderboards/slices.html", read, "leaderboards/_slices.html")
@@ -130,11 +121,11 @@ async def pareto_page(
     return await render_view(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
 
 
-def requested_plot(board: TaskBoard, x: str, y: str, dataset: str) -> pareto.Plot:
+def requested_plot(board: TaskBoard, x: str, y: str, dataset: str) -> board_views.Plot:
     """The plot that an address asks for: the first cost (else the second metric) by the primary metric at first."""
     rest = [each for each in board.metrics[1:] if each.cost] or list(board.metrics[1:]) or [board.primary]
     across = board.metric(x) if x else rest[0]
-    return pareto.make_plot(board, across, board.metric(y), board.dataset(dataset) if dataset else None)
+    return board_views.make_plot(board, across, board.metric(y), board.dataset(dataset) if dataset else None)
 
 
 @router.get("/tasks/{task}/humans", name="humans")
@@ -143,7 +134,7 @@ async def humans_page(request: Request, task: str, viewer: Viewer) -> Response:
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        found = people.people_and_models(session, board)
+        found = board_views.people_and_models(session, board)
         return head_values(session, board) | {"standings": found, "chart": drawings.saturation_chart(found)}
 
     return await render_view(request, task, "leaderboards/humans.html", read)
@@ -171,7 +162,7 @@ async def model_scores_page(request: Request, name: Name, viewer: Viewer) -> Res
     found = await request.app.state.db.aread(blocks.scores_of_model, viewer, name)
     if not found and not wants_fragment(request):
         raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
-    values = {"model_name": name, "entries": found, "written": number_texts}
+    values = {"model_name": name, "entries": found, "written": drawings}
     return render(request, "leaderboards/model.html", fragment="leaderboards/_model.html", **values)
 
 

@@ -1,19 +1,97 @@
-"""The answers of one part beside the right answers, row by row."""
+"""Stored answers: a Parquet file for each shard, and the answers of a part beside the right ones.
 
-from collections.abc import Sequence
+Columns of a file: `uid`, `answer` (JSON object by answer field), `probabilities` (JSON object by label, or null) and
+`cost`.
+"""
+
+import hashlib
+import os
+import uuid
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dynabench.benchmark.evaluations import answer_files
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from dynabench.benchmark.evaluations.metric_columns import is_exact
 from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.benchmark.evaluations.tables import Shard
 from dynabench.datasets import stored
 from dynabench.kit.settings import Settings
+from dynabench.models.protocol import Output
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Field
 from dynabench.tasks.rules import Rule
+
+_TEXT = pa.string()
+SCHEMA = pa.schema([("uid", _TEXT), ("answer", _TEXT), ("probabilities", _TEXT), ("cost", pa.float64())])
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """A model's answer to one row."""
+
+    uid: str
+    answer: dict[str, Any]
+    probabilities: dict[str, float] | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class UnnamedFile:
+    """A file that is complete on disk and has a temporary name."""
+
+    path: Path
+    digest: str
+
+    def keep(self, target: Path) -> None:
+        """Move the file to its final path; the same path again is the same shard."""
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path.replace(target)
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def answers_path(settings: Settings, evaluation: int, part: str, number: int) -> Path:
+    """Return the path of a shard's answers."""
+    return settings.folder / "evaluations" / str(evaluation) / f"{part}-{number}.parquet"
+
+
+def write_answers(settings: Settings, uids: Sequence[str], outputs: Sequence[Output]) -> UnnamedFile:
+    """Write answers to a file with a temporary name."""
+    folder = settings.folder / "evaluations"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    waiting = folder / f".{uuid.uuid4()}"
+    columns = {
+        "uid": list(uids),
+        "answer": [_json(output.answer) for output in outputs],
+        "probabilities": [_json(output.probabilities) if output.probabilities else None for output in outputs],
+        "cost": [output.extras.get("cost") for output in outputs],
+    }
+    pq.write_table(pa.table(columns, schema=SCHEMA), waiting, compression="zstd")
+    with waiting.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        os.fsync(file.fileno())
+    return UnnamedFile(waiting, digest)
+
+
+def read_answers(path: Path) -> Iterator[StoredAnswer]:
+    """Yield the answers of a file in order; raises FileNotFoundError where it is gone."""
+    for row in pq.read_table(path).to_pylist():
+        probabilities = row["probabilities"]
+        yield StoredAnswer(
+            row["uid"], orjson.loads(row["answer"]), orjson.loads(probabilities) if probabilities else None, row["cost"]
+        )
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 @dataclass
@@ -47,7 +125,7 @@ class AnswerColumns:
 
 def answer_field(config: TaskConfig, settings: Settings, shard: Shard) -> Field:
     """The task's answer field that the answers of a shard are about."""
-    first = next(answer_files.read_answers(_file(settings, shard)))
+    first = next(read_answers(_file(settings, shard)))
     return next((field for field in config.answer if field.name in first.answer), config.answer[0])
 
 
@@ -61,7 +139,7 @@ def gather_answers(
     gathered = AnswerColumns(field)
     rows = stored.read(settings, digest)
     for shard in sorted(shards, key=lambda shard_row: shard_row.first):
-        for answer in answer_files.read_answers(_file(settings, shard)):
+        for answer in read_answers(_file(settings, shard)):
             row = next(rows, None)
             if row is None or row.uid != answer.uid:
                 raise EvaluationStopped("dataset_changed")
@@ -72,13 +150,13 @@ def gather_answers(
 
 
 def _file(settings: Settings, shard: Shard) -> Path:
-    path = answer_files.answers_path(settings, shard.evaluation_id, shard.part, shard.number)
+    path = answers_path(settings, shard.evaluation_id, shard.part, shard.number)
     if not path.is_file():
         raise EvaluationStopped("answers_gone")
     return path
 
 
-def _add(gathered: AnswerColumns, row: stored.Stored, stored_answer: answer_files.StoredAnswer) -> None:
+def _add(gathered: AnswerColumns, row: stored.Stored, stored_answer: StoredAnswer) -> None:
     name = gathered.answer.name
     for tag in row.tags:
         gathered.places.setdefault(tag, []).append(len(gathered.uids))
