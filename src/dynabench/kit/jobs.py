@@ -47,7 +47,7 @@ WORKFLOWS = {
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
     "queue_evaluations": "dynabench.benchmark.evaluations.queueing:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
-    "measure_round": "dynabench.data_measurements.measure_jobs:measure_round",
+    "measure_round": "dynabench.insight.data_measurements.measure_jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "tell_announcement": "dynabench.validation.announcement_delivery:tell_announcement",
@@ -61,7 +61,7 @@ COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "ch
              "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-_MAINTAINED = ("rounds", "people.notices", "datasets", "datasets.archives", "data_measurements", "cycle")
+_MAINTAINED = ("rounds", "people.notices", "datasets", "datasets.archives", "insight.data_measurements", "cycle")
 KEEPERS = (
     *(f"dynabench.{package}.maintenance:tidy" for package in _MAINTAINED),
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),

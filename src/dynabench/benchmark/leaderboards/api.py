@@ -7,6 +7,5 @@ from dynabench.people.accounts.auth import scope
 
 router = APIRouter(prefix="/api/v1", tags=["leaderboards"])
 router.include_router(board_api.router)
-router.include_router(board_api.router)
 router.include_router(report_api.router)
 router.include_router(view_api.router, dependencies=[Depends(scope("manage"))])
