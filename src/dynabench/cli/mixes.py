@@ -71,7 +71,7 @@ def shape_of(task: str, on: Sequence[str], sources: Sources) -> Shape:
     They come from a release among the sources, else from the shipped task, else from a recipe.
     """
     for named, _ in map(weighted, on):
-        if (found := sources.release(named)) is not None and found.told.task == task:
+        if (found := sources.release(named)) is not None and found.manifest.task == task:
             return Shape.of(found.config)
     for each in (*shipped.shipped_tasks(), *shipped.shipped_selections()):
         if each.config.id == task:
@@ -92,7 +92,7 @@ def mix(task: str, on: Sequence[str], dev: Sequence[str], test: Sequence[str], d
     named = [named for named, _ in map(weighted, on) if sources.release(named)]
     chosen = [row for each in (dev or named) for row in sources.part(each, shape, of="dev").rows]
     tests = {part.name: part.rows for each in (test or named) if (part := sources.part(each, shape, of="test")).rows}
-    held = [row for each in [*map(sources.release, named), *_here(task)] if each for row in each.kept(shape)]
+    held = [row for each in [*map(sources.release, named), *_here(task)] if each for row in each.held_out_rows(shape)]
     return shape.mix(parts, _once(chosen), tests, held)
 
 

@@ -103,23 +103,24 @@ class AnswerColumns:
 
     answer: Field
     uids: list[str] = field(default_factory=list)
-    said: list[Any] = field(default_factory=list)
+    predictions: list[Any] = field(default_factory=list)
     right: list[list[Any]] = field(default_factory=list)
     chances: list[dict[str, float] | None] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
-    of: list[str] = field(default_factory=list)
+    originals: list[str] = field(default_factory=list)
     places: dict[str, list[int]] = field(default_factory=dict)
-    given: list[dict[str, Any]] = field(default_factory=list)
+    inputs: list[dict[str, Any]] = field(default_factory=list)
 
     def hits(self) -> list[bool]:
         """Return for each row whether the prediction equals an accepted answer, as accuracy counts it."""
         return [
-            is_exact(self.answer, prediction, right) for prediction, right in zip(self.said, self.right, strict=True)
+            is_exact(self.answer, prediction, right)
+            for prediction, right in zip(self.predictions, self.right, strict=True)
         ]
 
     def right_by(self, rule: Rule) -> list[bool]:
         """Return for each row whether the prediction is right by the task's rule (`Rule.right`)."""
-        rows = zip(self.said, self.right, self.given or [{}] * len(self.said), strict=True)
+        rows = zip(self.predictions, self.right, self.inputs or [{}] * len(self.predictions), strict=True)
         return [rule.right(prediction, accepted, self.answer, inputs) for prediction, accepted, inputs in rows]
 
 
@@ -145,7 +146,7 @@ def gather_answers(
                 raise EvaluationStopped("dataset_changed")
             _add(gathered, row, answer)
             if reads:
-                gathered.given.append({name: row.inputs[name] for name in reads if name in row.inputs})
+                gathered.inputs.append({name: row.inputs[name] for name in reads if name in row.inputs})
     return gathered
 
 
@@ -161,9 +162,9 @@ def _add(gathered: AnswerColumns, row: stored.Stored, stored_answer: StoredAnswe
     for tag in row.tags:
         gathered.places.setdefault(tag, []).append(len(gathered.uids))
     gathered.uids.append(row.uid)
-    gathered.said.append(stored_answer.answer.get(name))
+    gathered.predictions.append(stored_answer.answer.get(name))
     gathered.right.append([accepted[name] for accepted in row.answers if name in accepted] or [None])
     gathered.chances.append(stored_answer.probabilities)
     if stored_answer.cost is not None:
         gathered.costs.append(stored_answer.cost)
-    gathered.of.append(row.of)
+    gathered.originals.append(row.of)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import records, row_results, service
@@ -92,7 +92,7 @@ class ScoredRowOut(BaseModel):
     right: bool
     inputs: dict[str, Any]
     answers: list[Any]
-    said: Any
+    prediction: Any = Field(serialization_alias="said")
     probabilities: dict[str, float] | None
     tags: list[str]
 

@@ -56,10 +56,10 @@ def measure_costs(run: EvaluationRun, plan: Mapping[str, Any]) -> list[dict[str,
     [first] = [piece["digest"] for piece in plan["pieces"] if piece["part"] == evaluation_run.ROWS][:1]
     rows = cost_sample(run.settings, first)
     model = run.model()
-    with TURNS.shared(run.wanted):
+    with TURNS.shared(run.check_wanted):
         model.open()
         model.ask(rows[:BATCH], BATCH, single=True)  # the first batch makes what later ones reuse
-    with TURNS.alone(run.wanted):
+    with TURNS.alone(run.check_wanted):
         return [size, *_repeated(model, rows)]
 
 

@@ -135,16 +135,16 @@ class EvaluationRun:
 
     def __init__(self, job_id: str, evaluation: int, source: AnswerSource, settings: Settings) -> None:
         self.job_id, self.evaluation, self.source, self.settings = job_id, evaluation, source, settings
-        self._asked = 0.0
+        self._checked_at = 0.0
         self._model: ModelProcess | None = None
         self._size = FIRST_BATCH
         self._file: tuple[int, Iterator[Output]] | None = None
 
-    def wanted(self) -> None:
+    def check_wanted(self) -> None:
         """Raise `EvaluationStopped` where the evaluation was cancelled or another job took over."""
-        if time.monotonic() - self._asked < CHECK_SECONDS:
+        if time.monotonic() - self._checked_at < CHECK_SECONDS:
             return
-        self._asked = time.monotonic()
+        self._checked_at = time.monotonic()
         jobs.database().read(owned_evaluation, self.evaluation, self.job_id)
 
     def model(self) -> ModelProcess:
@@ -154,7 +154,7 @@ class EvaluationRun:
             seconds = max(entry.card.seconds or 0 if entry.card else 0, self.settings.evaluation_answer_seconds)
             deadline = time.monotonic() + 3600 * self.settings.evaluation_hours
             limits = ModelLimits(self.settings.evaluation_memory_mb, seconds, deadline)
-            self._model = ModelProcess(entry.folder, limits, self.wanted)
+            self._model = ModelProcess(entry.folder, limits, self.check_wanted)
         return self._model
 
     def log(self) -> str:
@@ -173,7 +173,7 @@ class EvaluationRun:
         rows = list(stored.read(self.settings, piece.digest, piece.first, piece.rows))
         if len(rows) != piece.rows:
             raise EvaluationStopped("dataset_changed")
-        with TURNS.shared(self.wanted):
+        with TURNS.shared(self.check_wanted):
             begun = time.perf_counter()
             outputs = self._predicted(piece) if self.source.predictions else self._answers(rows)
             seconds = time.perf_counter() - begun

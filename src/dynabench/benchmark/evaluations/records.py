@@ -301,7 +301,7 @@ def compare_again(
     try:
         for batch in _batches(settings, digest):
             for row, output in zip(batch, model_process.ask([row.inputs for row in batch], BATCH).outputs, strict=True):
-                rows.said.append(output.answer.get(field.name))
+                rows.predictions.append(output.answer.get(field.name))
                 rows.right.append([item[field.name] for item in row.answers if field.name in item] or [None])
     finally:
         model_process.close()
@@ -314,9 +314,9 @@ def _compared(
     for score in document["scores"]:
         name = score["metric"]
         if name in names and score["version"] == formula_version(name):
-            chosen = metric_columns.bind_metric(name, rows.answer, rows.said, rows.right)
-            given: dict[str, Any] = dict(chosen.columns)
-            value = float(chosen.module.compute(**given)[chosen.key]) * chosen.scale
+            chosen = metric_columns.bind_metric(name, rows.answer, rows.predictions, rows.right)
+            columns: dict[str, Any] = dict(chosen.columns)
+            value = float(chosen.module.compute(**columns)[chosen.key]) * chosen.scale
             yield ScoreComparison(name, score["value"], value, abs(value - score["value"]) <= tolerance)
 
 

@@ -36,7 +36,7 @@ class RowResult:
     right: bool
     inputs: dict[str, Any]
     answers: tuple[Any, ...]
-    said: Any
+    prediction: Any
     probabilities: dict[str, float] | None
     tags: tuple[str, ...]
 

@@ -40,9 +40,9 @@ def compute_row_scores(primary: str, rule: Rule, rows: AnswerColumns) -> RowScor
 
 
 def _scores(primary: str, rows: AnswerColumns) -> NDArray[np.float32]:
-    if isinstance(rows.answer, Spans) and primary in SQUAD and rows.said:
+    if isinstance(rows.answer, Spans) and primary in SQUAD and rows.predictions:
         try:
-            return _means(bind_metric(primary, rows.answer, rows.said, rows.right))
+            return _means(bind_metric(primary, rows.answer, rows.predictions, rows.right))
         except ValueError:  # a metric that is not defined on these rows has no score of the whole either
             pass
     return np.array(rows.hits(), np.float32)
@@ -105,45 +105,49 @@ Right = NDArray[np.float32]
 
 def right_rows(settings: Settings, evaluation: int, rows: int) -> Right:
     """Return which of a dataset's `rows` were answered right by the task's rule (`Rule.right`)."""
-    found: Right = _stored_row_scores(settings, evaluation, rows)[1]
-    return found
+    marks: Right = _stored_row_scores(settings, evaluation, rows)[1]
+    return marks
 
 
 def primary_scores_of_rows(settings: Settings, evaluation: int, rows: int) -> NDArray[np.float32]:
     """Return the primary metric for each of a dataset's `rows`; NaN where it is not known."""
-    found: NDArray[np.float32] = _stored_row_scores(settings, evaluation, rows)[0]
-    return found
+    scores: NDArray[np.float32] = _stored_row_scores(settings, evaluation, rows)[0]
+    return scores
 
 
 def _stored_row_scores(settings: Settings, evaluation: int, rows: int) -> RowScores:
-    known = read_row_scores(settings, evaluation)
-    return known if known is not None and known.shape[1] == rows else np.full((2, rows), np.nan, np.float32)
+    stored_scores = read_row_scores(settings, evaluation)
+    return (
+        stored_scores
+        if stored_scores is not None and stored_scores.shape[1] == rows
+        else np.full((2, rows), np.nan, np.float32)
+    )
 
 
 def answers_of_rows(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Return the answers to the rows at these places, by place."""
-    found: dict[int, dict[str, Any]] = {}
+    answers: dict[int, dict[str, Any]] = {}
     for shard in shards:
         inside = [place for place in places if shard.first <= place < shard.first + shard.rows]
         path = answered.answers_path(settings, shard.evaluation_id, shard.part, shard.number)
         if inside and path.exists():
-            said = pq.read_table(path, columns=["answer"]).column("answer")
-            at = [place for place in inside if place - shard.first < len(said)]
-            found |= {place: orjson.loads(said[place - shard.first].as_py() or "null") or {} for place in at}
-    return found
+            column = pq.read_table(path, columns=["answer"]).column("answer")
+            at = [place for place in inside if place - shard.first < len(column)]
+            answers |= {place: orjson.loads(column[place - shard.first].as_py() or "null") or {} for place in at}
+    return answers
 
 
 def dataset_rows(settings: Settings, digest: str, places: Sequence[int]) -> dict[int, Stored]:
     """The rows of a dataset at these places, a row group in memory at a time; none where the file is gone."""
-    found: dict[int, Stored] = {}
+    rows: dict[int, Stored] = {}
     if not stored.path(settings, digest).exists():
-        return found
+        return rows
     for some in _near(sorted(places)):
         first = some[0]
         read = stored.read(settings, digest, first, some[-1] - first + 1)
-        wanted = set(some)
-        found |= {place: row for place, row in enumerate(read, first) if place in wanted}
-    return found
+        chosen = set(some)
+        rows |= {place: row for place, row in enumerate(read, first) if place in chosen}
+    return rows
 
 
 def _near(places: Sequence[int]) -> Iterator[list[int]]:
@@ -156,13 +160,13 @@ def _near(places: Sequence[int]) -> Iterator[list[int]]:
 
 def rows_with_tag(settings: Settings, digest: str, tag: str, rows: int) -> NDArray[np.bool_]:
     """Return which of a dataset's rows have a tag, shape (rows,)."""
-    found = np.zeros(rows, bool)
+    mask = np.zeros(rows, bool)
     if not stored.path(settings, digest).exists():
-        return found
+        return mask
     first = 0
     with pq.ParquetFile(stored.path(settings, digest)) as opened:
         for batch in opened.iter_batches(columns=["tags"]):
             for at, tags in enumerate(batch.column("tags").to_pylist(), first):
-                found[at] = tag in (tags or ())
+                mask[at] = tag in (tags or ())
             first += batch.num_rows
-    return found
+    return mask

@@ -100,7 +100,7 @@ def _keep_rows(settings: Settings, evaluation: int, work: ScoringWork) -> None:
 def whole_score(name: str, rows: AnswerColumns, digest: str, title: str = "") -> NewScore | None:
     """A metric over all rows; None where it is undefined there."""
     try:
-        chosen = bind_metric(name, rows.answer, rows.said, rows.right)
+        chosen = bind_metric(name, rows.answer, rows.predictions, rows.right)
         value = _computed(chosen)
     except ValueError:
         return None
@@ -109,8 +109,8 @@ def whole_score(name: str, rows: AnswerColumns, digest: str, title: str = "") ->
     try:
         drawn = score_replicates(chosen.module, chosen.columns, digest)[chosen.key] * chosen.scale
     except (ValueError, KeyError):
-        return NewScore(title or name, float(value), None, None, len(rows.said))
-    new_score = _with_interval(title or name, float(value), drawn, len(rows.said))
+        return NewScore(title or name, float(value), None, None, len(rows.predictions))
+    new_score = _with_interval(title or name, float(value), drawn, len(rows.predictions))
     if name not in RATES:
         return new_score
     rate = wilson(round(value * new_score.n), new_score.n)  # which has a width where all rows are right, too
@@ -146,15 +146,17 @@ def slice_scores(names: Sequence[str], rows: AnswerColumns, disclosure: Disclosu
     by_size = sorted(rows.places.items(), key=lambda tagged: -len(tagged[1]))
     labels = isinstance(rows.answer, Choice)
     right = "accuracy" if labels else "exact_match"
-    shown = [tagged for tagged in by_size if disclosure.shows_slice(len(tagged[1]), len(hits))]
-    for tag, places in shown[:MAX_SLICES]:
+    visible = [tagged for tagged in by_size if disclosure.shows_slice(len(tagged[1]), len(hits))]
+    for tag, places in visible[:MAX_SLICES]:
         rate = wilson(int(hits[places].sum()), len(places))
         yield NewScore(right, float(rate.value or 0), rate.low, rate.high, len(places), slice=tag[:200])
         for name in names:
             if labels or name == right:
                 continue
             part = AnswerColumns(
-                rows.answer, said=[rows.said[at] for at in places], right=[rows.right[at] for at in places]
+                rows.answer,
+                predictions=[rows.predictions[at] for at in places],
+                right=[rows.right[at] for at in places],
             )
             if new_score := whole_score(name, part, tag):
                 yield NewScore(name, new_score.value, new_score.low, new_score.high, new_score.n, slice=tag[:200])
@@ -166,9 +168,9 @@ def twin_scores(axis: str, primary: str, rows: AnswerColumns, copies: AnswerColu
     `axis`: the share of an original's copies that get the original's own answer, averaged over originals that
     have copies (Dynaboard's fairness and robustness). `axis_score`: the primary metric over the copies.
     """
-    own = dict(zip(rows.uids, rows.said, strict=True))
+    own = dict(zip(rows.uids, rows.predictions, strict=True))
     same_by_original: dict[str, list[bool]] = defaultdict(list)
-    for original, prediction in zip(copies.of, copies.said, strict=True):
+    for original, prediction in zip(copies.originals, copies.predictions, strict=True):
         if original in own:
             same_by_original[original].append(same_answer(rows.answer, own[original], prediction))
     new_scores = []
@@ -178,7 +180,7 @@ def twin_scores(axis: str, primary: str, rows: AnswerColumns, copies: AnswerColu
         new_scores.append(
             NewScore(axis, float(shares.mean()), rate.low, rate.high, len(shares), mean_replicates(shares, digest))
         )
-    if copies.said and (new_score := whole_score(primary, copies, digest, f"{axis}_score")):
+    if copies.predictions and (new_score := whole_score(primary, copies, digest, f"{axis}_score")):
         new_scores.append(new_score)
     return new_scores
 

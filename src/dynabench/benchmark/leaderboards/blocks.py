@@ -105,13 +105,13 @@ def ties(cells: Sequence[ScoreCell], level: float = 0.05) -> list[bool]:
     """
     if not cells:
         return []
-    first, asked = cells[0], []
-    for each in cells:
-        if first.replicates is None or each.replicates is None:
-            asked.append(1.0 if abs(first.value - each.value) < NO_DIFFERENCE else 0.0)
+    first, p_values = cells[0], []
+    for cell in cells:
+        if first.replicates is None or cell.replicates is None:
+            p_values.append(1.0 if abs(first.value - cell.value) < NO_DIFFERENCE else 0.0)
         else:
-            asked.append(paired_difference(first.replicates, each.replicates, first.value - each.value)[2])
-    return [True, *(bool(p > level) for p in (holm(asked[1:]) if asked[1:] else []))]
+            p_values.append(paired_difference(first.replicates, cell.replicates, first.value - cell.value)[2])
+    return [True, *(bool(p > level) for p in (holm(p_values[1:]) if p_values[1:] else []))]
 
 
 def hardest(cells: Mapping[tuple[int, str], ScoreCell], metric: Measure) -> tuple[tuple[str, ScoreCell], ...]:
@@ -123,23 +123,23 @@ def hardest(cells: Mapping[tuple[int, str], ScoreCell], metric: Measure) -> tupl
     by: dict[str, list[ScoreCell]] = {}
     for (_dataset, tag), cell in cells.items():
         by.setdefault(tag, []).append(cell)
-    found = [(tag, _mean(some)) for tag, some in by.items()]
-    return tuple(sorted(found, key=lambda each: (metric.direction * each[1].value, each[0]))[:HARDEST_SLICES])
+    mean_by_tag = [(tag, _mean(some)) for tag, some in by.items()]
+    return tuple(sorted(mean_by_tag, key=lambda pair: (metric.direction * pair[1].value, pair[0]))[:HARDEST_SLICES])
 
 
 def _mean(some: Sequence[ScoreCell]) -> ScoreCell:
-    low, high = (_limit([getattr(each, end) for each in some]) for end in ("low", "high"))
-    return ScoreCell(fmean(each.value for each in some), low, high, some[0].n)
+    low, high = (_limit([getattr(cell, end) for cell in some]) for end in ("low", "high"))
+    return ScoreCell(fmean(cell.value for cell in some), low, high, some[0].n)
 
 
 def _limit(limits: Sequence[float | None]) -> float | None:
-    known = [each for each in limits if each is not None]
-    return fmean(known) if len(known) == len(limits) else None
+    numbers = [limit for limit in limits if limit is not None]
+    return fmean(numbers) if len(numbers) == len(limits) else None
 
 
 def require_scores_of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
     """As `of_model`; raises `NotFound` where there is nothing to show."""
-    found = scores_of_model(session, viewer, name)
-    if not found:
+    entries = scores_of_model(session, viewer, name)
+    if not entries:
         raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
-    return found
+    return entries

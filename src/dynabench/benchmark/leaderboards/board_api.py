@@ -27,18 +27,18 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
 MARKDOWN = "text/markdown; charset=utf-8"
 
 
-def file_route(what: str, *types: str) -> dict[str, Any]:
+def file_route(description: str, *types: str) -> dict[str, Any]:
     """Return the arguments that document a route whose answer is a file of one of these media types."""
     content: dict[str, Any] = {name.partition(";")[0]: {} for name in types}
-    return {"response_class": Response, "responses": {200: {"description": what, "content": content}}}
+    return {"response_class": Response, "responses": {200: {"description": description, "content": content}}}
 
 
 async def requested_board(request: Request, viewer: Person | None, task: str, fork: str = "") -> RequestedBoard:
     """The board that the request's parameters ask for."""
-    asked: RequestedBoard = await request.app.state.db.aread(
+    board: RequestedBoard = await request.app.state.db.aread(
         reading.read_requested_board, viewer, task, request.query_params, fork
     )
-    return asked
+    return board
 
 
 @router.get("/tasks/{task}/leaderboard")
@@ -47,18 +47,18 @@ async def read_leaderboard(request: Request, task: str, viewer: Viewer, fork: Fo
 
     `size`, `licence`, `language` and `since` choose rows, `sort` orders them; ranks are among all rows.
     """
-    asked = await requested_board(request, viewer, task, fork)
-    return files.board_document(asked.ranking, asked.rows)
+    board = await requested_board(request, viewer, task, fork)
+    return files.board_document(board.ranking, board.rows)
 
 
 @router.get("/tasks/{task}/leaderboard/ranks")
 async def ranks(request: Request, task: str, viewer: Viewer, fork: Fork = "") -> RanksOut:
     """Rank intervals, tie groups and scores alone, by row: what a page asks for under changed weights."""
     rows = (await requested_board(request, viewer, task, fork)).ranking.rows
-    found = {str(row.entrant.id): row for row in rows if row.rank}
+    ranked = {str(row.entrant.id): row for row in rows if row.rank}
     return RanksOut(
-        ranks={id: (row.rank.low, row.rank.high, row.rank.group) for id, row in found.items() if row.rank},
-        scores={id: (row.score.value, row.score.low, row.score.high) for id, row in found.items()},
+        ranks={id: (row.rank.low, row.rank.high, row.rank.group) for id, row in ranked.items() if row.rank},
+        scores={id: (row.score.value, row.score.low, row.score.high) for id, row in ranked.items()},
     )
 
 
@@ -72,9 +72,9 @@ async def leaderboard_file(
     request: Request, task: str, viewer: Viewer, format: Format = "csv", fork: Fork = ""
 ) -> Response:
     """The board as a file: CSV, JSON or Parquet."""
-    asked = await requested_board(request, viewer, task, fork)
+    board = await requested_board(request, viewer, task, fork)
     return download(
-        files.board_file(asked.ranking, asked.rows, format), files.FORMATS[format], f"{task}-board.{format}"
+        files.board_file(board.ranking, board.rows, format), files.FORMATS[format], f"{task}-board.{format}"
     )
 
 
@@ -86,9 +86,9 @@ async def leaderboard_image(
     db = request.app.state.db
 
     def draw(session: Session) -> bytes:
-        asked = reading.read_requested_board(session, viewer, task, request.query_params, fork)
+        board = reading.read_requested_board(session, viewer, task, request.query_params, fork)
         name = rounds.task_config(session, task).name
-        return drawings.render_picture(drawings.board_chart(asked.ranking, asked.rows, name), format)
+        return drawings.render_picture(drawings.board_chart(board.ranking, board.rows, name), format)
 
     return Response(await db.aread(draw), media_type=PICTURES[format])
 
@@ -98,12 +98,12 @@ async def papers_with_code(request: Request, task: str, viewer: Viewer) -> list[
     """The board in the form of Papers-with-Code's evaluation tables."""
 
     def read(session: Session) -> list[dict[str, Any]]:
-        asked = reading.read_requested_board(session, viewer, task, request.query_params)
+        board = reading.read_requested_board(session, viewer, task, request.query_params)
         config = rounds.task_config(session, task)
-        return files.papers_with_code(asked.ranking, config.name, config.description)
+        return files.papers_with_code(board.ranking, config.name, config.description)
 
-    found: list[dict[str, Any]] = await request.app.state.db.aread(read)
-    return found
+    tables: list[dict[str, Any]] = await request.app.state.db.aread(read)
+    return tables
 
 
 @router.get("/tasks/{task}/leaderboard/rows/{id}")
@@ -111,11 +111,13 @@ async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: V
     """One row with its scores on each dataset, and by slice on those that are not hidden."""
 
     def read(session: Session) -> dict[str, Any]:
-        of, row = reading.read_board_row(session, viewer, task, request.query_params, id)
-        return files.row_document(of, row) | {"slices": [asdict(each) for each in reading.row_slices(session, of, row)]}
+        ranking, row = reading.read_board_row(session, viewer, task, request.query_params, id)
+        return files.row_document(ranking, row) | {
+            "slices": [asdict(score) for score in reading.row_slices(session, ranking, row)]
+        }
 
-    found: dict[str, Any] = await request.app.state.db.aread(read)
-    return found
+    document: dict[str, Any] = await request.app.state.db.aread(read)
+    return document
 
 
 @router.get("/tasks/{task}/leaderboard/rows/{id}/card", **file_route(_("The front matter."), MARKDOWN))
@@ -123,11 +125,11 @@ async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) ->
     """Return the scores of a row as front matter for a Hugging Face model card."""
 
     def read(session: Session) -> str:
-        of, row = reading.read_board_row(session, viewer, task, {}, id)
+        ranking, row = reading.read_board_row(session, viewer, task, {}, id)
         if not row.entrant.model:
             raise errors.NotFound(_("This row has no name under which a card could tell its results."))
         address = str(request.url_for("leaderboard", task=task))
-        return files.model_index(of.board, row.place, rounds.task_config(session, task).name, address)
+        return files.model_index(ranking.board, row.place, rounds.task_config(session, task).name, address)
 
     return download((await request.app.state.db.aread(read)).encode(), MARKDOWN, f"{id}.md")
 
@@ -140,15 +142,15 @@ async def ledger_of(request: Request, task: str, viewer: Viewer, format: Literal
     if format == "json":
         return Response(LedgerOut(items=items).model_dump_json(), media_type="application/json")
     header = list(LedgerLine.model_fields)
-    rows = [[str(value) if value is not None else "" for value in each.model_dump().values()] for each in items]
+    rows = [[str(value) if value is not None else "" for value in line.model_dump().values()] for line in items]
     return download(as_csv(header, rows), files.FORMATS["csv"], f"{task}-ledger.csv")
 
 
 Limit = Annotated[int, Query(ge=1, le=100)]
 
 
-def _params(given: schemas.WeightsIn) -> dict[str, str]:
-    return weights.flat(given.metrics, given.datasets, given.form)
+def _params(body: schemas.WeightsIn) -> dict[str, str]:
+    return weights.flat(body.metrics, body.datasets, body.form)
 
 
 @router.get("/tasks/{task}/snapshots")
@@ -156,70 +158,70 @@ async def list_snapshots(
     request: Request, task: str, viewer: Viewer, after: schemas.After = "", limit: Limit = 50
 ) -> schemas.SnapshotPage:
     """The snapshots of a task's board, newest first."""
-    found: schemas.SnapshotPage = await request.app.state.db.aread(snapshots.snapshot_page, task, after, limit)
-    return found
+    page: schemas.SnapshotPage = await request.app.state.db.aread(snapshots.snapshot_page, task, after, limit)
+    return page
 
 
 @router.post("/tasks/{task}/snapshots", status_code=201)
-async def keep_snapshot(request: Request, task: str, given: schemas.SnapshotIn, person: Member) -> schemas.SnapshotRow:
+async def keep_snapshot(request: Request, task: str, body: schemas.SnapshotIn, person: Member) -> schemas.SnapshotRow:
     """Freeze the public board of a task under these weights; it never changes afterwards."""
 
     def write(session: Session) -> schemas.SnapshotRow:
-        made = snapshots.take_snapshot(session, person, task, _params(given.weights), given.title)
-        return snapshots.snapshot_row(made, person)
+        snapshot = snapshots.take_snapshot(session, person, task, _params(body.weights), body.title)
+        return snapshots.snapshot_row(snapshot, person)
 
-    found: schemas.SnapshotRow = await request.app.state.db.awrite(write)
-    return found
+    line: schemas.SnapshotRow = await request.app.state.db.awrite(write)
+    return line
 
 
 @router.get("/snapshots/{slug}")
 async def read_snapshot(request: Request, slug: Slug, viewer: Viewer) -> Response:
     """A snapshot's document, byte for byte what its digest is of (header `Digest`)."""
-    found = await request.app.state.db.aread(snapshots.find_snapshot, slug)
+    snapshot = await request.app.state.db.aread(snapshots.find_snapshot, slug)
     return Response(
-        snapshots.canonical_json(found.document),
+        snapshots.canonical_json(snapshot.document),
         media_type="application/json",
-        headers={"Digest": f"sha-256={found.digest}"},
+        headers={"Digest": f"sha-256={snapshot.digest}"},
     )
 
 
 @router.get("/tasks/{task}/forks")
 async def list_forks(request: Request, task: str, viewer: Viewer) -> schemas.ForkList:
     """The boards of their own that people keep of a task, newest first."""
-    found: schemas.ForkList = await request.app.state.db.aread(snapshots.list_forks, task)
-    return found
+    forks: schemas.ForkList = await request.app.state.db.aread(snapshots.list_forks, task)
+    return forks
 
 
 @router.post("/tasks/{task}/forks", status_code=201)
-async def keep_fork(request: Request, task: str, given: schemas.ForkIn, person: Member) -> schemas.ForkOut:
+async def keep_fork(request: Request, task: str, body: schemas.ForkIn, person: Member) -> schemas.ForkOut:
     """Keep weights and a choice of datasets (weight 0 leaves one out) under a name; the board stays current."""
 
     def write(session: Session) -> schemas.ForkOut:
-        made = snapshots.make_fork(session, person, task, _params(given.weights), given.title, given.note)
-        return snapshots.fork_out(made, person)
+        fork = snapshots.make_fork(session, person, task, _params(body.weights), body.title, body.note)
+        return snapshots.fork_out(fork, person)
 
-    found: schemas.ForkOut = await request.app.state.db.awrite(write)
-    return found
+    fork_view: schemas.ForkOut = await request.app.state.db.awrite(write)
+    return fork_view
 
 
 @router.get("/forks/{slug}")
 async def read_fork(request: Request, slug: Slug, viewer: Viewer) -> schemas.ForkOut:
     """A fork; its board is that of its task with `?fork=<slug>`."""
-    found: schemas.ForkOut = await request.app.state.db.aread(snapshots.read_fork, slug)
-    return found
+    fork: schemas.ForkOut = await request.app.state.db.aread(snapshots.read_fork, slug)
+    return fork
 
 
 @router.patch("/forks/{slug}")
-async def edit_fork(request: Request, slug: Slug, given: schemas.ForkChange, person: Member) -> schemas.ForkOut:
+async def edit_fork(request: Request, slug: Slug, body: schemas.ForkChange, person: Member) -> schemas.ForkOut:
     """Change a fork (its maker, admins)."""
 
     def write(session: Session) -> schemas.ForkOut:
-        params = _params(given.weights) if given.weights is not None else None
-        snapshots.change_fork(session, person, slug, params, given.title, given.note)
+        params = _params(body.weights) if body.weights is not None else None
+        snapshots.change_fork(session, person, slug, params, body.title, body.note)
         return snapshots.read_fork(session, slug)
 
-    found: schemas.ForkOut = await request.app.state.db.awrite(write)
-    return found
+    fork: schemas.ForkOut = await request.app.state.db.awrite(write)
+    return fork
 
 
 @router.delete("/forks/{slug}", status_code=204)

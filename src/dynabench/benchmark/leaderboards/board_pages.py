@@ -36,68 +36,71 @@ EMBED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
 def head_values(session: Session, task: str) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
     started = overview.started(session, task)
-    current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
-    shown = views.round_out(session, current) if current else None
-    return {"task": task, "config": rounds.task_config(session, task), "round": shown}
+    current = next(
+        (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
+    )
+    round_view = views.round_out(session, current) if current else None
+    return {"task": task, "config": rounds.task_config(session, task), "round": round_view}
 
 
-def board_values(asked: RequestedBoard, name: str) -> dict[str, Any]:
+def board_values(board: RequestedBoard, name: str) -> dict[str, Any]:
     """Return the values that the templates of a board need."""
-    columns = asked.shown.columns
-    places = {each.name: place for place, each in enumerate(asked.ranking.board.metrics)}
-    known = [row.entrant for row in asked.ranking.rows]
+    columns = board.filter.columns
+    places = {entry.name: place for place, entry in enumerate(board.ranking.board.metrics)}
+    entrants = [row.entrant for row in board.ranking.rows]
     return {
-        "board": asked.ranking.board,
-        "weights": asked.ranking.weights,
-        "usual": asked.usual,
-        "shown": asked.shown,
-        "rows": asked.rows,
-        "finding": drawings.board_finding(asked.ranking, name),
-        "link": asked.link,
-        "unmeasured": asked.ranking.unmeasured,
-        "without": asked.without,
-        "whole": asked.whole,
+        "board": board.ranking.board,
+        "weights": board.ranking.weights,
+        "usual": board.usual,
+        "shown": board.filter,
+        "rows": board.rows,
+        "finding": drawings.board_finding(board.ranking, name),
+        "link": board.link,
+        "unmeasured": board.ranking.unmeasured,
+        "without": board.without,
+        "whole": board.whole,
         "places": places,
         "visible": set(columns) if columns is not None else set(places),
         "sizes": requested_board.SIZES,
-        "licences": sorted({each.licence for each in known if each.licence}),
-        "languages": sorted({language for each in known for language in each.languages}),
-        "ends": score_limits(asked),
+        "licences": sorted({entry.licence for entry in entrants if entry.licence}),
+        "languages": sorted({language for entry in entrants for language in entry.languages}),
+        "ends": score_limits(board),
         "steps": weights.STEPS,
         "at_once": ROWS_AT_ONCE,
         "few": FEW_ROWS,
-        "data": script_data(asked),
+        "data": script_data(board),
     }
 
 
-def score_limits(asked: RequestedBoard) -> tuple[float, float]:
+def score_limits(board: RequestedBoard) -> tuple[float, float]:
     """The least and the most of what the rows' scores and their limits are: where whiskers end."""
-    scores = [row.score for row in asked.ranking.rows]
-    known = [x for each in scores for x in (each.value, each.low, each.high) if x is not None]
-    least, most = (min(known), max(known)) if known else (0.0, 0.0)
+    scores = [row.score for row in board.ranking.rows]
+    numbers = [x for score in scores for x in (score.value, score.low, score.high) if x is not None]
+    least, most = (min(numbers), max(numbers)) if numbers else (0.0, 0.0)
     return (least, most) if least < most else (least - 1, most + 1)
 
 
-def script_data(asked: RequestedBoard) -> dict[str, Any]:
+def script_data(board: RequestedBoard) -> dict[str, Any]:
     """Return the data for the page's script: values (M, D, K) of all rows, in the order of the ranking.
 
     The axes are those of `ranking`.
     """
-    of = asked.ranking.board
-    usual = {"metrics": dict(asked.usual.metrics), "datasets": dict(asked.usual.datasets), "form": asked.usual.form}
+    standing = board.ranking.board
+    usual = {"metrics": dict(board.usual.metrics), "datasets": dict(board.usual.datasets), "form": board.usual.form}
     return {
-        "primary": of.primary.name,
+        "primary": standing.primary.name,
         "metrics": [
-            {"name": each.name, "direction": each.direction, "offset": OFFSETS.get(each.name, 0.0),
-             "ends": each.ends,
-             "digits": 2 if each.unit == "GiB" else 1}
-            for each in of.metrics
+            {"name": entry.name, "direction": entry.direction, "offset": OFFSETS.get(entry.name, 0.0),
+             "ends": entry.ends,
+             "digits": 2 if entry.unit == "GiB" else 1}
+            for entry in standing.metrics
         ],
-        "datasets": [each.name for each in of.datasets],
+        "datasets": [entry.name for entry in standing.datasets],
         "usual": usual,
         "rows": [
-            [row.entrant.id, [[float(f"{x:.9g}") if x == x else None for x in line] for line in of.values[row.place]]]
-            for row in asked.ranking.rows
+            [row.entrant.id, [[float(f"{x:.9g}") if x == x else None for x in line]
+                              for line in standing.values[row.place]]]
+            for row in board.ranking.rows
         ],
     }  # fmt: skip
 
@@ -107,11 +110,11 @@ async def leaderboard_page(request: Request, task: str, viewer: Viewer) -> Respo
     """The board, as the address weighs it."""
 
     def read(session: Session) -> dict[str, Any]:
-        asked = requested_board.read_requested_board(session, viewer, task, request.query_params)
+        board = requested_board.read_requested_board(session, viewer, task, request.query_params)
         values = head_values(session, task)
-        return values | board_values(asked, values["config"].name) | {
+        return values | board_values(board, values["config"].name) | {
             "fork": None,
-            "reported": len(reports.reported_lines(session, asked.ranking.board)),
+            "reported": len(reports.reported_lines(session, board.ranking.board)),
             "tries": ledger.tries_by_submitter(session, viewer, task),
             "saved": snapshots.list_forks(session, task).items[:5],
         }  # fmt: skip
@@ -124,9 +127,9 @@ async def embedded_board(request: Request, task: str) -> Response:
     """The public board as a bare table that other sites may frame; it reads no cookie."""
 
     def read(session: Session) -> dict[str, Any]:
-        asked = requested_board.read_requested_board(session, None, task, request.query_params)
+        board = requested_board.read_requested_board(session, None, task, request.query_params)
         name = rounds.task_config(session, task).name
-        return {"task": task} | board_values(asked, name)
+        return {"task": task} | board_values(board, name)
 
     response = render(request, "leaderboards/embed.html", **await request.app.state.db.aread(read))
     request.state.new_visitor = None  # no cookie for a page in somebody else's frame
@@ -141,11 +144,11 @@ async def row_page(request: Request, task: str, id: RowId, viewer: Viewer) -> Re
     """One row's scores on each dataset and slice: a page, or the part of one."""
 
     def read(session: Session) -> dict[str, Any]:
-        of, found = requested_board.read_board_row(session, viewer, task, request.query_params, id)
+        ranking, ranked = requested_board.read_board_row(session, viewer, task, request.query_params, id)
         return head_values(session, task) | {
-            "of": of,
-            "row": found,
-            "slices": requested_board.row_slices(session, of, found),
+            "of": ranking,
+            "row": ranked,
+            "slices": requested_board.row_slices(session, ranking, ranked),
         }
 
     values = await request.app.state.db.aread(read)
@@ -169,12 +172,12 @@ LONGEST = 8000  # characters of the weights in a form
 async def _posted(request: Request) -> tuple[dict[str, str], dict[str, str]]:
     """Return the texts of a form, and the weights in it, which are written as in an address."""
     form = await request.form()
-    said = {name: value for name, value in form.items() if isinstance(value, str)}
-    text = said.get("weights", "").removeprefix("?")
+    texts = {name: value for name, value in form.items() if isinstance(value, str)}
+    text = texts.get("weights", "").removeprefix("?")
     if len(text) > LONGEST:
         raise errors.Invalid({"weights": _("This is too long.")})
     try:
-        return said, dict(parse_qsl(text, max_num_fields=600))
+        return texts, dict(parse_qsl(text, max_num_fields=600))
     except ValueError:
         raise errors.Invalid({"weights": _("This is too long.")}) from None
 
@@ -199,9 +202,9 @@ async def kept_page(
 @router.post("/tasks/{task}/snapshots", name="take_snapshot")
 async def take_snapshot_form(request: Request, task: str, person: Member) -> Response:
     """Freeze the board that the form says."""
-    said, params = await _posted(request)
-    made = await request.app.state.db.awrite(snapshots.take_snapshot, person, task, params, said.get("title", ""))
-    return RedirectResponse(str(request.app.url_path_for("snapshot", slug=made.slug)), status_code=303)
+    texts, params = await _posted(request)
+    snapshot = await request.app.state.db.awrite(snapshots.take_snapshot, person, task, params, texts.get("title", ""))
+    return RedirectResponse(str(request.app.url_path_for("snapshot", slug=snapshot.slug)), status_code=303)
 
 
 @router.get("/snapshots/{slug}", name="snapshot")
@@ -209,9 +212,13 @@ async def snapshot_page(request: Request, slug: Slug, viewer: Viewer) -> Respons
     """A board as it stood, with how to cite it."""
 
     def read(session: Session) -> dict[str, Any]:
-        found = snapshots.find_snapshot(session, slug)
-        cite = snapshots.snapshot_citation(found, str(request.url_for("snapshot", slug=slug)))
-        return head_values(session, found.task_id) | {"snapshot": found, "document": found.document, "cite": cite}
+        snapshot = snapshots.find_snapshot(session, slug)
+        cite = snapshots.snapshot_citation(snapshot, str(request.url_for("snapshot", slug=slug)))
+        return head_values(session, snapshot.task_id) | {
+            "snapshot": snapshot,
+            "document": snapshot.document,
+            "cite": cite,
+        }
 
     return render(request, "leaderboards/snapshot.html", **await request.app.state.db.aread(read))
 
@@ -219,10 +226,10 @@ async def snapshot_page(request: Request, slug: Slug, viewer: Viewer) -> Respons
 @router.post("/tasks/{task}/forks", name="make_fork")
 async def make_fork_form(request: Request, task: str, person: Member) -> Response:
     """Keep the weights that the form says under a name."""
-    said, params = await _posted(request)
-    title, note = said.get("title", ""), said.get("note", "")
-    made = await request.app.state.db.awrite(snapshots.make_fork, person, task, params, title, note)
-    return RedirectResponse(str(request.app.url_path_for("fork", slug=made.slug)), status_code=303)
+    texts, params = await _posted(request)
+    title, note = texts.get("title", ""), texts.get("note", "")
+    fork = await request.app.state.db.awrite(snapshots.make_fork, person, task, params, title, note)
+    return RedirectResponse(str(request.app.url_path_for("fork", slug=fork.slug)), status_code=303)
 
 
 @router.get("/forks/{slug}", name="fork")
@@ -230,15 +237,15 @@ async def fork_page(request: Request, slug: Slug, viewer: Viewer) -> Response:
     """The current board under somebody's own weights."""
 
     def read(session: Session) -> dict[str, Any]:
-        kept: schemas.ForkOut = snapshots.read_fork(session, slug)
-        asked = requested_board.read_requested_board(session, viewer, kept.task, request.query_params, slug)
-        values = head_values(session, kept.task)
+        fork: schemas.ForkOut = snapshots.read_fork(session, slug)
+        board = requested_board.read_requested_board(session, viewer, fork.task, request.query_params, slug)
+        values = head_values(session, fork.task)
         mine = bool(may.may(viewer, Action.CHANGE_BOARD, author=snapshots.find_fork(session, slug).person_id))
-        return values | board_values(asked, values["config"].name) | {
-            "fork": kept,
+        return values | board_values(board, values["config"].name) | {
+            "fork": fork,
             "may_change": mine,
-            "reported": len(reports.reported_lines(session, asked.ranking.board)),
-            "tries": ledger.tries_by_submitter(session, viewer, kept.task),
+            "reported": len(reports.reported_lines(session, board.ranking.board)),
+            "tries": ledger.tries_by_submitter(session, viewer, fork.task),
             "saved": [],
         }  # fmt: skip
 
@@ -248,9 +255,14 @@ async def fork_page(request: Request, slug: Slug, viewer: Viewer) -> Response:
 @router.post("/forks/{slug}", name="change_fork")
 async def change_fork_form(request: Request, slug: Slug, person: Member) -> Response:
     """Change a fork's name, note or weights."""
-    said, params = await _posted(request)
+    texts, params = await _posted(request)
     await request.app.state.db.awrite(
-        snapshots.change_fork, person, slug, params if "weights" in said else None, said.get("title"), said.get("note")
+        snapshots.change_fork,
+        person,
+        slug,
+        params if "weights" in texts else None,
+        texts.get("title"),
+        texts.get("note"),
     )
     return RedirectResponse(str(request.app.url_path_for("fork", slug=slug)), status_code=303)
 
@@ -270,24 +282,24 @@ async def _reported_page(
 ) -> Response:
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        told = reports.reported_lines(session, board)
-        titles = {each.name: each.title for each in board.datasets}
-        measures = {each.name: each for each in board.metrics}
-        pairs = dict.fromkeys((each.on, each.measure) for each in told if each.on and each.measure)
+        lines = reports.reported_lines(session, board)
+        titles = {entry.name: entry.title for entry in board.datasets}
+        measures = {entry.name: entry for entry in board.metrics}
+        pairs = dict.fromkeys((entry.on, entry.measure) for entry in lines if entry.on and entry.measure)
         choices = [(f"{on}/{name}", f"{titles[on]} · {measures[name].title}") for on, name in pairs]
         on, _, name = beside.partition("/")
         return head_values(session, task) | {
-            "told": told,
+            "told": lines,
             "imports": reports.reports_of_task(session, task),
             "owner": bool(may.may_in(session, viewer, Action.MANAGE_REPORTS, task)),
             "choices": choices,
-            "order": reports.ordered_results(board, told, on, name) if beside else [],
+            "order": reports.ordered_results(board, lines, on, name) if beside else [],
             "measure": measures.get(name),
         }
 
-    found = await request.app.state.db.aread(read)
-    shown = {"beside": beside, "errors": {}, "given": {}} | values
-    return render(request, "leaderboards/reported.html", status=status, **found, **shown)
+    page_values = await request.app.state.db.aread(read)
+    form_values = {"beside": beside, "errors": {}, "given": {}} | values
+    return render(request, "leaderboards/reported.html", status=status, **page_values, **form_values)
 
 
 @router.get("/tasks/{task}/reported", name="reported")

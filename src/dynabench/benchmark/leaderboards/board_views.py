@@ -265,15 +265,19 @@ def people_and_models(session: Session, board: TaskBoard) -> list[PeopleAndModel
 
 
 def _people_in_round(
-    session: Session, of: Round, data: ScoredDataset | None, mine: Sequence[tuple[Entrant, ScoreCell]], metric: Measure
+    session: Session,
+    round_row: Round,
+    data: ScoredDataset | None,
+    mine: Sequence[tuple[Entrant, ScoreCell]],
+    metric: Measure,
 ) -> PeopleAndModels:
-    said = statistics.statistics(session, of, by=())
-    human = said.human_accuracy
+    figures = statistics.statistics(session, round_row, by=())
+    human = figures.human_accuracy
     best, score = max(mine, key=lambda pair: metric.direction * pair[1].value, default=(None, None))
     alike = metric.name in ACCURACIES
     behind = accuracy_difference(human, score) if alike and score is not None else UNKNOWN
     steps = saturation_steps(human.value, mine) if alike else ()
-    return PeopleAndModels(of.number, data, human, said.human_model_gap, best, score, behind, steps)
+    return PeopleAndModels(round_row.number, data, human, figures.human_model_gap, best, score, behind, steps)
 
 
 def accuracy_difference(human: Rate, score: ScoreCell) -> Rate:

@@ -40,12 +40,12 @@ def interval_text(low: float | None, high: float | None, metric: Measure, sign: 
     return between.replace("%", "")
 
 
-def cell_text(of: ScoreCell | None, metric: Measure) -> str:
+def cell_text(cell: ScoreCell | None, metric: Measure) -> str:
     """A score with its interval."""
-    if of is None:
+    if cell is None:
         return NONE
-    between = interval_text(of.low, of.high, metric)
-    return f"{score_text(of.value, metric)} ({between})" if between else score_text(of.value, metric)
+    between = interval_text(cell.low, cell.high, metric)
+    return f"{score_text(cell.value, metric)} ({between})" if between else score_text(cell.value, metric)
 
 
 def axis_title(metric: Measure) -> str:
@@ -65,9 +65,9 @@ def p_value_text(p: float | None) -> str:
 MAX_PICTURE_ROWS = 30  # rows of a picture
 
 
-def board_finding(of: BoardRanking, name: str) -> str:
+def board_finding(ranking: BoardRanking, name: str) -> str:
     """Return a sentence that sums up a board."""
-    ranked = [row for row in of.rows if row.rank]
+    ranked = [row for row in ranking.rows if row.rank]
     if not ranked:
         return _("%(name)s: nothing is ranked yet", name=name)
     first = [row.entrant.name for row in ranked if row.rank and row.rank.group == 1]
@@ -78,7 +78,7 @@ def board_finding(of: BoardRanking, name: str) -> str:
     return _("%(name)s: %(few)s of %(all)s share the lead", name=name, few=len(first), all=len(ranked))
 
 
-def board_chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[str, Any]:
+def board_chart(ranking: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> dict[str, Any]:
     """A Vega spec of the first `MOST` ranked rows."""
     import altair as alt
 
@@ -96,7 +96,9 @@ def board_chart(of: BoardRanking, rows: Sequence[RankedEntrant], name: str) -> d
     text = base.mark_text(align="left", dy=-11, color=INK_2, fontSize=11).encode(
         x="value:Q", text=alt.Text("value:Q", format=".2f")
     )
-    title = alt.TitleParams(board_finding(of, name), anchor="start", color=INK, fontSize=16, fontWeight=600, offset=16)
+    title = alt.TitleParams(
+        board_finding(ranking, name), anchor="start", color=INK, fontSize=16, fontWeight=600, offset=16
+    )
     return compile_chart(
         alt.layer(whisker, dot, text).properties(width=560, height=max(60, 30 * len(points)), title=title)
     )
@@ -118,69 +120,71 @@ MAX_CHART_MODELS = 30
 IN_LOOP = "\N{BULLSEYE}"
 
 
-def matrix_chart(of: Matrix) -> Chart | None:
+def matrix_chart(matrix: Matrix) -> Chart | None:
     """The heat map of a matrix; None where it has no cell."""
     cells = []
-    for line in of.lines[:MAX_CHART_MODELS]:
-        for data, one in zip(of.data, line.cells, strict=True):
-            if one is not None:
+    for line in matrix.lines[:MAX_CHART_MODELS]:
+        for data, score in zip(matrix.data, line.cells, strict=True):
+            if score is not None:
                 name, title = line.entrant.label, _column(data.title, data.round)
                 loop = f" {IN_LOOP}" if data.round in line.loop and data.round is not None else ""
                 where = said(_(" · in the loop")) if loop else ""
-                tip = f"{name}, {title}: {cell_text(one, of.metric)}, n {number(one.n)}{where}"
-                shown = {
-                    "label": score_text(one.value, of.metric) + loop,
-                    "note": interval_text(one.low, one.high, of.metric),
+                tip = f"{name}, {title}: {cell_text(score, matrix.metric)}, n {number(score.n)}{where}"
+                texts = {
+                    "label": score_text(score.value, matrix.metric) + loop,
+                    "note": interval_text(score.low, score.high, matrix.metric),
                 }
-                cells.append({"row": name, "column": title, "value": one.value, "tip": tip, **shown})
+                cells.append({"row": name, "column": title, "value": score.value, "tip": tip, **texts})
     if not cells:
         return None
     columns: Columns = [
         _("Model"),
-        *((_column(each.title, each.round), "num") for each in of.data),
+        *((_column(column.title, column.round), "num") for column in matrix.data),
         (_("Overall"), "num"),
         (_("Per round"), "num"),
     ]
     note = _(
         "%(metric)s with 95%% intervals. %(in_loop)s marks rounds that were collected against the model.",
-        metric=axis_title(of.metric),
+        metric=axis_title(matrix.metric),
         in_loop=IN_LOOP,
     )
-    rows = [_matrix_row(line, of) for line in of.lines]
-    order = [_column(each.title, each.round) for each in of.data]
-    return Chart(_matrix_finding(of), plots.heat_map(cells, of.metric.better, order), columns, rows, note)
+    rows = [_matrix_row(line, matrix) for line in matrix.lines]
+    order = [_column(column.title, column.round) for column in matrix.data]
+    return Chart(_matrix_finding(matrix), plots.heat_map(cells, matrix.metric.better, order), columns, rows, note)
 
 
 def _column(title: str, round: int | None) -> str:
     return title if round is None else said(_("Round %(n)s", n=round))
 
 
-def _matrix_row(line: MatrixLine, of: Matrix) -> list[str]:
+def _matrix_row(line: MatrixLine, matrix: Matrix) -> list[str]:
     trend = line.trend
-    slope = score_text(trend.value, of.metric, True) if trend else ""
-    between = f" ({interval_text(trend.low, trend.high, of.metric, True)})" if trend and trend.low is not None else ""
+    slope = score_text(trend.value, matrix.metric, True) if trend else ""
+    between = (
+        f" ({interval_text(trend.low, trend.high, matrix.metric, True)})" if trend and trend.low is not None else ""
+    )
     cells = []
-    for data, one in zip(of.data, line.cells, strict=True):
+    for data, score in zip(matrix.data, line.cells, strict=True):
         rate = line.loop.get(data.round) if data.round is not None else None
         loop = said(_(" · in the loop, vMER %(value)s", value=percent(rate.value, 1))) if rate is not None else ""
-        cells.append(cell_text(one, of.metric) + loop)
-    return [line.entrant.label, *cells, cell_text(line.overall, of.metric), slope + between]
+        cells.append(cell_text(score, matrix.metric) + loop)
+    return [line.entrant.label, *cells, cell_text(line.overall, matrix.metric), slope + between]
 
 
-def _matrix_finding(of: Matrix) -> str:
-    whole = [line for line in of.lines if line.overall is not None]
-    if not whole or len(of.data) < 2:
-        return _("%(metric)s of %(n)s models", metric=of.metric.title, n=len(of.lines))
-    ways = [_trend_direction(line.trend, of.metric.direction) for line in of.lines if line.trend]
+def _matrix_finding(matrix: Matrix) -> str:
+    whole = [line for line in matrix.lines if line.overall is not None]
+    if not whole or len(matrix.data) < 2:
+        return _("%(metric)s of %(n)s models", metric=matrix.metric.title, n=len(matrix.lines))
+    ways = [_trend_direction(line.trend, matrix.metric.direction) for line in matrix.lines if line.trend]
     risen, fallen = ways.count(1), ways.count(-1)
-    first = of.first
+    first = matrix.first
     if len(first) == 1:
-        best = _("%(name)s leads over %(n)s columns", name=first[0].entrant.label, n=len(of.data))
+        best = _("%(name)s leads over %(n)s columns", name=first[0].entrant.label, n=len(matrix.data))
     else:
         best = _("%(few)s of %(all)s models share the lead", few=len(first), all=len(whole))
     if risen or fallen:
-        told = {"best": best, "risen": risen, "fallen": fallen, "n": len(ways)}
-        return _("%(best)s; over rounds %(risen)s of %(n)s models do better and %(fallen)s worse", **told)
+        words = {"best": best, "risen": risen, "fallen": fallen, "n": len(ways)}
+        return _("%(best)s; over rounds %(risen)s of %(n)s models do better and %(fallen)s worse", **words)
     return best
 
 
@@ -191,51 +195,56 @@ def _trend_direction(trend: ScoreCell, direction: int) -> int:
     return direction if trend.low > 0 else -direction
 
 
-def pareto_chart(of: Plot) -> Chart | None:
+def pareto_chart(plot: Plot) -> Chart | None:
     """The plot of two measures; None without points."""
-    if not of.points:
+    if not plot.points:
         return None
-    front = [each.entrant.label for each in of.points if not each.dominated]
+    front = [point.entrant.label for point in plot.points if not point.dominated]
     named = ", ".join(front[:4]) + ("…" if len(front) > 4 else "")
-    told = {"n": len(front), "all": len(of.points), "names": named}
-    title = _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **told)
-    columns: Columns = [_("Model"), (axis_title(of.x), "num"), (axis_title(of.y), "num"), _("Beaten on both")]
+    words = {"n": len(front), "all": len(plot.points), "names": named}
+    title = _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **words)
+    columns: Columns = [_("Model"), (axis_title(plot.x), "num"), (axis_title(plot.y), "num"), _("Beaten on both")]
     rows = [
-        [each.entrant.label, cell_text(each.x, of.x), cell_text(each.y, of.y), _("yes") if each.dominated else _("no")]
-        for each in of.points
+        [
+            point.entrant.label,
+            cell_text(point.x, plot.x),
+            cell_text(point.y, plot.y),
+            _("yes") if point.dominated else _("no"),
+        ]
+        for point in plot.points
     ]
-    spec = plots.scatter([_point(each, of) for each in of.points], axis_title(of.x), axis_title(of.y))
+    spec = plots.scatter([_point(point, plot) for point in plot.points], axis_title(plot.x), axis_title(plot.y))
     return Chart(
         title, spec, columns, rows, _("Grey models are beaten by another on both axes. Bars are 95% intervals.")
     )
 
 
-def _point(each: ParetoPoint, of: Plot) -> dict[str, object]:
-    tip = f"{each.entrant.label}: {cell_text(each.x, of.x)}, {cell_text(each.y, of.y)}"
-    made: dict[str, object] = {"name": each.entrant.label, "dominated": each.dominated, "tip": tip}
-    for name, one, metric in (("x", each.x, of.x), ("y", each.y, of.y)):
-        for end, value in (("", one.value), ("_low", one.low), ("_high", one.high)):
-            made[name + end] = None if value is None else value * metric.scale
-    return made
+def _point(point: ParetoPoint, plot: Plot) -> dict[str, object]:
+    tip = f"{point.entrant.label}: {cell_text(point.x, plot.x)}, {cell_text(point.y, plot.y)}"
+    datum: dict[str, object] = {"name": point.entrant.label, "dominated": point.dominated, "tip": tip}
+    for name, score, metric in (("x", point.x, plot.x), ("y", point.y, plot.y)):
+        for end, value in (("", score.value), ("_low", score.low), ("_high", score.high)):
+            datum[name + end] = None if value is None else value * metric.scale
+    return datum
 
 
-def saturation_chart(of: Sequence[PeopleAndModels]) -> Chart | None:
+def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:
     """Return a chart of how far models have come from the first model's score to that of people.
 
     Return None where no round has scores of both.
     """
     points, rows = [], []
-    for each in of:
-        for step in each.steps:
-            day, told = f"{step.at:%Y-%m-%d}", f"{step.saturation:+.2f}".replace("-", "\N{MINUS SIGN}")
-            name = _column("", each.round)
-            tip = f"{name}, {step.entrant.label}: {told} ({percent(step.score, 1)})"
+    for standing in standings:
+        for step in standing.steps:
+            day, reached = f"{step.at:%Y-%m-%d}", f"{step.saturation:+.2f}".replace("-", "\N{MINUS SIGN}")
+            name = _column("", standing.round)
+            tip = f"{name}, {step.entrant.label}: {reached} ({percent(step.score, 1)})"
             points.append({"series": name, "at": step.at.isoformat(), "value": step.saturation, "tip": tip})
-            rows.append([f"{each.round}", day, step.entrant.label, percent(step.score, 1), told])
+            rows.append([f"{standing.round}", day, step.entrant.label, percent(step.score, 1), reached])
     if not points:
         return None
-    done = [each for each in of if each.steps]
-    near = sum(each.steps[-1].saturation >= 0 for each in done)
+    done = [standing for standing in standings if standing.steps]
+    near = sum(standing.steps[-1].saturation >= 0 for standing in done)
     title = ngettext(
         "Models have reached people on %(near)s of %(num)s round",
         "Models have reached people on %(near)s of %(num)s rounds",
@@ -247,20 +256,20 @@ def saturation_chart(of: Sequence[PeopleAndModels]) -> Chart | None:
     return Chart(title, plots.saturation_lines(points), columns, rows, note)
 
 
-def transfer_chart(models: Sequence[Entrant], of: Transfer) -> Chart:
+def transfer_chart(models: Sequence[Entrant], transfer: Transfer) -> Chart:
     """Of the rows that fool one model (rows), the share that fool another too (columns), alike models side by side."""
-    names = [models[at].label for at in of.order]
+    names = [models[at].label for at in transfer.order]
     cells = []
-    for i, j in product(of.order, of.order):
-        value = float(of.shares[i, j])
+    for i, j in product(transfer.order, transfer.order):
+        value = float(transfer.shares[i, j])
         if i != j and not np.isnan(value):
-            one, other, share = models[i].label, models[j].label, percent(value)
-            told = {"one": one, "other": other, "share": percent(value, 1)}
-            tip = said(_("Of what fools %(one)s, %(share)s fools %(other)s too", **told))
-            cells.append({"row": one, "column": other, "value": value, "label": share, "note": "", "tip": tip})
+            first, second, share = models[i].label, models[j].label, percent(value)
+            words = {"one": first, "other": second, "share": percent(value, 1)}
+            tip = said(_("Of what fools %(one)s, %(share)s fools %(other)s too", **words))
+            cells.append({"row": first, "column": second, "value": value, "label": share, "note": "", "tip": tip})
     columns: Columns = [_("What fools…"), *((_("also fools %(name)s", name=name), "num") for name in names)]
-    rows = [_transfer_row(models, of, i) for i in of.order]
-    title = _("No model errs") if not cells else _together(models, of)
+    rows = [_transfer_row(models, transfer, i) for i in transfer.order]
+    title = _("No model errs") if not cells else _together(models, transfer)
     note = _(
         "Share of the rows that fool the model on the left which fool the one above too. "
         "Models that fall together stand together."
@@ -268,20 +277,20 @@ def transfer_chart(models: Sequence[Entrant], of: Transfer) -> Chart:
     return Chart(title, plots.heat_map(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
 
 
-def _transfer_row(models: Sequence[Entrant], of: Transfer, i: int) -> list[str]:
-    head = _("%(name)s (wrong on %(share)s)", name=models[i].label, share=percent(float(of.rates[i]), 1))
-    return [head, *("" if i == j else percent(float(of.shares[i, j])) for j in of.order)]
+def _transfer_row(models: Sequence[Entrant], transfer: Transfer, i: int) -> list[str]:
+    head = _("%(name)s (wrong on %(share)s)", name=models[i].label, share=percent(float(transfer.rates[i]), 1))
+    return [head, *("" if i == j else percent(float(transfer.shares[i, j])) for j in transfer.order)]
 
 
-def _together(models: Sequence[Entrant], of: Transfer) -> str:
+def _together(models: Sequence[Entrant], transfer: Transfer) -> str:
     """The two models that share most, by the smaller of both shares."""
-    both = np.minimum(of.shares, of.shares.T)
+    both = np.minimum(transfer.shares, transfer.shares.T)
     both[np.isnan(both)] = -1
     np.fill_diagonal(both, -1)
     i, j = np.unravel_index(int(both.argmax()), both.shape)
-    one, other = sorted((models[int(i)].label, models[int(j)].label))
+    first, second = sorted((models[int(i)].label, models[int(j)].label))
     share = float(both[i, j])
     if share == 1:
-        return _("Shared errors: everything that fools %(one)s or %(other)s fools both", one=one, other=other)
-    told = {"one": one, "other": other, "share": percent(share)}
-    return _("Shared errors: at least %(share)s of what fools %(one)s or %(other)s fools both", **told)
+        return _("Shared errors: everything that fools %(one)s or %(other)s fools both", one=first, other=second)
+    words = {"one": first, "other": second, "share": percent(share)}
+    return _("Shared errors: at least %(share)s of what fools %(one)s or %(other)s fools both", **words)

@@ -22,28 +22,28 @@ from dynabench.kit.csv_tables import as_csv
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
 
 
-def board_document(of: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
+def board_document(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
     """Everything that the board says, as JSON: weights, metrics with units and directions, datasets, rows."""
-    board = of.board
+    board = ranking.board
     return {
         "task": board.config.id,
-        "weights": of.weights.document(),
+        "weights": ranking.weights.document(),
         "metrics": [
-            {"name": each.name, "title": each.title, "unit": each.unit, "better": each.better}
-            for each in board.metrics
+            {"name": entry.name, "title": entry.title, "unit": entry.unit, "better": entry.better}
+            for entry in board.metrics
         ],
         "datasets": [
-            {"name": each.name, "title": each.title, "version": each.number, "digest": each.digest, "rows": each.rows,
-             "visibility": each.visibility}
-            for each in board.datasets
+            {"name": entry.name, "title": entry.title, "version": entry.number, "digest": entry.digest,
+             "rows": entry.rows, "visibility": entry.visibility}
+            for entry in board.datasets
         ],
-        "rows": [row_document(of, row) for row in rows],
+        "rows": [row_document(ranking, row) for row in rows],
     }  # fmt: skip
 
 
-def row_document(of: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
+def row_document(ranking: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
     """One row with its scores on each dataset; `rank` is None where `unranked` says why."""
-    entrant, board = row.entrant, of.board
+    entrant, board = row.entrant, ranking.board
     scale = np.array([metric.scale for metric in board.metrics])
     at = board.rows[row.place], board.columns
     arrays = [array[at] * scale for array in (board.standings.values, board.standings.low, board.standings.high)]
@@ -76,13 +76,13 @@ def row_document(of: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
     }
 
 
-def _cell(of: DisplayedScore) -> dict[str, float | None]:
-    return {"value": of.value, "low": of.low, "high": of.high}
+def _cell(score: DisplayedScore) -> dict[str, float | None]:
+    return {"value": score.value, "low": score.low, "high": score.high}
 
 
-def board_table(of: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
+def board_table(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
     """Header and lines: one line a row, three columns a metric; where there are training sets, what each is made of."""
-    numbers = [f"{each.name}{part}" for each in of.board.metrics for part in ("", "_low", "_high")]
+    numbers = [f"{metric.name}{part}" for metric in ranking.board.metrics for part in ("", "_low", "_high")]
     header = ["rank_low", "rank_high", "tie_group", "name", "model", "version", "submitter", "submitted_at", "licence",
               "languages", "bytes", "verified", "score", "score_low", "score_high", *numbers, "unranked"]  # fmt: skip
     learnt = ["rows", "balance"] if any(row.entrant.rows for row in rows) else []
@@ -100,15 +100,15 @@ def board_table(of: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[s
     return header + learnt, lines
 
 
-def _balance(of: Entrant) -> str:
-    return ", ".join(f"{label}: {count}" for label, count in of.balance)
+def _balance(entrant: Entrant) -> str:
+    return ", ".join(f"{label}: {count}" for label, count in entrant.balance)
 
 
-def board_file(of: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
+def board_file(ranking: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
     """The board as `csv`, `json` or `parquet`."""
     if kind == "json":
-        return orjson.dumps(board_document(of, rows))
-    header, lines = board_table(of, rows)
+        return orjson.dumps(board_document(ranking, rows))
+    header, lines = board_table(ranking, rows)
     if kind == "csv":
         return as_csv(header, lines)
     columns = {name: pa.array([line[at] for line in lines], _type(name)) for at, name in enumerate(header)}
@@ -126,9 +126,9 @@ def _type(column: str) -> pa.DataType:
     return pa.string() if column in texts else pa.float64()
 
 
-def papers_with_code(of: BoardRanking, name: str, description: str) -> list[dict[str, Any]]:
+def papers_with_code(ranking: BoardRanking, name: str, description: str) -> list[dict[str, Any]]:
     """The board as one task with a table for each dataset, without scores that are an earlier submission's."""
-    board = of.board
+    board = ranking.board
     tables = []
     for at, dataset in enumerate(board.datasets):
         rows: list[dict[str, Any]] = [
@@ -141,13 +141,13 @@ def papers_with_code(of: BoardRanking, name: str, description: str) -> list[dict
                 "paper_title": "",
                 "paper_url": None,
             }
-            for row in of.rows
+            for row in ranking.rows
         ]
         tables.append({
             "dataset": dataset.title,
             "description": f"{board.config.id}/{dataset.name}, version {dataset.number}, SHA-256 {dataset.digest}",
             "sota": {
-                "metrics": [each.title for each in board.metrics],
+                "metrics": [metric.title for metric in board.metrics],
                 "rows": [row for row in rows if row["metrics"]],
             },
         })  # fmt: skip
@@ -159,7 +159,7 @@ def _measured(board: TaskBoard, place: int, dataset: int) -> dict[str, str]:
         return {}
     values = board.values[place, dataset]
     return {
-        each.title: f"{value:.6g}" for each, value in zip(board.metrics, values, strict=True) if value == value
+        metric.title: f"{value:.6g}" for metric, value in zip(board.metrics, values, strict=True) if value == value
     }  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def model_index(board: TaskBoard, place: int, task_name: str, address: str) -> s
     for at, dataset in enumerate(board.datasets):
         values = board.values[place, at]
         metrics = [
-            _metric(each, float(value)) for each, value in zip(board.metrics, values, strict=True) if value == value
+            _metric(metric, float(value)) for metric, value in zip(board.metrics, values, strict=True) if value == value
         ]
         if metrics and not board.held(entrant, dataset):
             results.append(_result(board, dataset, metrics, task_name, address))
@@ -179,16 +179,20 @@ def model_index(board: TaskBoard, place: int, task_name: str, address: str) -> s
     return f"---\n{text}---\n"
 
 
-def _metric(of: Measure, value: float) -> dict[str, Any]:
-    return {"type": of.name, "name": f"{of.title} ({of.unit})" if of.unit else of.title, "value": round(value, 6)}
+def _metric(metric: Measure, value: float) -> dict[str, Any]:
+    return {
+        "type": metric.name,
+        "name": f"{metric.title} ({metric.unit})" if metric.unit else metric.title,
+        "value": round(value, 6),
+    }
 
 
 def _result(
-    board: TaskBoard, of: ScoredDataset, metrics: list[dict[str, Any]], task: str, address: str
+    board: TaskBoard, dataset: ScoredDataset, metrics: list[dict[str, Any]], task: str, address: str
 ) -> dict[str, Any]:
     return {
         "task": {"type": board.config.id, "name": task},
-        "dataset": {"type": f"{board.config.id}/{of.name}", "name": of.title, "revision": of.digest},
+        "dataset": {"type": f"{board.config.id}/{dataset.name}", "name": dataset.title, "revision": dataset.digest},
         "metrics": metrics,
         "source": {"name": "Dynabench", "url": address},
     }

@@ -92,8 +92,12 @@ def tasks_of_model(model: str) -> Select[str]:
 
 def count_tries(person_id: int, task_id: str) -> Select[int]:
     """Number of scored submissions, but for anonymous ones, of a person in a task's ledger: one index range."""
-    of = (Submission.person_id == person_id, Submission.task_id == task_id, disclosure.counted_tries(Submission))
-    mine = (*of, Submission.state.in_((SubmissionState.READY, SubmissionState.WITHDRAWN)))
+    conditions = (
+        Submission.person_id == person_id,
+        Submission.task_id == task_id,
+        disclosure.counted_tries(Submission),
+    )
+    mine = (*conditions, Submission.state.in_((SubmissionState.READY, SubmissionState.WITHDRAWN)))
     return select(func.count()).select_from(Submission).where(*mine)
 
 

@@ -58,7 +58,7 @@ def read_filter(board: TaskBoard, params: Mapping[str, str], columns: list[str])
 
     Raise `Invalid` with an error for each wrong parameter.
     """
-    wrong, known = dict[str, str](), [each.name for each in board.metrics]
+    wrong, names = dict[str, str](), [metric.name for metric in board.metrics]
     size, since = params.get("size", ""), None
     if size and size not in SIZES:
         wrong["size"] = _("Choose one of %(sizes)s.", sizes=", ".join(SIZES))
@@ -68,27 +68,27 @@ def read_filter(board: TaskBoard, params: Mapping[str, str], columns: list[str])
         except ValueError:
             wrong["since"] = _("Give a day such as 2026-11-21.")
     sort = params.get("sort", "")
-    if sort.removeprefix("-") not in {"", "rank", "name", "date", *(f"m.{name}" for name in known)}:
+    if sort.removeprefix("-") not in {"", "rank", "name", "date", *(f"m.{name}" for name in names)}:
         wrong["sort"] = _("The board has no such column.")
-    if any(name not in known for name in columns if name):
-        wrong["columns"] = _("Choose among %(known)s.", known=", ".join(known))
+    if any(name not in names for name in columns if name):
+        wrong["columns"] = _("Choose among %(known)s.", known=", ".join(names))
     if wrong:
         raise errors.Invalid(wrong)
-    chosen = tuple(name for name in known if name in columns) if columns else None
+    chosen = tuple(name for name in names if name in columns) if columns else None
     return BoardFilter(size, params.get("licence", "")[:100], params.get("language", "")[:20], since, chosen, sort)
 
 
-def filtered_rows(of: BoardRanking, by: BoardFilter) -> list[RankedEntrant]:
+def filtered_rows(ranking: BoardRanking, by: BoardFilter) -> list[RankedEntrant]:
     """The rows that are shown, in the order that is asked for; what has no number stands last."""
-    rows = [row for row in of.rows if by.takes(row)]
+    rows = [row for row in ranking.rows if by.takes(row)]
     name, down = by.sort.removeprefix("-"), by.sort.startswith("-")
     if name == "name":
         rows.sort(key=lambda row: row.entrant.name.casefold(), reverse=down)
     elif name == "date":
         rows.sort(key=lambda row: row.entrant.entered_at, reverse=not down)
     elif name.startswith("m."):
-        at = [each.name for each in of.board.metrics].index(name[2:])
-        sign = of.board.metrics[at].direction * (-1 if down else 1)
+        at = [metric.name for metric in ranking.board.metrics].index(name[2:])
+        sign = ranking.board.metrics[at].direction * (-1 if down else 1)
         rows.sort(key=lambda row: _best_first(row.cells[at], sign))
     elif down:
         rows.reverse()
@@ -105,7 +105,7 @@ class RequestedBoard:
 
     ranking: BoardRanking
     usual: BoardWeights
-    shown: BoardFilter
+    filter: BoardFilter
     rows: list[RankedEntrant]
 
     @property
@@ -116,7 +116,9 @@ class RequestedBoard:
     @property
     def without(self) -> str:
         """The same with the weight 0 for metrics that nobody has."""
-        chosen = dict(self.ranking.weights.metrics) | dict.fromkeys((each.name for each in self.ranking.unmeasured), 0)
+        chosen = dict(self.ranking.weights.metrics) | dict.fromkeys(
+            (metric.name for metric in self.ranking.unmeasured), 0
+        )
         return weights.query(weights.flat(**(self.ranking.weights.document() | {"metrics": chosen})))
 
     @property
@@ -131,9 +133,9 @@ def read_requested_board(
     """The board that an address asks for, of a fork where one is named; raises `Invalid` by parameter."""
     board = read_board(session, viewer, task)
     usual = weights.stored_weights(board, find_fork(session, fork).weights) if fork else weights.defaults(board)
-    found = rank_entrants(board, weights.read_weights(board, params, usual))
-    shown = read_filter(board, params, params.getlist("columns"))
-    return RequestedBoard(found, usual, shown, filtered_rows(found, shown))
+    ranking = rank_entrants(board, weights.read_weights(board, params, usual))
+    chosen = read_filter(board, params, params.getlist("columns"))
+    return RequestedBoard(ranking, usual, chosen, filtered_rows(ranking, chosen))
 
 
 @dataclass(frozen=True)
@@ -152,17 +154,17 @@ def read_board_row(
 ) -> tuple[BoardRanking, RankedEntrant]:
     """One row of the board; raises `NotFound` where the viewer sees none of this number."""
     board = read_board(session, viewer, task)
-    found = rank_entrants(board, weights.read_weights(board, params))
-    for each in found.rows:
-        if each.entrant.id == number:
-            return found, each
+    ranking = rank_entrants(board, weights.read_weights(board, params))
+    for entry in ranking.rows:
+        if entry.entrant.id == number:
+            return ranking, entry
     raise errors.NotFound(_("This board has no such row."))
 
 
-def row_slices(session: Session, of: BoardRanking, row: RankedEntrant) -> list[SliceScore]:
+def row_slices(session: Session, ranking: BoardRanking, row: RankedEntrant) -> list[SliceScore]:
     """Scores by slice, of datasets that are not hidden."""
-    scales = {metric.name: metric.scale for metric in of.board.metrics}
-    names = {dataset.version_id: dataset.name for dataset in of.board.datasets if dataset.disclosure.slices}
+    scales = {metric.name: metric.scale for metric in ranking.board.metrics}
+    names = {dataset.version_id: dataset.name for dataset in ranking.board.datasets if dataset.disclosure.slices}
     slices = []
     for score in session.execute(queries.slice_scores([row.entrant.id], list(names), list(scales))):
         parts = (part if part is None else part * scales[score.metric] for part in (score.value, score.low, score.high))

@@ -47,9 +47,9 @@ def transfer(fooled: Fooled) -> Transfer:
     errors = np.diag(together)
     shares = np.full((models, models), np.nan)
     np.divide(together, errors[:, None], out=shares, where=errors[:, None] > 0)
-    of = fooled.sum(0)
-    counts = np.bincount(of, minlength=models + 1).astype(np.int64)
-    some = of[of > 0]
+    model_counts = fooled.sum(0)
+    counts = np.bincount(model_counts, minlength=models + 1).astype(np.int64)
+    some = model_counts[model_counts > 0]
     mean = float(((some - 1) / (models - 1)).mean()) if models > 1 and some.size else None
     rates = errors / rows if rows else np.zeros(models)
     return Transfer(_order(together), rates, counts, shares, mean, rows)
@@ -68,7 +68,7 @@ def _order(together: NDArray[np.float64]) -> tuple[int, ...]:
     distance = 1 - np.divide(together, either, out=np.ones(together.shape), where=either > 0)
     np.fill_diagonal(distance, 0)
     tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=models <= 200)
-    return tuple(int(each) for each in leaves_list(tree))
+    return tuple(int(leaf) for leaf in leaves_list(tree))
 
 
 PAGE = 20
@@ -119,40 +119,43 @@ def shards_by_submission(session: Session, ids: Sequence[int], data: ScoredDatas
     """The answered shards of finished evaluations on a dataset; none of one whose results may not be seen."""
     if not data.disclosure.counts:
         return {}
-    of = {each.id: each.submission_id for each in session.scalars(queries.finished_evaluations(ids, data.version_id))}
-    found: Shards = {}
-    for shard in session.scalars(queries.row_shards(list(of))):
-        found.setdefault(of[shard.evaluation_id], []).append(shard)
-    return found
+    submission_ids = {
+        evaluation.id: evaluation.submission_id
+        for evaluation in session.scalars(queries.finished_evaluations(ids, data.version_id))
+    }
+    shards: Shards = {}
+    for shard in session.scalars(queries.row_shards(list(submission_ids))):
+        shards.setdefault(submission_ids[shard.evaluation_id], []).append(shard)
+    return shards
 
 
 def row_reader(session: Session, settings: Settings, first: Entrant, second: Entrant) -> RowsOf:
     """Return the function by which `comparison.compared` reads both entrants' results row by row."""
 
-    def of(data: ScoredDataset) -> tuple[Right, Right] | None:
-        of = shards_by_submission(session, [first.id, second.id], data)
-        if first.id not in of or second.id not in of:
+    def read_pair(data: ScoredDataset) -> tuple[Right, Right] | None:
+        shards = shards_by_submission(session, [first.id, second.id], data)
+        if first.id not in shards or second.id not in shards:
             return None
-        one, other = (of[each.id][0].evaluation_id for each in (first, second))
+        first_id, second_id = (shards[entry.id][0].evaluation_id for entry in (first, second))
         pair = (
-            row_scores.primary_scores_of_rows(settings, one, data.rows),
-            row_scores.primary_scores_of_rows(settings, other, data.rows),
+            row_scores.primary_scores_of_rows(settings, first_id, data.rows),
+            row_scores.primary_scores_of_rows(settings, second_id, data.rows),
         )
-        return pair if not all(np.isnan(each).all() for each in pair) else None
+        return pair if not all(np.isnan(entry).all() for entry in pair) else None
 
-    return of
+    return read_pair
 
 
 def _pair(
-    settings: Settings, of: Shards, data: ScoredDataset, first: Entrant, second: Entrant
+    settings: Settings, shards: Shards, data: ScoredDataset, first: Entrant, second: Entrant
 ) -> tuple[Right, Right] | None:
-    if first.id not in of or second.id not in of:
+    if first.id not in shards or second.id not in shards:
         return None
-    return _right(settings, of[first.id], data), _right(settings, of[second.id], data)
+    return _right(settings, shards[first.id], data), _right(settings, shards[second.id], data)
 
 
-def _right(settings: Settings, of: Sequence[Shard], data: ScoredDataset) -> Right:
-    return row_scores.right_rows(settings, of[0].evaluation_id, data.rows)
+def _right(settings: Settings, shards: Sequence[Shard], data: ScoredDataset) -> Right:
+    return row_scores.right_rows(settings, shards[0].evaluation_id, data.rows)
 
 
 def compare_scores(
@@ -162,11 +165,11 @@ def compare_scores(
     return comparison.compare_entrants(board, first, second, row_reader(session, settings, first, second))
 
 
-def chosen_dataset(board: TaskBoard, dataset: str, found: Sequence[ScoreDifference]) -> ScoredDataset | None:
+def chosen_dataset(board: TaskBoard, dataset: str, differences: Sequence[ScoreDifference]) -> ScoredDataset | None:
     """The dataset whose rows are looked at: the one asked for, else the first public one with a difference."""
     if dataset:
         return visible_dataset(board, dataset)
-    return next((each.data for each in found if each.data.disclosure.rows), None)
+    return next((difference.data for difference in differences if difference.data.disclosure.rows), None)
 
 
 def visible_dataset(board: TaskBoard, dataset: str) -> ScoredDataset:
@@ -192,50 +195,51 @@ def compared_page(
     Raises `Forbidden` where the dataset's rows may not be seen.
     """
     visible_dataset(board, data.name)
-    of = shards_by_submission(session, [first.id, second.id], data)
-    pair = _pair(settings, of, data, first, second)
+    shards = shards_by_submission(session, [first.id, second.id], data)
+    pair = _pair(settings, shards, data, first, second)
     if pair is None:
         return ComparedPage(data, AnswerTally(0, 0, 0, 0), (), None)
-    wanted = comparison.chosen_rows(*pair, shown)
+    mask = comparison.chosen_rows(*pair, shown)
     if tag:
-        wanted = wanted & row_scores.rows_with_tag(settings, data.digest, tag, data.rows)
-    wanted[: max(0, after + 1)] = False
-    places = [int(place) for place in np.flatnonzero(wanted)[: limit + 1]]
+        mask = mask & row_scores.rows_with_tag(settings, data.digest, tag, data.rows)
+    mask[: max(0, after + 1)] = False
+    places = [int(place) for place in np.flatnonzero(mask)[: limit + 1]]
     more, places = len(places) > limit, places[:limit]
     rows = row_scores.dataset_rows(settings, data.digest, places)
-    said = [row_scores.answers_of_rows(settings, of[each.id], places) for each in (first, second)]
-    made = [
-        _compared_row(board.config, place, rows[place], (said[0].get(place, {}), said[1].get(place, {})), pair)
+    answers = [row_scores.answers_of_rows(settings, shards[entrant.id], places) for entrant in (first, second)]
+    compared_rows = [
+        _compared_row(board.config, place, rows[place], (answers[0].get(place, {}), answers[1].get(place, {})), pair)
         for place in places
         if place in rows
     ]
-    return ComparedPage(data, comparison.tally_answers(*pair), tuple(made), places[-1] if more else None)
+    return ComparedPage(data, comparison.tally_answers(*pair), tuple(compared_rows), places[-1] if more else None)
 
 
 def _compared_row(
-    config: TaskConfig, place: int, row: Stored, said: tuple[Mapping[str, Any], ...], pair: tuple[Right, Right]
+    config: TaskConfig, place: int, row: Stored, answers: tuple[Mapping[str, Any], ...], pair: tuple[Right, Right]
 ) -> ComparedRow:
-    names = {each.name: each.label for each in (*config.context, *config.input)}
+    names = {field.name: field.label for field in (*config.context, *config.input)}
     inputs = tuple((names.get(name, name), _text(value)) for name, value in row.inputs.items())
     reference = answer_texts(config, row.answers[0]) if row.answers else ()
     a, b = (
-        EntrantAnswer(answer_texts(config, of), bool(right[place] == 1)) for of, right in zip(said, pair, strict=True)
+        EntrantAnswer(answer_texts(config, answer), bool(right[place] == 1))
+        for answer, right in zip(answers, pair, strict=True)
     )
     return ComparedRow(place, row.uid, inputs, reference, row.tags, a, b)
 
 
 def answer_texts(config: TaskConfig, answer: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """An answer as pairs of a field's label and what people read; what a field cannot read is shown as it is."""
-    found = []
-    for each in config.answer:
-        if each.name in answer:
-            value = answer[each.name]
+    texts = []
+    for field in config.answer:
+        if field.name in answer:
+            value = answer[field.name]
             try:
-                said = each.in_words(value)
+                text = field.in_words(value)
             except (TypeError, ValueError, KeyError, AttributeError):
-                said = value
-            found.append((each.label, _text(said)))
-    return tuple(found)
+                text = value
+            texts.append((field.label, _text(text)))
+    return tuple(texts)
 
 
 def _text(value: Any) -> str:
@@ -253,17 +257,17 @@ def shared_errors(
     At most `MODELS` entrants, best first. Return None where fewer than two entrants answered all rows, or
     where the dataset's results may not be seen.
     """
-    of = shards_by_submission(session, [entrant.id for entrant in board.entrants], data)
+    shards = shards_by_submission(session, [entrant.id for entrant in board.entrants], data)
     scored = [
         (cell.value, entrant)
         for entrant in board.entrants
-        if entrant.id in of and (cell := board.cell(entrant, data, board.primary)) is not None
+        if entrant.id in shards and (cell := board.cell(entrant, data, board.primary)) is not None
     ]
     ranked = [entrant for _value, entrant in sorted(scored, key=lambda pair: -board.primary.direction * pair[0])]
     chosen, fooled = list[Entrant](), list[Any]()
-    for each in ranked[:MAX_MODELS]:
-        right = _right(settings, of[each.id], data)[:MAX_ROWS]
+    for entrant in ranked[:MAX_MODELS]:
+        right = _right(settings, shards[entrant.id], data)[:MAX_ROWS]
         if right.size and not np.isnan(right).any():
-            chosen.append(each)
+            chosen.append(entrant)
             fooled.append(right == 0)
     return (tuple(chosen), transfer(np.stack(fooled))) if len(chosen) > 1 else None

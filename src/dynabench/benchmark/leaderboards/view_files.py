@@ -24,9 +24,9 @@ async def send_table(request: Request, name: str, header: list[str], read: Calla
     return csv_file(f"{name}.csv", header, await request.app.state.db.aread(read))
 
 
-def cell_columns(of: ScoreCell | None) -> list[object]:
+def cell_columns(cell: ScoreCell | None) -> list[object]:
     """A score, its limits and the rows behind it."""
-    return [of.value, of.low, of.high, of.n] if of else [None, None, None, None]
+    return [cell.value, cell.low, cell.high, cell.n] if cell else [None, None, None, None]
 
 
 @router.get("/tasks/{task}/compare.csv", name="compare_file")
@@ -36,13 +36,23 @@ async def compare_file(request: Request, task: str, viewer: Viewer, a: Number = 
 
     def read(session: Session) -> Table:
         board = read_board(session, viewer, task, withdrawn=True)
-        found = row_views.compare_scores(session, request.app.state.settings, board, board.entrant(a), board.entrant(b))
+        differences = row_views.compare_scores(
+            session, request.app.state.settings, board, board.entrant(a), board.entrant(b)
+        )
         return [
             [
-                *(each.metric.name, each.data.name, each.a.value, each.b.value, each.value, each.low, each.high),
-                *(each.test, each.p, each.corrected, each.better),
+                *(
+                    difference.metric.name,
+                    difference.data.name,
+                    difference.a.value,
+                    difference.b.value,
+                    difference.value,
+                    difference.low,
+                    difference.high,
+                ),
+                *(difference.test, difference.p, difference.corrected, difference.better),
             ]
-            for each in found
+            for difference in differences
         ]
 
     return await send_table(request, "compare", header, read)
@@ -57,14 +67,14 @@ async def matrix_file(
 
     def read(session: Session) -> Table:
         board = read_board(session, viewer, task)
-        found = make_matrix(session, board, board.metric(metric), discount)
+        matrix = make_matrix(session, board, board.metric(metric), discount)
         rows: Table = []
-        for line in found.lines:
+        for line in matrix.lines:
             whole = line.overall.value if line.overall else None
-            for data, each in zip(found.data, line.cells, strict=True):
+            for data, cell in zip(matrix.data, line.cells, strict=True):
                 rate = line.loop.get(data.round) if data.round is not None else None
                 loop = [rate is not None, rate.value if rate else None, whole]
-                rows.append([line.entrant.label, data.name, data.round, found.metric.name, *cell_columns(each), *loop])
+                rows.append([line.entrant.label, data.name, data.round, matrix.metric.name, *cell_columns(cell), *loop])
         return rows
 
     return await send_table(request, "matrix", header, read)
@@ -78,9 +88,10 @@ async def pareto_file(
     header = ["model", *(f"{axis}{end}" for axis in "xy" for end in ("", "_low", "_high", "_n")), "dominated"]
 
     def read(session: Session) -> Table:
-        found = requested_plot(read_board(session, viewer, task), x, y, dataset)
+        plot = requested_plot(read_board(session, viewer, task), x, y, dataset)
         return [
-            [each.entrant.label, *cell_columns(each.x), *cell_columns(each.y), each.dominated] for each in found.points
+            [point.entrant.label, *cell_columns(point.x), *cell_columns(point.y), point.dominated]
+            for point in plot.points
         ]
 
     return await send_table(request, "pareto", header, read)
@@ -94,11 +105,15 @@ async def humans_file(request: Request, task: str, viewer: Viewer) -> Response:
 
     def read(session: Session) -> Table:
         rows: Table = []
-        for each in board_views.people_and_models(session, read_board(session, viewer, task)):
-            told = [value for r in (each.human, each.gap, each.behind) for value in (r.value, r.low, r.high, r.n)]
-            best = [each.best.label if each.best else "", each.score.value if each.score else None]
-            reached = each.steps[-1].saturation if each.steps else None
-            rows.append([each.round, each.data.name if each.data else "", *told, *best, reached])
+        for standing in board_views.people_and_models(session, read_board(session, viewer, task)):
+            rates = [
+                value
+                for r in (standing.human, standing.gap, standing.behind)
+                for value in (r.value, r.low, r.high, r.n)
+            ]
+            best = [standing.best.label if standing.best else "", standing.score.value if standing.score else None]
+            reached = standing.steps[-1].saturation if standing.steps else None
+            rows.append([standing.round, standing.data.name if standing.data else "", *rates, *best, reached])
         return rows
 
     return await send_table(request, "humans", header, read)
@@ -110,14 +125,14 @@ async def transfer_file(request: Request, task: str, viewer: Viewer, dataset: Wo
 
     def read(session: Session) -> Table:
         board = read_board(session, viewer, task)
-        found = row_views.shared_errors(
+        shared = row_views.shared_errors(
             session, request.app.state.settings, board, row_views.countable_dataset(board, dataset)
         )
-        if found is None:
+        if shared is None:
             return []
-        models, of = found
-        pairs = [(i, j) for i in of.order for j in of.order if i != j]
-        return [[models[i].label, models[j].label, of.rates[i], of.shares[i, j], of.rows] for i, j in pairs]
+        models, errors = shared
+        pairs = [(i, j) for i in errors.order for j in errors.order if i != j]
+        return [[models[i].label, models[j].label, errors.rates[i], errors.shares[i, j], errors.rows] for i, j in pairs]
 
     return await send_table(request, "transfer", ["model", "other", "error_rate", "also_fooled", "rows"], read)
 
@@ -130,12 +145,14 @@ async def model_scores_file(request: Request, name: Name, viewer: Viewer) -> Res
     def read(session: Session) -> Table:
         rows: Table = []
         for entry in blocks.require_scores_of_model(session, viewer, name):
-            names = {each.id: each.name for each in entry.data}
+            names = {cell.id: cell.name for cell in entry.data}
             head = [entry.board.config.id, entry.entrant.id, entry.entrant.version]
-            rows += [[*head, names[id], metric, "", *cell_columns(each)] for (id, metric), each in entry.scores.items()]
+            rows += [[*head, names[id], metric, "", *cell_columns(cell)] for (id, metric), cell in entry.scores.items()]
             primary = entry.board.primary.name
             rows += [
-                [*head, data.name, primary, tag, *cell_columns(one)] for data, some in entry.slices for tag, one in some
+                [*head, data.name, primary, tag, *cell_columns(cell)]
+                for data, some in entry.slices
+                for tag, cell in some
             ]
         return rows
 

@@ -34,9 +34,11 @@ Place = Annotated[int, Query(ge=-1, le=2**31 - 1)]
 def head_values(session: Session, board: TaskBoard) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
     started = overview.started(session, board.config.id)
-    current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
-    shown = views.round_out(session, current) if current else None
-    return {"config": board.config, "board": board, "round": shown, "written": drawings}
+    current = next(
+        (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
+    )
+    round_view = views.round_out(session, current) if current else None
+    return {"config": board.config, "board": board, "round": round_view, "written": drawings}
 
 
 async def render_view(
@@ -63,17 +65,19 @@ async def compare_page(
         values |= head_values(session, board) | {"found": None, "examples": None, "data": None}
         if a and b and a != b:
             first, second = board.entrant(a), board.entrant(b)
-            found = row_views.compare_scores(session, settings, board, first, second)
-            of = row_views.chosen_dataset(board, dataset, found)
+            differences = row_views.compare_scores(session, settings, board, first, second)
+            data = row_views.chosen_dataset(board, dataset, differences)
             page = (
-                row_views.compared_page(session, settings, board, of, first, second, shown, tag, after) if of else None
+                row_views.compared_page(session, settings, board, data, first, second, shown, tag, after)
+                if data
+                else None
             )
-            primary = [each for each in found if each.metric == board.primary]
+            primary = [difference for difference in differences if difference.metric == board.primary]
             values |= {
-                "found": comparison.group_differences(found),
+                "found": comparison.group_differences(differences),
                 "conclusion": comparison.conclusion(first, second, primary),
             }
-            return values | {"first": first, "second": second, "examples": page, "data": of}
+            return values | {"first": first, "second": second, "examples": page, "data": data}
         return values | {"wrong": _("Choose two different models.") if a and a == b else ""}
 
     return await render_view(request, task, "leaderboards/compare.html", read, "leaderboards/_compare.html")
@@ -87,8 +91,8 @@ async def matrix_page(
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        found = make_matrix(session, board, board.metric(metric), discount)
-        return head_values(session, board) | {"matrix": found, "chart": drawings.matrix_chart(found)}
+        matrix = make_matrix(session, board, board.metric(metric), discount)
+        return head_values(session, board) | {"matrix": matrix, "chart": drawings.matrix_chart(matrix)}
 
     return await render_view(request, task, "leaderboards/matrix.html", read, "leaderboards/_matrix.html")
 
@@ -100,9 +104,9 @@ async def slices_page(request: Request, task: str, viewer: Viewer, dataset: Word
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
         choices = [dataset for dataset in board.datasets if dataset.slices]
-        of = board.dataset(dataset) if dataset else choices[-1] if choices else None
-        found = board_views.compare_slices(session, board, of, metric) if of else None
-        return head_values(session, board) | {"choices": choices, "found": found}
+        data = board.dataset(dataset) if dataset else choices[-1] if choices else None
+        by_slice = board_views.compare_slices(session, board, data, metric) if data else None
+        return head_values(session, board) | {"choices": choices, "found": by_slice}
 
     return await render_view(request, task, "leaderboards/slices.html", read, "leaderboards/_slices.html")
 
@@ -115,15 +119,15 @@ async def pareto_page(
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        found = requested_plot(board, x, y, dataset)
-        return head_values(session, board) | {"plot": found, "chart": drawings.pareto_chart(found)}
+        plot = requested_plot(board, x, y, dataset)
+        return head_values(session, board) | {"plot": plot, "chart": drawings.pareto_chart(plot)}
 
     return await render_view(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
 
 
 def requested_plot(board: TaskBoard, x: str, y: str, dataset: str) -> board_views.Plot:
     """The plot that an address asks for: the first cost (else the second metric) by the primary metric at first."""
-    rest = [each for each in board.metrics[1:] if each.cost] or list(board.metrics[1:]) or [board.primary]
+    rest = [metric for metric in board.metrics[1:] if metric.cost] or list(board.metrics[1:]) or [board.primary]
     across = board.metric(x) if x else rest[0]
     return board_views.make_plot(board, across, board.metric(y), board.dataset(dataset) if dataset else None)
 
@@ -134,8 +138,8 @@ async def humans_page(request: Request, task: str, viewer: Viewer) -> Response:
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        found = board_views.people_and_models(session, board)
-        return head_values(session, board) | {"standings": found, "chart": drawings.saturation_chart(found)}
+        standings = board_views.people_and_models(session, board)
+        return head_values(session, board) | {"standings": standings, "chart": drawings.saturation_chart(standings)}
 
     return await render_view(request, task, "leaderboards/humans.html", read)
 
@@ -147,11 +151,11 @@ async def transfer_page(request: Request, task: str, viewer: Viewer, dataset: Wo
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        counted = [each for each in board.datasets if each.disclosure.counts]
+        counted = [entry for entry in board.datasets if entry.disclosure.counts]
         data = row_views.countable_dataset(board, dataset) if dataset else counted[-1] if counted else None
-        found = row_views.shared_errors(session, settings, board, data) if data else None
-        values = head_values(session, board) | {"counted": counted, "data": data, "found": found}
-        return values | {"chart": drawings.transfer_chart(*found) if found else None}
+        shared = row_views.shared_errors(session, settings, board, data) if data else None
+        values = head_values(session, board) | {"counted": counted, "data": data, "found": shared}
+        return values | {"chart": drawings.transfer_chart(*shared) if shared else None}
 
     return await render_view(request, task, "leaderboards/transfer.html", read, "leaderboards/_transfer.html")
 
@@ -159,10 +163,10 @@ async def transfer_page(request: Request, task: str, viewer: Viewer, dataset: Wo
 @router.get("/models/{name}/scores", name="model_scores")
 async def model_scores_page(request: Request, name: Name, viewer: Viewer) -> Response:
     """All that a model scored, as a part of its page or a page of its own."""
-    found = await request.app.state.db.aread(blocks.scores_of_model, viewer, name)
-    if not found and not wants_fragment(request):
+    entries = await request.app.state.db.aread(blocks.scores_of_model, viewer, name)
+    if not entries and not wants_fragment(request):
         raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
-    values = {"model_name": name, "entries": found, "written": drawings}
+    values = {"model_name": name, "entries": entries, "written": drawings}
     return render(request, "leaderboards/model.html", fragment="leaderboards/_model.html", **values)
 
 

@@ -63,10 +63,10 @@ class ModelForm:
     action: str
     values: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    asked: ModelInputs | None = None
-    said: list[ModelReply] = field(default_factory=list)
+    inputs: ModelInputs | None = None
+    replies: list[ModelReply] = field(default_factory=list)
     difference: ReplyDifference | None = None
-    shown: ExplanationView | None = None
+    explanation: ExplanationView | None = None
     problem: str = ""
     link: str = ""
     status: int = 200
@@ -117,17 +117,17 @@ async def answer_form(
     if posted_inputs is None and not model_answers.has_inputs(request.query_params):
         return form
     words = posted_inputs or PostedInputs(list(request.query_params.multi_items()), {})
-    if not _fill_form(form, words) or form.asked is None:
+    if not _fill_form(form, words) or form.inputs is None:
         return form
     for _card in cards:
         throttle(request, viewer)
     host: Host = request.app.state.host
-    form.said = await model_answers.ask_models(
-        host, cards, form.asked, await db.aread(model_answers.answer_field, cards[0])
+    form.replies = await model_answers.ask_models(
+        host, cards, form.inputs, await db.aread(model_answers.answer_field, cards[0])
     )
-    form.difference = model_answers.reply_difference(*form.said) if len(form.said) == 2 else None
-    form.link = model_answers.link_with_inputs(request.url.path, form.asked, **rest) if not form.pictured else ""
-    if not any(item.answer for item in form.said):
+    form.difference = model_answers.reply_difference(*form.replies) if len(form.replies) == 2 else None
+    form.link = model_answers.link_with_inputs(request.url.path, form.inputs, **rest) if not form.pictured else ""
+    if not any(item.answer for item in form.replies):
         form.status = 503 if posted_inputs is not None else 200
     await _explain(host, form, dict(words.pairs).get("explain", ""))
     return form
@@ -137,7 +137,7 @@ def _fill_form(form: ModelForm, posted_inputs: PostedInputs) -> bool:
     """Fill in what was written; whether it can be asked."""
     form.values = group_values.read_group_form(GROUP, form.fields, posted_inputs.pairs)
     try:
-        form.asked = model_answers.read_inputs(form.fields, form.values)
+        form.inputs = model_answers.read_inputs(form.fields, form.values)
     except errors.Invalid as problem:
         form.errors = problem.fields
     form.errors |= posted_inputs.errors
@@ -148,17 +148,17 @@ def _fill_form(form: ModelForm, posted_inputs: PostedInputs) -> bool:
 async def _explain(host: Host, form: ModelForm, choice: str) -> None:
     """The explanation that a button of the form asked for, as `model:method`."""
     name, _, method = choice.partition(":")
-    card = next((reply.card for reply in form.said if reply.card.name == name and reply.answer), None)
-    if card is None or method not in card.methods or form.asked is None:
+    card = next((reply.card for reply in form.replies if reply.card.name == name and reply.answer), None)
+    if card is None or method not in card.methods or form.inputs is None:
         return
     try:
-        attribution = await model_answers.explain_answer(host, card, form.asked, method)
+        attribution = await model_answers.explain_answer(host, card, form.inputs, method)
     except (errors.Unavailable, errors.Invalid) as problem:
         form.problem = problem.detail
         return
-    sent = form.asked.sent
+    sent = form.inputs.sent
     heats = {reply: pictures.heat(str(sent[reply]), rows) for reply, rows in attribution.maps.items() if reply in sent}
-    form.shown = ExplanationView(
+    form.explanation = ExplanationView(
         name, attribution, {reply: drawn for reply, drawn in heats.items() if drawn is not None}
     )
 

@@ -34,7 +34,7 @@ class ReleaseFacts:
     agreeing: int = 0
     judged: int = 0
     fooled: int = 0
-    asked: int = 0
+    decided: int = 0
     explained: int = 0
     made_from: int = 0
     seconds: list[float] = field(default_factory=list)
@@ -56,7 +56,7 @@ class ReleaseFacts:
         if len(votes) > 1:
             self.judged += 1
             self.agreeing += len(set(votes)) == 1
-        self.asked += row["fooled"] is not None
+        self.decided += row["fooled"] is not None
         self.fooled += row["fooled"] is True
         self.explained += row["explanation"] is not None
         self.made_from += row["made_from"] is not None

@@ -265,7 +265,7 @@ def _collection(description: ReleaseDescription) -> Answers:
         "How was it acquired?",
         (
             f"Written on web pages against models that answered at once: {', '.join(description.targets) or 'none'}. "
-            f"Fooled: {_share(facts.fooled, facts.asked)} of which it is known."
+            f"Fooled: {_share(facts.fooled, facts.decided)} of which it is known."
         ),
     )
     yield "How did they begin?", f"Starts: {_counted(facts.starts)}. Arms: {_counted(facts.arms)}."

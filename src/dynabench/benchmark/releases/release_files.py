@@ -54,7 +54,7 @@ def write_files(
             facts.add(part, public_row)
             writer.add(part, columns.flat(public_row, number, canary))
             number += 1
-    data = [*writer.close(), *_media(settings, folder, writer.shown)]
+    data = [*writer.close(), *_media(settings, folder, writer.references)]
     description = ReleaseDescription(
         subject.task,
         subject.number,
@@ -133,7 +133,7 @@ class _DataFiles:
         self.rows: dict[str, int] = {}
         self.lines: dict[str, IO[bytes]] = {}
         self.tables: dict[str, pq.ParquetWriter] = {}
-        self.shown: set[str] = set()
+        self.references: set[str] = set()
         (folder / "data").mkdir()
 
     def add(self, part: str, row: ReleaseRow) -> None:
@@ -150,7 +150,7 @@ class _DataFiles:
     def _write(self, part: str) -> None:
         rows, self.waiting[part] = self.waiting[part], []
         text = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
-        self.shown.update(match.decode() for match in REFERENCE.findall(text))
+        self.references.update(match.decode() for match in REFERENCE.findall(text))
         self.lines[part].write(text)
         self.tables[part].write_table(layout.release_table(rows, self.layout, self.columns))
 

@@ -99,13 +99,13 @@ class TrainableRelease:
     """A release in a folder, with the config of its round."""
 
     folder: Path
-    told: ReleaseManifest
+    manifest: ReleaseManifest
     config: TaskConfig
 
     @property
     def name(self) -> str:
         """The task and the round, with the first digits of the SHA-256."""
-        return f"{self.told.task} round {self.told.round} ({self.told.digest[:12]})"
+        return f"{self.manifest.task} round {self.manifest.round} ({self.manifest.digest[:12]})"
 
     def examples(self, part: str) -> Iterator[dict[str, Any]]:
         """Yield the examples of `train`, `dev` or `test` as exports have them; raises `Invalid` for another part."""
@@ -132,7 +132,7 @@ class TrainableRelease:
         """Return the train rows as a part of a mix."""
         return Part(self.name, self.rows("train", shape), weight, self.config.data.licence)
 
-    def kept(self, shape: Shape) -> Rows:
+    def held_out_rows(self, shape: Shape) -> Rows:
         """Return the rows of dev and test, which no model may train on."""
         return [*self.rows("dev", shape), *self.rows("test", shape)]
 
