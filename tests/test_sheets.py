@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.kit import csv_tables
-from dynabench.web.csv_files import csv_file
+from dynabench.kit.api import csv_response
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=20)
 RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -45,6 +45,6 @@ def test_a_long_table_is_never_held_whole():
 
 
 def test_a_download_says_what_it_is():
-    answer = csv_file("task-log.csv", ["a"], [])
+    answer = csv_response("task-log.csv", ["a"], [])
     assert answer.headers["content-disposition"] == 'attachment; filename="task-log.csv"'
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"

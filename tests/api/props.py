@@ -22,7 +22,7 @@ from dynabench.media import uploads
 from dynabench.media.facts import UploadLimits
 from dynabench.media.store import MediaStore
 from dynabench.people.accounts.tables import Notice, Person, Token
-from dynabench.people.notices import links
+from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
 from dynabench.rounds import invitations
@@ -217,7 +217,7 @@ class Props:
         if role == "anon":
             return 1
         person_id = self.callers[role].id
-        self.database.write(notices.tell, person_id, "warning", "Mind your step.")
+        self.database.write(notices.notify_person, person_id, "warning", "Mind your step.")
         newest = select(Notice.id).where(Notice.person_id == person_id).order_by(Notice.id.desc())
         return self.database.read(lambda session: session.scalars(newest).first()) or 0
 
@@ -244,7 +244,7 @@ class Props:
             session.merge(Wish(person_id=number, address=address, channels={}, problem=""))
 
         self.database.write(make)
-        return links.make(self.client.app.state.settings.key, purpose, number, address)
+        return mailing.make_link_token(self.client.app.state.settings.key, purpose, number, address)
 
     def evaluation(self) -> int:
         """An evaluation of a model that `author` submitted, which failed; its record is an earlier run's."""

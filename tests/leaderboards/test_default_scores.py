@@ -3,7 +3,7 @@ moves it."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.benchmark import weights
@@ -36,7 +36,6 @@ def score(of: TaskBoard, name: str = "model-0") -> float:
     return value
 
 
-@settings(max_examples=100, deadline=None)
 @given(models=MODELS, tiny=MODELS)
 def test_other_models_and_tiny_datasets_move_no_default_score(models, tiny):
     alone = score(board([[models[0]]], [400]))

@@ -88,14 +88,14 @@ def test_the_image_installs_torch_with_what_it_needs():
     assert "--no-deps" not in first
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.timeout(1200)
 def test_the_image_s_own_lines_make_an_environment_that_imports(image):
     modules = "torch, dynabench.site.app, dynabench_ray.application, ray.serve"
     subprocess.run([image.programs / "python", "-I", "-c", f"import {modules}"], check=True, timeout=300)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.timeout(1200)
 def test_the_image_has_every_shipped_model(image):
     shown = subprocess.run(

@@ -52,6 +52,7 @@ def test_a_released_round_s_targets_are_entered_for_its_task_once(world, setting
     assert world.db.write(platform_submissions.submit_missing_targets, world.task, 1) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_round_released_by_the_command_is_a_board_with_its_target_scored(world, client, worker):

@@ -181,6 +181,7 @@ def test_a_model_that_saw_the_public_part_shows_a_gap(world, settings, client):
     assert "1 model does better on what it may have seen" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path):
     made = released(world, settings)

@@ -33,6 +33,7 @@ def give_up(settings, job):
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
     place, by_hand, run_jobs, settings, database, owner_of
 ):
@@ -69,6 +70,7 @@ def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
     assert (line.state, line.datasets) == ("withdrawn", 1)
 
 
+@pytest.mark.slow
 def test_an_evaluation_whose_job_was_given_up_ends_and_can_be_run_again(place, worker, settings, database, owner_of):
     here, sam = place(), owner_of("sam")
     here.dataset("films", statements(12))

@@ -83,7 +83,7 @@ def _end_check(session: Session, id: int, job: str) -> None:
     submission.state, submission.code, submission.reason = SubmissionState.FAILED, "crashed", LOST_CHECK
     if submission.person_id:
         text = f"{submission.name} did not pass its check: {LOST_CHECK}"
-        notices.tell(session, submission.person_id, "submission", text, link=f"/submissions/{submission.id}")
+        notices.notify_person(session, submission.person_id, "submission", text, link=f"/submissions/{submission.id}")
 
 
 def _end_evaluation(session: Session, id: int, job: str) -> None:

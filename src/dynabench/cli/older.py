@@ -10,7 +10,7 @@ from rich.console import Console
 from dynabench.cli.operator import AsJson, database, refusals, say
 
 if TYPE_CHECKING:
-    from dynabench.tasks.dialects import DialectNote
+    from dynabench.tasks.reading import DialectNote
 
 MOST = 1_000_000
 """Bytes of a file that are read; a config has far fewer."""
@@ -32,10 +32,10 @@ def import_config(
     = means the same, ~ nearly the same, - has no counterpart, ! stands in the way. Exit status 1 where no valid task
     results.
     """
-    from dynabench.tasks import dialects
+    from dynabench.tasks import reading
 
     with refusals():
-        made = dialects.read_older_config(_text(file), id, name)
+        made = reading.read_older_config(_text(file), id, name)
     if not as_json:
         _tell(made.notes)
     if output and made.source:

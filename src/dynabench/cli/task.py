@@ -26,7 +26,7 @@ def create(
     from dynabench.kit import errors
     from dynabench.people.roles import TaskRole
     from dynabench.rounds import service
-    from dynabench.tasks import dialects
+    from dynabench.tasks import reading
 
     def save(session: Session) -> service.Saved:
         try:
@@ -36,7 +36,7 @@ def create(
         try:
             saved = service.save_task(session, None, source)
         except errors.Invalid:
-            if explanation := dialects.explain_older(source):
+            if explanation := reading.explain_older(source):
                 raise errors.Invalid({"config": explanation}, explanation) from None
             raise
         if owner:

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import security
+from dynabench.kit.forms import safe_next
 from dynabench.people.accounts.auth import Viewer
-from dynabench.people.accounts.pages import safe_next
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig
 from dynabench.web import render

@@ -26,7 +26,7 @@ from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.ensembles import EnsembleRule
+from dynabench.tasks.rules.base import EnsembleRule
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from starlette.responses import Response
 
 from dynabench.collection import programs
 from dynabench.collection.program_schemas import ProgramRow
+from dynabench.kit.api import csv_response
 from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.schemas import Number
-from dynabench.web.csv_files import csv_file
 
 router = APIRouter()
 
@@ -28,7 +28,7 @@ async def download(request: Request, task: str, n: Number, viewer: Viewer) -> Re
         return programs.told(programs.board(session, rounds.round_of(session, task, n))).items
 
     rows = [_cells(row) for row in await request.app.state.db.aread(read)]
-    return csv_file(f"{task}-round-{n}-programs.csv", HEADER, rows)
+    return csv_response(f"{task}-round-{n}-programs.csv", HEADER, rows)
 
 
 def _cells(row: ProgramRow) -> list[object]:

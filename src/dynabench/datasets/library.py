@@ -137,7 +137,7 @@ def _announce(session: Session, dataset: Dataset, version: DatasetVersion) -> No
     """Ask for what follows from a version that is ready, in its transaction."""
     page = f"/tasks/{dataset.task_id}/datasets/{dataset.name}"
     told = {"task": dataset.task_id, "dataset": dataset.name, "title": dataset.title, "visibility": dataset.visibility}
-    webhooks.emit(session, dataset.task_id, "dataset.ready", {**told, "version": version.number, "page": page})
+    webhooks.emit_event(session, dataset.task_id, "dataset.ready", {**told, "version": version.number, "page": page})
     _tell(
         session,
         dataset,
@@ -166,7 +166,7 @@ def _tell(session: Session, dataset: Dataset, version: DatasetVersion, text: str
     """Tell who sent the version; why it failed may quote rows, which leave for no mail."""
     if version.created_by is not None:
         link = f"/tasks/{dataset.task_id}/datasets/{dataset.name}"
-        notices.tell(session, version.created_by, "dataset", text, link=link, outside=outside)
+        notices.notify_person(session, version.created_by, "dataset", text, link=link, outside=outside)
 
 
 def change(session: Session, person: Person | None, task: str, name: str, wanted: Change) -> str:

@@ -1,13 +1,17 @@
-"""The errors that a request can end with, as RFC 9457 problem details.
+"""The errors that a request can end with, as RFC 9457 problem details, and pydantic's messages with translations.
 
 Services raise these; the web frame turns them into JSON for programs and into pages or fragments for
 people.
 """
 
+from collections.abc import Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dynabench.kit.language import _, joined
+from dynabench.kit.language import Phrase, _, joined, ngettext, recognised
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class Problem(Exception):
@@ -30,6 +34,7 @@ class Problem(Exception):
         return {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail, **self.extra}
 
 
+# DBOS keeps errors of jobs as pickles that call this by its name.
 def _restored(kind: type[Problem], args: tuple[Any, ...], members: dict[str, Any]) -> Problem:
     problem = kind.__new__(kind)
     problem.args = args
@@ -78,8 +83,8 @@ class Invalid(Problem):
 
     def __init__(self, fields: dict[str, str], detail: str = "") -> None:
         some = islice(fields.items(), MOST_NAMED)
-        told = (_("%(name)s: %(message)s", name=name, message=message) for name, message in some)
-        super().__init__(detail or joined("; ", told), fields=fields)
+        messages = (_("%(name)s: %(message)s", name=name, message=message) for name, message in some)
+        super().__init__(detail or joined("; ", messages), fields=fields)
         self.fields = fields
 
 
@@ -102,3 +107,73 @@ class Unavailable(Problem):
 
     def __init__(self, detail: str, retry_after: int = 2, **extra: Any) -> None:
         super().__init__(detail, retry_after=retry_after, **extra)
+
+
+_SENTENCES = (
+    _("Field required"),
+    _("Extra inputs are not permitted"),
+    _("Input should be a valid string"),
+    _("Input should be a valid integer"),
+    _("Input should be a valid integer, unable to parse string as an integer"),
+    _("Input should be a valid integer, got a number with a fractional part"),
+    _("Input should be a valid number"),
+    _("Input should be a valid number, unable to parse string as a number"),
+    _("Input should be a finite number"),
+    _("Input should be a valid boolean"),
+    _("Input should be a valid boolean, unable to interpret input"),
+    _("Input should be a valid list"),
+    _("Input should be a valid dictionary"),
+    _("Input should be greater than or equal to %(bound)s"),
+    _("Input should be greater than %(bound)s"),
+    _("Input should be less than or equal to %(bound)s"),
+    _("Input should be less than %(bound)s"),
+    _("Input should be %(options)s or %(last)s"),
+    _("Input should be %(only)s"),
+    _("String should match pattern '%(pattern)s'"),
+    ngettext("String should have at least %(num)s character", "String should have at least %(num)s characters", 2),
+    ngettext("String should have at most %(num)s character", "String should have at most %(num)s characters", 2),
+    ngettext(
+        "List should have at least %(num)s item after validation, not %(found)s",
+        "List should have at least %(num)s items after validation, not %(found)s",
+        2,
+        found=0,
+    ),
+    ngettext(
+        "List should have at most %(num)s item after validation, not %(found)s",
+        "List should have at most %(num)s items after validation, not %(found)s",
+        2,
+        found=0,
+    ),
+    ngettext(
+        "Dictionary should have at most %(num)s item after validation, not %(found)s",
+        "Dictionary should have at most %(num)s items after validation, not %(found)s",
+        2,
+        found=0,
+    ),
+)
+
+
+def validation_message(error: Mapping[str, Any], instead: Mapping[str, str] | None = None) -> str:
+    """Return one of `ValidationError.errors()` as a text, with its translation where there is one.
+
+    `instead` has other words for some types of errors. The messages of the package's own validators stay as they are.
+    """
+    if instead and error["type"] in instead:
+        return instead[error["type"]]
+    context = error.get("ctx") or {}
+    if error["type"] == "dynabench":
+        return str(context["message"])
+    cause = context.get("error")
+    if isinstance(cause, Exception) and cause.args and isinstance(cause.args[0], Phrase):
+        return cause.args[0]
+    return translate_validation(str(error["msg"]).removeprefix("Value error, "))
+
+
+def translate_validation(sentence: str) -> str:
+    """Return a sentence of pydantic's with its translation; any other as it is."""
+    return recognised(sentence, _SENTENCES)
+
+
+def validation_errors(error: "ValidationError", whole: str = "body") -> dict[str, str]:
+    """Return pydantic's messages by dotted name of the field; what is wrong with the document is named `whole`."""
+    return {".".join(map(str, entry["loc"])) or whole: validation_message(entry) for entry in error.errors()}

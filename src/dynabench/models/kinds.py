@@ -9,9 +9,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dynabench.kit import plugins, refusals
+from dynabench.kit import plugins
 from dynabench.kit.distributions import EXTRAS, PLATFORM, TORCHSERVE, install_command
-from dynabench.kit.errors import Invalid
+from dynabench.kit.errors import Invalid, validation_errors
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -100,8 +100,8 @@ class Kind:
         try:
             return self.schema().model_validate(options)
         except ValidationError as error:
-            wrong = {".".join(map(str, ("options", *e["loc"]))): refusals.phrased(e["msg"]) for e in error.errors()}
-            raise Invalid(wrong) from error
+            wrong = validation_errors(error, "")
+            raise Invalid({f"options.{name}".rstrip("."): message for name, message in wrong.items()}) from error
 
     def explains(self, options: dict[str, Any]) -> tuple[str, ...]:
         """The methods of a model with these options: what the options' `methods()` says, where they have one."""

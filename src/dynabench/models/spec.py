@@ -10,8 +10,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from dynabench.kit import refusals
-from dynabench.kit.errors import Invalid
+from dynabench.kit.errors import Invalid, validation_errors
 from dynabench.models import encoder, kinds
 from dynabench.models.protocol import Card, Returns
 from dynabench.models.runtime import folder_size
@@ -129,9 +128,7 @@ def read(folder: Path) -> Spec:
     try:
         found = Spec.model_validate(raw)
     except ValidationError as error:
-        raise Invalid(
-            {".".join(map(str, e["loc"])) or FILE: refusals.phrased(e["msg"]) for e in error.errors()}
-        ) from error
+        raise Invalid(validation_errors(error, FILE)) from error
     allowed = kinds.kind(found.kind).files
     strangers = [path.name for path in _files(folder) if allowed is not None and path.suffix not in allowed]
     if strangers:

@@ -7,6 +7,7 @@ that a list and a page cannot differ. A visibility that is in no set is shown to
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, and_, or_
@@ -291,3 +292,27 @@ def shows_example(standing: ExampleStanding) -> bool:
 def shown_examples(standing: Any) -> ColumnElement[bool]:
     """Return the where-clause of `shows_example`; `standing` is the mapped class or the columns of its table."""
     return and_(~standing.retracted, ~standing.hidden, ~standing.withheld)
+
+
+class DatasetVisibility(StrEnum):
+    """Audience of a dataset: no row leaves, in no form; results may be shown, the file may not; or everybody."""
+
+    HIDDEN = "hidden"
+    SCORING = "scoring"
+    PUBLIC = "public"
+
+
+class ModelVisibility(StrEnum):
+    """Audience of a model: everybody, people with a role in its task, or its keeper and admins."""
+
+    PUBLIC = "public"
+    TASK = "task"
+    PRIVATE = "private"
+
+
+class SubmissionVisibility(StrEnum):
+    """Audience of a submission: everybody, everybody but without its name and submitter, or its submitter."""
+
+    PUBLIC = "public"
+    ANONYMOUS = "anonymous"
+    PRIVATE = "private"

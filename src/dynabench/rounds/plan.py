@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from dynabench.kit import refusals
-from dynabench.kit.errors import Invalid
+from dynabench.kit.errors import Invalid, validation_message
 from dynabench.kit.language import Phrase, _
 
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
@@ -91,7 +90,7 @@ def parse(raw: Mapping[str, Any]) -> Plan:
     try:
         return Plan.model_validate(raw)
     except ValidationError as error:
-        raise Invalid({_name(each["loc"]): _said(refusals.told(each)) for each in error.errors()}) from None
+        raise Invalid({_name(each["loc"]): _said(validation_message(each)) for each in error.errors()}) from None
 
 
 def _name(path: tuple[int | str, ...]) -> str:

@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.intake.bad_rows import BadRow
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.storable import UNSTORABLE, unstorable
 from dynabench.rounds import queries
 from dynabench.rounds.tables import RefusedRow
-from dynabench.web.csv_files import csv_file
 
 AT_ONCE = 1_000
 
@@ -46,7 +46,7 @@ def _storable_values(values: Mapping[str, Any]) -> dict[str, Any] | None:
 def refused_file(db: Database, job: str, name: str) -> Response:
     """A CSV file called `name`: each row as its file had it, with its number and the reason; read as it is sent."""
     columns = list(dict.fromkeys(column for row in _all(db, job) for column in row.values or {}))
-    return csv_file(name, [*columns, "row", "reason"], _cells(db, job, columns))
+    return csv_response(name, [*columns, "row", "reason"], _cells(db, job, columns))
 
 
 def _cells(db: Database, job: str, columns: Sequence[str]) -> Iterator[list[object]]:

@@ -15,8 +15,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from dynabench import web
-from dynabench.kit import refusals
-from dynabench.kit.errors import MOST_NAMED, Invalid, NotFound, Problem, Unauthenticated, Unavailable
+from dynabench.kit.errors import (
+    MOST_NAMED,
+    Invalid,
+    NotFound,
+    Problem,
+    Unauthenticated,
+    Unavailable,
+    translate_validation,
+)
 from dynabench.kit.language import _
 from dynabench.kit.security import HEADERS
 from dynabench.kit.storable import printable
@@ -141,7 +148,7 @@ def from_validation(error: RequestValidationError) -> Problem:
 
 def _message(error: dict[str, Any]) -> str:
     instead = {"missing": _("This is required."), "extra_forbidden": _("There is no such field.")}
-    return instead.get(error["type"]) or refusals.phrased(str(error["msg"]))
+    return instead.get(error["type"]) or translate_validation(str(error["msg"]))
 
 
 async def on_problem(request: Request, error: Exception) -> Response:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from dynabench.collection import content_warning, overview, search
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.auth import Viewer
@@ -19,7 +20,6 @@ from dynabench.rounds.tables import RoundState
 from dynabench.validation import harms
 from dynabench.validation.harm_schemas import HarmfulOut, HarmOut, HarmsOut
 from dynabench.web import render
-from dynabench.web.csv_files import csv_file
 
 api = APIRouter()
 pages = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
@@ -75,7 +75,7 @@ async def show(
 async def download(request: Request, task: str, viewer: Viewer, number: Number = None) -> Response:
     """The board as a table: for each model one line, and one for each category and severity."""
     told = await _told(request, task, number)
-    return csv_file(f"{task}-harms.csv", HEADER, [line for each in told.models for line in _lines(each)])
+    return csv_response(f"{task}-harms.csv", HEADER, [line for each in told.models for line in _lines(each)])
 
 
 def _lines(of: HarmfulOut) -> Iterator[list[object]]:

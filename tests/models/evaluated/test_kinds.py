@@ -19,6 +19,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
 def test_an_evaluation_says_what_the_model_answers_here(

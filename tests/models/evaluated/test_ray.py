@@ -9,7 +9,7 @@ from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from tests.jobs.conftest import Worker, until
 from tests.scoring.conftest import owner_of, place, statements
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray_here")]
+pytestmark = [pytest.mark.release, pytest.mark.xdist_group("ray_here")]
 
 pytest.importorskip("dynabench_ray.cluster", reason="Ray is a plug-in")
 __all__ = ["owner_of", "place"]

@@ -12,9 +12,9 @@ from dynabench.benchmark.evaluations import records, row_results, service
 from dynabench.benchmark.evaluations.measures import find_measure
 from dynabench.benchmark.evaluations.service import EvaluationView
 from dynabench.benchmark.evaluations.tables import Score
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, Viewer, scope
-from dynabench.web.csv_files import csv_file
 
 
 class EvaluationOut(BaseModel):
@@ -158,7 +158,7 @@ async def evaluation_scores(request: Request, id: Id, viewer: Viewer, format: Li
     items = [ScoreOut(**score_fields(item)) for item in scores]
     if format == "csv":
         rows = [list(item.model_dump().values()) for item in items]
-        return csv_file(f"evaluation-{id}.csv", list(ScoreOut.model_fields), rows)
+        return csv_response(f"evaluation-{id}.csv", list(ScoreOut.model_fields), rows)
     return ScoresOut(items=items)
 
 

@@ -12,7 +12,7 @@ from dynabench.benchmark.leaderboards.row_views import Transfer
 from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.kit.language import _, ngettext, said
-from dynabench.web import plots
+from dynabench.web import charts
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, Chart, chart_data, compile_chart
 from dynabench.web.filters import NONE, number, percent
 
@@ -150,7 +150,7 @@ def matrix_chart(matrix: Matrix) -> Chart | None:
     )
     rows = [_matrix_row(line, matrix) for line in matrix.lines]
     order = [_column(column.title, column.round) for column in matrix.data]
-    return Chart(_matrix_finding(matrix), plots.heat_map(cells, matrix.metric.better, order), columns, rows, note)
+    return Chart(_matrix_finding(matrix), charts.heat_map(cells, matrix.metric.better, order), columns, rows, note)
 
 
 def _column(title: str, round: int | None) -> str:
@@ -213,7 +213,7 @@ def pareto_chart(plot: Plot) -> Chart | None:
         ]
         for point in plot.points
     ]
-    spec = plots.scatter([_point(point, plot) for point in plot.points], axis_title(plot.x), axis_title(plot.y))
+    spec = charts.scatter([_point(point, plot) for point in plot.points], axis_title(plot.x), axis_title(plot.y))
     return Chart(
         title, spec, columns, rows, _("Grey models are beaten by another on both axes. Bars are 95% intervals.")
     )
@@ -253,7 +253,7 @@ def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:
     )
     columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Of the way: −1 to 0"), "num")]
     note = _("The best score so far on each round: the first model is at −1, people are at 0.")
-    return Chart(title, plots.saturation_lines(points), columns, rows, note)
+    return Chart(title, charts.saturation_lines(points), columns, rows, note)
 
 
 def transfer_chart(models: Sequence[Entrant], transfer: Transfer) -> Chart:
@@ -274,7 +274,7 @@ def transfer_chart(models: Sequence[Entrant], transfer: Transfer) -> Chart:
         "Share of the rows that fool the model on the left which fool the one above too. "
         "Models that fall together stand together."
     )
-    return Chart(title, plots.heat_map(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
+    return Chart(title, charts.heat_map(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
 
 
 def _transfer_row(models: Sequence[Entrant], transfer: Transfer, i: int) -> list[str]:

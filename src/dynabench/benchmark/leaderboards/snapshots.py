@@ -68,7 +68,7 @@ def take_snapshot(session: Session, person: Person, task: str, params: Mapping[s
         "digest": snapshot.digest,
         "page": f"/snapshots/{slug}",
     }
-    webhooks.emit(session, task, "snapshot.taken", message)
+    webhooks.emit_event(session, task, "snapshot.taken", message)
     return snapshot
 
 

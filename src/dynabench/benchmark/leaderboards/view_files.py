@@ -11,8 +11,8 @@ from dynabench.benchmark.leaderboards.board_views import make_matrix
 from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Number, Word, requested_plot
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import ScoreCell
+from dynabench.kit.api import csv_response
 from dynabench.people.accounts.auth import Viewer
-from dynabench.web.csv_files import csv_file
 
 router = APIRouter(include_in_schema=False)
 
@@ -21,7 +21,7 @@ Table = list[list[object]]
 
 async def send_table(request: Request, name: str, header: list[str], read: Callable[[Session], Table]) -> Response:
     """The table as a file."""
-    return csv_file(f"{name}.csv", header, await request.app.state.db.aread(read))
+    return csv_response(f"{name}.csv", header, await request.app.state.db.aread(read))
 
 
 def cell_columns(cell: ScoreCell | None) -> list[object]:

@@ -27,7 +27,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState, Task
-from dynabench.tasks import group_values
+from dynabench.tasks import config_checks
 from dynabench.tasks.fields import Field, FieldError
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
@@ -135,7 +135,7 @@ async def answer_form(
 
 def _fill_form(form: ModelForm, posted_inputs: PostedInputs) -> bool:
     """Fill in what was written; whether it can be asked."""
-    form.values = group_values.read_group_form(GROUP, form.fields, posted_inputs.pairs)
+    form.values = config_checks.read_group_form(GROUP, form.fields, posted_inputs.pairs)
     try:
         form.inputs = model_answers.read_inputs(form.fields, form.values)
     except errors.Invalid as problem:

@@ -11,11 +11,11 @@ from starlette.responses import FileResponse
 from dynabench.benchmark.registry import submission_sources, submissions, training_sets
 from dynabench.benchmark.registry.api import Strict
 from dynabench.benchmark.registry.submissions import README, SubmissionDraft, SubmissionView
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.uploads import RAW
-from dynabench.web.csv_files import csv_file
 
 Short = Annotated[str, Field(max_length=200)]
 Price = Annotated[float | None, Field(ge=0, le=1e6, allow_inf_nan=False)]
@@ -185,7 +185,7 @@ async def list_submissions(
     items = [SubmissionRow(**submission_row(view)) for view in views]
     if format == "csv":
         columns = list(SubmissionRow.model_fields)
-        return csv_file(f"{task}-submissions.csv", columns, [list(view.model_dump().values()) for view in items])
+        return csv_response(f"{task}-submissions.csv", columns, [list(view.model_dump().values()) for view in items])
     return SubmissionPage(items=items, next=items[-1].id if len(items) == limit else None)
 
 

@@ -289,7 +289,7 @@ def _tell(session: Session, submission: Submission) -> None:
     else:
         text = f"{submission.name} did not pass its check: {submission.reason}"[:500]
         outside = _("%(name)s did not pass its check (%(code)s).", name=submission.name, code=submission.code)
-    notices.tell(session, submission.person_id, "submission", text, link=link, outside=outside)
+    notices.notify_person(session, submission.person_id, "submission", text, link=link, outside=outside)
 
 
 def _digests(settings: Settings, request: dict[str, Any]) -> dict[str, str]:

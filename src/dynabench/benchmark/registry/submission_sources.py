@@ -26,8 +26,8 @@ from dynabench.kit import errors, outgoing
 from dynabench.kit.distributions import PLATFORM, TORCHSERVE, install_command
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models import kinds, zips
-from dynabench.models.backends.served import tokens
+from dynabench.models import archives, kinds
+from dynabench.models.backends.served import endpoint
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.models.protocol import Card
 from dynabench.models.references import HUB_ID
@@ -56,7 +56,7 @@ async def store_upload(settings: Settings, person: int, name: str, parts: AsyncI
 def _look(path: Path) -> None:
     try:
         with path.open("rb") as file:
-            zips.look_at_end(file)
+            archives.check_zip_end(file)
     except ValueError as error:
         path.unlink(missing_ok=True)
         message = _("This archive cannot be read: %(error)s. `dynabench model pack` makes one.", error=error)
@@ -96,7 +96,7 @@ def store_token(settings: Settings, host: str, secret: str) -> str:
     if not TOKEN.fullmatch(secret):
         raise errors.Invalid({"token": _("A token is up to 500 printable characters without a space.")})
     name = f"SUBMITTED_{uuid.uuid4().hex.upper()}"
-    tokens.keep(settings.folder, name, host, secret)
+    endpoint.keep_token(settings.folder, name, host, secret)
     return name
 
 
@@ -117,7 +117,7 @@ def delete_files(settings: Settings, source: dict[str, object], token: bool = Fa
     for name in file_names(source):
         taken_path(settings, name).unlink(missing_ok=True)
     if token and isinstance(source.get("token"), str):
-        tokens.drop(settings.folder, str(source["token"]))
+        endpoint.drop_token(settings.folder, str(source["token"]))
 
 
 CARD_FIELDS = ("licence", "languages", "parameters", "paper", "link")

@@ -18,9 +18,8 @@ from dynabench.models import catalog, check_words, fit
 from dynabench.models.protocol import Card
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
-from dynabench.people.disclosure import Disclosure, model_visibility
+from dynabench.people.disclosure import Disclosure, SubmissionVisibility, model_visibility
 from dynabench.people.may import Action
-from dynabench.people.visibilities import SubmissionVisibility
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.service import act

@@ -24,7 +24,7 @@ from dynabench.kit.settings import Settings
 from dynabench.models.training.fixed import Chosen, balance
 from dynabench.people.accounts.tables import Person
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.training import Training
+from dynabench.tasks.sections import Training
 
 BASELINES = ("random", "all")
 PLAIN = ".txt"

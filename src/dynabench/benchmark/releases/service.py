@@ -176,9 +176,9 @@ def finish_release(
     jobs.enqueue(session, "enter_targets", {"task": round_.task_id, "round": round_.number})
     page = f"/tasks/{round_.task_id}/rounds/{round_.number}/release"
     message = {"task": round_.task_id, "round": round_.number, "digest": release_manifest.digest, "page": page}
-    webhooks.emit(session, round_.task_id, "round.released", message)
+    webhooks.emit_event(session, round_.task_id, "round.released", message)
     if actor is not None:
-        notices.tell(
+        notices.notify_person(
             session,
             actor.id,
             "dataset",
@@ -236,7 +236,7 @@ def fail_release(session: Session, release_id: int, reason: str) -> None:
         if release.created_by is not None:
             round_ = session.get_one(Round, release.round_id)
             page = f"/tasks/{round_.task_id}/manage/rounds/{round_.number}/release"
-            notices.tell(
+            notices.notify_person(
                 session,
                 release.created_by,
                 "dataset",

@@ -9,10 +9,10 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.collection import announcements as announcing
 from dynabench.kit import errors
 from dynabench.kit.db import now
+from dynabench.kit.forms import previous_page
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member
-from dynabench.people.accounts.pages import back
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Owning
 
@@ -81,4 +81,4 @@ async def end(request: Request, task: str, id: RowId, owner: Owning) -> Response
 async def dismiss(request: Request, task: str, id: RowId, person: Member) -> Response:
     """Record that the person has read an announcement, and lead back to the page they were on."""
     await request.app.state.db.awrite(announcing.dismiss, person, task, id)
-    return RedirectResponse(back(request), status_code=303)
+    return RedirectResponse(previous_page(request), status_code=303)

@@ -13,13 +13,14 @@ from dynabench.collection.breakdowns import STARTS
 from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.figures_api import Sort, Who
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.kit.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Moderating
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import Rate
-from dynabench.web import charts, csv_files
+from dynabench.web import charts
 
 router = APIRouter()
 
@@ -143,7 +144,7 @@ async def download(
     header = [by, *HEADER, *rates]
     if by != "annotator":
         header += [f"{name}_clustered{end}" for name in ("mer", "vmer", "vmer_resolved") for end in ("_low", "_high")]
-    return csv_files.csv_file(f"{task}-round-{found}-by-{by}.csv", header, rows)
+    return csv_response(f"{task}-round-{found}-by-{by}.csv", header, rows)
 
 
 def _everybody(session: Session, of: Round, who: str) -> Iterator[Annotator]:

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.collection import figures
 from dynabench.collection.overview import started
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -22,7 +23,6 @@ from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Moderating, Owning
 from dynabench.rounds.people_api import MAILING
 from dynabench.rounds.tables import Round
-from dynabench.web import csv_files
 
 router = APIRouter()
 
@@ -124,7 +124,7 @@ async def download(request: Request, task: str, person: Moderating, number: Numb
         "high",
     ]
     name = f"{task}-people-{current.number if current else 0}.csv"
-    return csv_files.csv_file(name, header, _lines(db, current) if current else ())
+    return csv_response(name, header, _lines(db, current) if current else ())
 
 
 def _lines(db: Database, of: Round) -> Iterator[Sequence[object]]:

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.datasets.manage import context_changes
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -22,7 +23,6 @@ from dynabench.rounds.context_list import Sought
 from dynabench.rounds.manage import frame, imports
 from dynabench.rounds.manage.access import Owning
 from dynabench.tasks.fields import MediaField
-from dynabench.web import csv_files
 
 router = APIRouter()
 router.include_router(imports.router)
@@ -101,7 +101,7 @@ async def download(request: Request, task: str, owner: Owning, tag: Tag = None) 
     db: Database = request.app.state.db
     fields = [each.name for each in (await db.aread(service.newest_config, task)).context]
     rows = _rows(db, task, tag or None, fields)
-    return csv_files.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
+    return csv_response(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
 
 
 def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:

@@ -12,13 +12,13 @@ from dynabench.insight.data_measurements import charts, formatting, service
 from dynabench.insight.data_measurements.measures import measures
 from dynabench.insight.data_measurements.results import LEAST, Table
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.people.accounts.auth import Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
 from dynabench.web import render
-from dynabench.web.csv_files import csv_file
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
 
@@ -78,11 +78,11 @@ def table_file(measurements: service.RoundMeasurements, task: str, measure: str,
     name = f"{task}-round-{measurements.round}-{measure}-{table}.csv"
     if result is not None and table == "figures":
         lines = [[item.name, item.label, item.value, item.low, item.high, item.n] for item in result.figures]
-        return csv_file(name, ["name", "label", "value", "low", "high", "n"], lines)
+        return csv_response(name, ["name", "label", "value", "low", "high", "n"], lines)
     table_ = next((item for item in result.tables if item.name == table), None) if result else None
     if table_ is None:
         raise errors.NotFound("There is no such table of this round.")
-    return csv_file(name, [item.name for item in table_.columns], table_.rows)
+    return csv_response(name, [item.name for item in table_.columns], table_.rows)
 
 
 @router.get("/tasks/{task}/rounds.csv", name="rounds_file")
@@ -95,4 +95,4 @@ async def across(request: Request, task: str, viewer: Viewer) -> Response:
         for name, result in measurements.results.items()
         for figure in result.figures
     ]
-    return csv_file(f"{task}-rounds.csv", ACROSS, lines)
+    return csv_response(f"{task}-rounds.csv", ACROSS, lines)

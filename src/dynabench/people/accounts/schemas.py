@@ -2,19 +2,14 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from dynabench.kit.schemas import Page, RowModel, StrictModel
 from dynabench.people.accounts.rules import USUAL_SCOPES
 from dynabench.people.accounts.tables import SCOPES
 
 
-class In(BaseModel):
-    """A body; members that are not listed are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Registration(In):
+class Registration(StrictModel):
     """A new account. Who registers here agrees to the terms and to the data's licence; `agree: false` is refused."""
 
     username: str = Field(description="3 to 40 letters, digits, dots, hyphens or underscores.")
@@ -23,7 +18,7 @@ class Registration(In):
     agree: bool = Field(True, description="Agreement to the terms and the data's licence.")
 
 
-class Account(BaseModel):
+class Account(RowModel):
     """The account that was made."""
 
     id: int
@@ -39,13 +34,13 @@ class Me(Account):
     created_at: datetime
 
 
-class Changes(In):
+class Changes(StrictModel):
     """The changes to your account; members left out stay as they are."""
 
     pseudonym: str | None = Field(None, description="3 to 40 characters; empty shows the username again.")
 
 
-class TokenIn(In):
+class TokenIn(StrictModel):
     """A new token: who you are, unless another token of yours asks, and what it may do."""
 
     username: str | None = Field(None, description="Username or mail address; left out where a token asks.")
@@ -56,14 +51,14 @@ class TokenIn(In):
     )
 
 
-class PasswordIn(In):
+class PasswordIn(StrictModel):
     """A new password in place of the current one."""
 
     current: str
     password: str = Field(description="10 to 200 characters.")
 
 
-class TokenShown(BaseModel):
+class TokenShown(RowModel):
     """An API token, without its secret."""
 
     id: int
@@ -82,14 +77,11 @@ class NewToken(BaseModel):
     scopes: list[str]
 
 
-class TokenList(BaseModel):
+class TokenList(Page[TokenShown]):
     """Your tokens that still work, newest first, all on one page."""
 
-    items: list[TokenShown]
-    next: str | None = None
 
-
-class NoticeOut(BaseModel):
+class NoticeOut(RowModel):
     """Something that you were told, such as a moderator's warning."""
 
     id: int
@@ -100,8 +92,5 @@ class NoticeOut(BaseModel):
     seen_at: datetime | None
 
 
-class NoticeList(BaseModel):
+class NoticeList(Page[NoticeOut]):
     """Your latest notices, newest first, all on one page."""
-
-    items: list[NoticeOut]
-    next: str | None = None

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.rounds import owner_lists
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Owning
 from dynabench.rounds.schemas import ActOut
-from dynabench.web import csv_files
 
 router = APIRouter()
 
@@ -51,7 +51,7 @@ async def download(request: Request, task: str, owner: Owning, kind: Kind = "") 
     db: Database = request.app.state.db
     header = ["at", "by", "kind", "about"]
     rows = ([a.at.isoformat(), a.by or "", a.kind, told(a.subject)] for a in _all(db, task, kind))
-    return csv_files.csv_file(f"{task}-log.csv", header, rows)
+    return csv_response(f"{task}-log.csv", header, rows)
 
 
 def _all(db: Database, task: str, kind: str) -> Iterator[ActOut]:

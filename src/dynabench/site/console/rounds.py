@@ -15,6 +15,7 @@ from dynabench.collection.schemas import ExampleLinkOut
 from dynabench.collection.statistics import statistics
 from dynabench.insight.data_measurements import manage
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.models import serving
 from dynabench.models.client import Host
@@ -25,7 +26,6 @@ from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Owning
 from dynabench.rounds.schemas import Number
 from dynabench.tasks import TaskConfig
-from dynabench.web import csv_files
 
 router = APIRouter()
 LINKS = 500  # read at once
@@ -228,7 +228,7 @@ async def download_links(request: Request, task: str, n: Number, owner: Owning) 
     db: Database = request.app.state.db
     names = await db.aread(lambda session: _link_names(session, task, n))
     rows = (_line(each, names) for each in _links(db, owner, task, n))
-    return csv_files.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
+    return csv_response(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
 
 
 def _link_names(session: Session, task: str, number: int) -> list[str]:

@@ -14,6 +14,7 @@ from dynabench.collection.schemas import ExampleQuery
 from dynabench.collection.tables import Handout
 from dynabench.collection.terms import strings
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
@@ -24,7 +25,6 @@ from dynabench.rounds.manage.access import Moderating
 from dynabench.tasks import TaskConfig
 from dynabench.validation import bulk, moderation
 from dynabench.validation import queries as vote_queries
-from dynabench.web import csv_files
 
 router = APIRouter()
 
@@ -69,7 +69,7 @@ async def examples(request: Request, task: str, person: Moderating, bulk_act: Bu
 
     def read(session: Session) -> dict[str, Any]:
         known = _facets(session, task)
-        page = search.Page([], None)
+        page = search.SearchPage([], None)
         problems = dict(wrong)
         if not problems:
             try:
@@ -120,14 +120,14 @@ async def download(request: Request, task: str, person: Moderating) -> Response:
     db: Database = request.app.state.db
     await db.aread(search.find, person, task, question.filters(), limit=1)  # refuses what makes no sense
     rows = (_row(each) for each in _all(db, person, task, question.filters()))
-    return csv_files.csv_file(f"{task}-examples.csv", COLUMNS, rows)
+    return csv_response(f"{task}-examples.csv", COLUMNS, rows)
 
 
 def _all(db: Database, person: Person, task: str, filters: search.Filters) -> Iterator[search.Seen]:
     before: int | None = None
     while True:
 
-        def read(session: Session, before: int | None = before) -> search.Page:
+        def read(session: Session, before: int | None = before) -> search.SearchPage:
             return search.find(session, person, task, filters, before=before, limit=500)
 
         page = db.read(read)

@@ -1,0 +1,54 @@
+"""Plumbing of handlers: the database and the settings as dependencies, parameters of lists, files as downloads."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from fastapi import Depends, Query, Request
+from pydantic import BeforeValidator, Field
+from starlette.responses import StreamingResponse
+
+from dynabench.kit.csv_tables import pieces
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+
+
+async def _database(request: Request) -> Database:
+    database: Database = request.app.state.db
+    return database
+
+
+async def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+Db = Annotated[Database, Depends(_database)]
+"""The database, as a parameter of a handler: `db: Db`."""
+
+AppSettings = Annotated[Settings, Depends(_settings)]
+"""The settings of the site, as a parameter of a handler."""
+
+_NEXT = "The `next` of the page before."
+After = Annotated[
+    Annotated[int, Field(ge=0, le=2**63 - 1)] | None,
+    BeforeValidator(lambda text: None if text == "" else text),
+    Query(description=_NEXT),
+]
+"""The row after which a page begins (`after: After = None`); for lists whose cursor is a row's number."""
+
+TextAfter = Annotated[str, Query(max_length=130, description=_NEXT)]
+"""The text after which a page begins (`after: TextAfter = ""`); for lists whose cursor is a name or has two parts."""
+
+Limit = Annotated[int, Query(ge=1, le=100)]
+"""How many items a page has: `limit: Limit = 50`."""
+
+
+def attachment(filename: str) -> dict[str, str]:
+    """Return the header by which a browser saves a response under `filename` (plain ASCII) instead of showing it."""
+    return {"Content-Disposition": f'attachment; filename="{filename}"'}
+
+
+def csv_response(filename: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> StreamingResponse:
+    """Return a CSV file as a download, written while the rows are read; spreadsheets do not run its cells."""
+    headers = attachment(filename) | {"Cache-Control": "no-store"}
+    return StreamingResponse(pieces(header, rows), media_type="text/csv; charset=utf-8", headers=headers)
