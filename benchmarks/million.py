@@ -2,7 +2,7 @@
 
 Words follow Zipf's law; each annotator works on a dozen of the days; validators have not come to the newest three in
 ten; every two hundredth example is flagged. The ledger, the index and the counts by person are written straight into
-the tables, in the formats of `collection.search_index` and `collection.breakdowns`.
+the tables, in the formats of `collection.search` and `collection.folding`.
 """
 
 import json

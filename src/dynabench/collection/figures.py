@@ -2,7 +2,7 @@
 
 Headline rates are over examples that are neither retracted nor hidden, of the sources chosen, in arms where models were
 asked; the breakdown by source shows every source, that by arm every arm. Each rate has Wilson's interval and one that
-is clustered by annotator. Reads packed counts (`collection.breakdowns`), never examples or tallies.
+is clustered by annotator. Reads packed counts (`collection.folding`), never examples or tallies.
 """
 
 from collections.abc import Mapping, Sequence

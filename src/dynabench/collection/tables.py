@@ -319,7 +319,7 @@ class ExampleChange(Base):
     """A change of examples that is recorded and not yet folded; written in the transaction of its cause.
 
     `terms` are those that came to an example, NULL where it is new and has all that it was written with. `counts` is a
-    change of somebody's counts in a round, as `collection.breakdowns` writes it; empty where there is none.
+    change of somebody's counts in a round, as `collection.folding` writes it; empty where there is none.
     """
 
     __tablename__ = "example_changes"
