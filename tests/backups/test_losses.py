@@ -15,7 +15,7 @@ from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit import jobs
 from dynabench.models import catalog, spec
-from dynabench.models.backends.served import tokens
+from dynabench.models.backends.served import endpoint
 from dynabench.operations.backups.backup import make_backup
 from dynabench.operations.backups.database_copy import migrate_jobs
 from dynabench.operations.backups.file_check import check_files
@@ -92,7 +92,7 @@ def row_scores_of(settings, database):
 
 
 def token(settings, database):
-    tokens.keep(settings.folder, TOKEN, "api.example.org", "abc")
+    endpoint.keep_token(settings.folder, TOKEN, "api.example.org", "abc")
     source = {"protocol": "oip", "url": "https://api.example.org", "token": TOKEN}
     version = put_model(settings, "endpoint")[1]
     enter(database, kind="endpoint", name="endpoint", model="endpoint", version=version, source=source)

@@ -15,8 +15,8 @@ from dynabench.kit import malloc
 from dynabench.kit.errors import Invalid, NotFound, Unavailable
 from dynabench.models.backends import ngram
 from dynabench.models.catalog import BUILTIN
-from dynabench.models.host import cache, memory
-from dynabench.models.host.engine import Engine
+from dynabench.models.host import memory
+from dynabench.models.host.engine import Engine, ExplanationCache, explanation_key
 from dynabench.models.host.memory import SHARED
 from dynabench.models.host.repository import ON_DEMAND, READY, UNAVAILABLE, Repository
 from dynabench.models.protocol import Attribution, Card, WordWeight
@@ -217,9 +217,9 @@ def test_the_same_question_is_explained_once(apart, three):
 
 def test_the_cache_is_bounded_and_forgets_what_was_used_longest_ago():
     card = Card("m", "1", "sentiment", "ngram", ("statement",), "label")
-    keys = [cache.key(card, {"statement": str(number)}, "positive", "exact") for number in range(6)]
+    keys = [explanation_key(card, {"statement": str(number)}, "positive", "exact") for number in range(6)]
     words = [WordWeight("a", 0, 1, 1.0)] * 9
-    kept = cache.Cache(words=30)
+    kept = ExplanationCache(words=30)
     for key in keys[:3]:
         kept.put(key, Attribution("exact", "positive", {"statement": words}))
     assert kept.get(keys[0])

@@ -6,7 +6,7 @@ import pytest
 from dynabench.evaluate import load
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, validity
-from dynabench.models.backends import evidence, reader
+from dynabench.models.backends import reader
 from dynabench.models.backends.extractor import Found
 from dynabench.models.backends.spans import Span
 from dynabench.tasks.words import word_f1
@@ -52,13 +52,17 @@ def test_an_answer_has_the_form_that_is_asked_for(question, texts, answer):
 
 
 def test_the_evidence_counts_what_the_passage_lacks():
-    names = dict(zip(evidence.NAMES, evidence.of("Who built the ferry in 1931?", PASSAGE, *found("1921")), strict=True))
+    names = dict(
+        zip(reader.NAMES, reader.weigh_evidence("Who built the ferry in 1931?", PASSAGE, *found("1921")), strict=True)
+    )
     assert (names["numbers_missing"], names["no_person"]) == (1, 1)
     assert names["words_found"] == pytest.approx(2 / 3)
-    plain = dict(zip(evidence.NAMES, evidence.of("When was the ferry built?", PASSAGE, *found("1921")), strict=True))
+    plain = dict(
+        zip(reader.NAMES, reader.weigh_evidence("When was the ferry built?", PASSAGE, *found("1921")), strict=True)
+    )
     assert (plain["numbers_missing"], plain["no_time"], plain["words_found"]) == (0, 0, 1)
-    negated = evidence.of("What was not built at Lind?", PASSAGE, *found("ferry"))
-    assert negated[evidence.NAMES.index("negation")] == 1
+    negated = reader.weigh_evidence("What was not built at Lind?", PASSAGE, *found("ferry"))
+    assert negated[reader.NAMES.index("negation")] == 1
     assert np.isfinite(negated).all()
 
 

@@ -5,7 +5,7 @@ from itertools import groupby, islice
 import numpy as np
 import pytest
 
-from dynabench.adversaries import template_suites
+from dynabench.adversaries import checklist
 from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.answer_columns import AnswerColumns
 from dynabench.benchmark.evaluations.metric_columns import bind_metric
@@ -18,7 +18,7 @@ MODELS = ("sentiment-minilm", "sentiment-ngram")
 
 def phenomena(each=5):
     """Rows of the shipped suite, some of each phenomenon."""
-    for _, items in groupby(template_suites.load_suite("sentiment-phenomena").items(), lambda item: item.phenomenon):
+    for _, items in groupby(checklist.load_suite("sentiment-phenomena").items(), lambda item: item.phenomenon):
         for item in islice(items, each):
             yield Stored(item.uid, item.inputs, (item.answer,), (item.phenomenon,))
 

@@ -20,7 +20,7 @@ from dynabench.kit.settings import Settings, process_addresses
 from dynabench.kit.supervisor import Watched, can_listen, end
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
-from dynabench.models.host.calls import BODY
+from dynabench.models.host.app import BODY
 from dynabench.models.host.serve import host_processes
 from dynabench.models.host_connection import PATIENCE, PAUSE, SLOW
 from tests.supervisor.processes import alive, free_port, until

@@ -93,15 +93,15 @@ def write_suite(
     as_json: AsJson = False,
 ) -> None:
     """Write the tests of suite NAME as JSONL rows, as `dynabench dataset add` takes them; or list the suites."""
-    from dynabench.adversaries import template_suites
+    from dynabench.adversaries import checklist
     from dynabench.datasets import suites
 
     if name == "list":
-        known = [(one, template_suites.load_suite(one)) for one in template_suites.shipped_suites()]
+        known = [(one, checklist.load_suite(one)) for one in checklist.shipped_suites()]
         told = [{"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in known]
         say(as_json, {"suites": told}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
         return
-    rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(template_suites.load_suite(name))]
+    rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(checklist.load_suite(name))]
     with ExitStack() as stack:
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
         target.writelines(row + "\n" for row in rows)

@@ -83,15 +83,13 @@ def _proposed(
     client: "Client", task: str, file: Path, report: "AttackReport", tell: Callable[[int, int], None]
 ) -> tuple[int, list[dict[str, str]]]:
     """Propose the report's cases; return how many are proposed so far, and the refused ones with reasons."""
-    from dynabench.adversaries import report_import
+    from dynabench.adversaries import reports
     from dynabench.adversaries.program_run import Journal
     from dynabench.adversaries.remote_task import RemoteTask
 
     site, refused = RemoteTask(client, task), []
     journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})
-    for number, step in enumerate(
-        report_import.import_report(site, journal, report, report_import.ReportMapping()), start=1
-    ):
+    for number, step in enumerate(reports.import_report(site, journal, report, reports.ReportMapping()), start=1):
         tell(number, len(report.findings))
         refused += [{"at": step.context, "why": step.refused}] if step.refused else []
     return journal.sent, refused

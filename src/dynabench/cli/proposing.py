@@ -88,7 +88,7 @@ def run(
     What was done is noted in a file: the same command goes on where it was stopped, and sends nothing twice.
     """
     from dynabench.adversaries import input_files as files
-    from dynabench.adversaries import program_run, registry
+    from dynabench.adversaries import program_run, protocol
     from dynabench.adversaries.program_run import Journal
     from dynabench.adversaries.protocol import Budget
     from dynabench.adversaries.remote_task import RemoteTask
@@ -96,7 +96,7 @@ def run(
 
     with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
         allowed(token, dry_run)
-        adversary = registry.create_adversary(with_, **options(option))
+        adversary = protocol.create_adversary(with_, **options(option))
         stack.callback(getattr(adversary, "close", lambda: None))
         site = RemoteTask(client, task)
         _inform(adversary, site, signed_in=bool(token))
@@ -185,7 +185,7 @@ def bring(
     """Propose what garak, promptfoo or TextAttack found, for people to check; say line by line what is not taken."""
     import hashlib
 
-    from dynabench.adversaries import report_import, reports
+    from dynabench.adversaries import reports
     from dynabench.adversaries.program_run import Journal
     from dynabench.adversaries.remote_task import RemoteTask
     from dynabench.client import Client
@@ -204,10 +204,10 @@ def bring(
         }
         noted = Journal.open(journal or file.with_name(f"{file.name}.{task}.jsonl"), about)
         labels = {name: str(value) for name, value in pairs(label).items()}
-        mapped = report_import.ReportMapping(text, labels, pairs(answer))
+        mapped = reports.ReportMapping(text, labels, pairs(answer))
         steps = []
         with bar(f"{report.program} into {task}", as_json) as tell:
-            for step in report_import.import_report(site, noted, report, mapped, dry_run):
+            for step in reports.import_report(site, noted, report, mapped, dry_run):
                 steps.append(step)
                 tell(len(steps), len(report.findings) + len(report.skipped))
     left = [{"at": each.context, "why": each.refused} for each in steps if each.refused]

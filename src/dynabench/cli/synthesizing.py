@@ -34,7 +34,7 @@ def synthesize(
 
     A row has `passage`, `question` and `answer`, as `dynabench train qa --on` reads them.
     """
-    from dynabench.adversaries import registry
+    from dynabench.adversaries import protocol
     from dynabench.adversaries.attacks import LocalTarget
     from dynabench.adversaries.protocol import Budget
     from dynabench.adversaries.synthetic_qa import Judge, SyntheticQa
@@ -45,7 +45,7 @@ def synthesize(
         asked, given, answer = *target.model.card.inputs, target.model.card.answer
         fields = {"question": asked, "passage": given, "answer": answer}
         wanted = {"judges": judge[1:], "agree": agree or len(judge), "seed": seed, **options(option), **fields}
-        maker = registry.create_adversary("synthetic-qa", **wanted)
+        maker = protocol.create_adversary("synthetic-qa", **wanted)
         if not isinstance(maker, SyntheticQa):
             raise Invalid({"adversary": "A plug-in stands in the place of `synthetic-qa`."})
         stack.callback(maker.close)

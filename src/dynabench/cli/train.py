@@ -123,7 +123,7 @@ class _Mixed:
         as_json: bool,
     ) -> None:
         """A model for each seed; with several, the spread of their scores."""
-        from dynabench.models.training import seeds as several
+        from dynabench.models.training import scoring as several
         from dynabench.models.training.retraining import retrain
 
         made: list[Spec] = []
@@ -146,7 +146,7 @@ class _Mixed:
             _tell(details, as_json)
             made.append(details)
         if len(made) > 1:
-            for one, found in several.spread(made).items():
+            for one, found in several.spread_over_seeds(made).items():
                 told = json.dumps({"set": one, **asdict(found)})
                 typer.echo(told if as_json else f"{len(made)} seeds  {one}: {found.told()}")
 

@@ -14,7 +14,7 @@ from sqlalchemy import Select, Subquery, case, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection.figure_schemas import FigureRateOut
-from dynabench.collection.tables import Example, Prediction, Standing
+from dynabench.collection.tables import Example, ExampleSource, Prediction, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.rounds import service as rounds
@@ -95,7 +95,12 @@ def _attempts(round_ids: Sequence[int]) -> Subquery:
         .add_columns(Standing.author_id, Standing.verdict, Standing.example_id, Example.answer)
         .join(Standing, Standing.example_id == Prediction.example_id)
         .join(Example, Example.id == Prediction.example_id)
-        .where(Standing.round_id.in_(round_ids), ~Standing.retracted, ~Standing.hidden, Example.source != "program")
+        .where(
+            Standing.round_id.in_(round_ids),
+            ~Standing.retracted,
+            ~Standing.hidden,
+            Example.source != ExampleSource.PROGRAM,
+        )
         .where(Prediction.errs.is_not(None))
         .subquery()
     )

@@ -1,7 +1,7 @@
 """The Jinja environment that all pages share."""
 
 import json
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,12 @@ from dynabench.web import filters
 from dynabench.web.filters import mark_text
 from dynabench.web.static import static_address
 
+STATES = (
+    *("draft", "open", "closed", "released"),
+    *("queued", "running", "reading", "writing", "checking", "waiting", "paused"),
+    *("done", "ready", "ok", "accepted", "chosen", "failed", "undone", "withdrawn"),
+)
+"""States that templates ask for by a test of the same name; Jinja refuses a template with any other."""
 PACKAGE = Path(str(files("dynabench")))
 
 
@@ -76,7 +82,13 @@ def environment() -> Environment:
         of_check=in_words,
     )
     env.tests.update(translated=lambda text: isinstance(text, Phrase))
+    env.tests.update({state: partial(_has_state, state) for state in STATES})
     return env
+
+
+def _has_state(state: str, value: Any) -> bool:
+    """Tell whether a state, or the state of an object, is this one: the test behind `{% if round is open %}`."""
+    return bool((value if isinstance(value, str) else value.state) == state)
 
 
 def template_loader() -> BaseLoader:

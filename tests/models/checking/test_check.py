@@ -22,7 +22,7 @@ ALL += ["answers", "repeats", "batches", "speed", "strips"]
 HEAD = """\
 import itertools
 from dynabench.models import spec
-from dynabench.models.backends.alone import Alone
+from dynabench.models.backends.base import Alone
 from dynabench.models.protocol import Output
 
 LABELS = ("positive", "neutral", "negative")

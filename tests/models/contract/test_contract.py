@@ -13,7 +13,7 @@ import pytest
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, fit, kinds, spec, validity
-from dynabench.models.checking.probe import difference
+from dynabench.models.checking.asking import difference
 from dynabench.models.client import Host
 from dynabench.models.host import wire
 from dynabench.models.host.app import create_app

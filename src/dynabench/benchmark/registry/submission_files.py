@@ -19,8 +19,8 @@ from dynabench.intake import reader
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models import zips
-from dynabench.models.backends.served import tokens
+from dynabench.models import archives
+from dynabench.models.backends.served import endpoint
 from dynabench.rounds import waiting
 
 FOLDER = ".submissions"  # no task is called so
@@ -44,7 +44,7 @@ async def store_upload(settings: Settings, person: int, name: str, parts: AsyncI
 def _look(path: Path) -> None:
     try:
         with path.open("rb") as file:
-            zips.look_at_end(file)
+            archives.check_zip_end(file)
     except ValueError as error:
         path.unlink(missing_ok=True)
         message = _("This archive cannot be read: %(error)s. `dynabench model pack` makes one.", error=error)
@@ -84,7 +84,7 @@ def store_token(settings: Settings, host: str, secret: str) -> str:
     if not TOKEN.fullmatch(secret):
         raise errors.Invalid({"token": _("A token is up to 500 printable characters without a space.")})
     name = f"SUBMITTED_{uuid.uuid4().hex.upper()}"
-    tokens.keep(settings.folder, name, host, secret)
+    endpoint.keep_token(settings.folder, name, host, secret)
     return name
 
 
@@ -105,4 +105,4 @@ def delete_files(settings: Settings, source: dict[str, object], token: bool = Fa
     for name in file_names(source):
         taken_path(settings, name).unlink(missing_ok=True)
     if token and isinstance(source.get("token"), str):
-        tokens.drop(settings.folder, str(source["token"]))
+        endpoint.drop_token(settings.folder, str(source["token"]))

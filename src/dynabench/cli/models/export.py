@@ -12,7 +12,7 @@ from rich.table import Table
 from dynabench.kit.errors import Invalid
 
 if TYPE_CHECKING:
-    from dynabench.models.agreement import Agreement
+    from dynabench.models.exporting import Agreement
 
 
 def export(
@@ -34,16 +34,16 @@ def export(
     Without --data, inputs are made of the contexts and seeds that come with the model's task. The folder is there
     only when enough answers are the same: by default 0.99 of them, with --int8 0.9. Exit status 1 otherwise.
     """
-    from dynabench.models import agreement, catalog, exporting, spec
+    from dynabench.models import catalog, exporting, spec
 
     folder = Path(name) if (Path(name) / spec.FILE).is_file() else catalog.entry(name).folder
     card = spec.card(folder)
     columns = dict(_pair(each) for each in column or ())
-    inputs = agreement.rows_of(data, card, columns, rows) if data else agreement.samples(card, rows)
+    inputs = exporting.read_inputs(data, card, columns, rows) if data else exporting.task_samples(card, rows)
     least = floor if floor is not None else (0.9 if int8 else 0.99)
     with exporting.draft(out) as made:
         exporting.write(folder, made, out.name, int8)
-        found = agreement.compare(catalog.open_model(folder), catalog.open_model(made), inputs)
+        found = exporting.compare_answers(catalog.open_model(folder), catalog.open_model(made), inputs)
         new = spec.card(made)
         (made / "README.md").write_text(_card(new.name, new.summary, found), encoding="utf-8")
         if as_json:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.models.backends.windows import Reading
+from dynabench.models.backends.pieces import Reading
 from dynabench.tasks.words import answer_words
 
 LONGEST = 21

@@ -92,7 +92,7 @@ def _split(found: Sequence[Question], recipe: Recipe) -> tuple[list[Question], l
     return [question for question in found if question.passage not in held_out], dev
 
 
-def score(
+def score_questions(
     model: Model, questions: Sequence[Question], progress: Callable[[float], None] = lambda share: None
 ) -> SpanScore:
     """Exact match and word F1 of the model's answers as SQuAD scores them (Rajpurkar et al. 2016, section 6.1).
