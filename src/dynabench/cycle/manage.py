@@ -48,7 +48,7 @@ def read_form(form: FormData) -> dict[str, Any]:
 def plan_of(posted: dict[str, Any]) -> tuple[TurnPlan, int | None]:
     """The plan that a form describes, and the round that it begins with. Raises `Invalid` by the form's fields."""
     if not posted["methods"]:
-        raise errors.Invalid({"methods": _("Choose one way to train at least.")})
+        raise errors.Invalid({"methods": _("Choose at least one way to train.")})
     seeds = _numbers(posted["seeds"], "seeds")
     document = {
         "candidates": [{"name": method, "method": method, "seeds": seeds} for method in posted["methods"]],
@@ -70,7 +70,7 @@ def plan_of(posted: dict[str, Any]) -> tuple[TurnPlan, int | None]:
     try:
         number = int(posted["round"]) if posted["round"] else None
     except ValueError:
-        raise errors.Invalid({"round": _("Give the number of a round.")}) from None
+        raise errors.Invalid({"round": _("Enter the number of a round.")}) from None
     try:
         return plans.read_plan(document), number
     except errors.Invalid as problem:
@@ -81,7 +81,7 @@ def _numbers(text: str, name: str) -> list[int]:
     try:
         return [int(number) for number in text.replace(",", " ").split()]
     except ValueError:
-        raise errors.Invalid({name: _("Give whole numbers, separated by commas.")}) from None
+        raise errors.Invalid({name: _("Enter whole numbers, separated by commas.")}) from None
 
 
 def _beside(problem: errors.Invalid) -> errors.Invalid:
@@ -171,7 +171,7 @@ async def undo(request: Request, task: str, turn: Id, owner: Owning) -> Response
     """Take its promotion back, once somebody has said that they mean it."""
     form = await request.form()
     if not form.get("sure"):
-        return await _turn(request, owner, task, turn, 422, _("Tick the box to say that you mean it."))
+        return await _turn(request, owner, task, turn, 422, _("Tick the box to confirm."))
     try:
         await api.undo_promotion(request, owner, task, turn)
     except (errors.Conflict, errors.Unavailable) as problem:

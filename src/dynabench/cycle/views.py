@@ -241,7 +241,7 @@ def preview_sentences(preview: Foreseen) -> list[str]:
         )
     )
     if preview.seconds is None:
-        sentences.append(_("How long it takes is not known: nothing was trained for this task in these ways before."))
+        sentences.append(_("The duration is not known: nothing was trained for this task in these ways before."))
     else:
         sentences.append(_("By the pace of earlier turns it takes %(time)s.", time=duration_text(preview.seconds)))
     return sentences
