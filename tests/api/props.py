@@ -174,7 +174,7 @@ class Props:
             rows = [{"model_name": "other", "metrics": {"Accuracy": "80"}}]
             content = orjson.dumps([{"datasets": [{"dataset": "First", "sota": {"rows": rows}}]}])
             found = session.scalar(select(Report.id))
-            return found or reports.add(session, None, "nli", content, "https://example.org/tables").id
+            return found or reports.add_report(session, None, "nli", content, "https://example.org/tables").id
 
         return self.database.write(make)
 
@@ -185,9 +185,9 @@ class Props:
         def make(session: Session) -> str:
             author = session.get_one(Person, self.ids[NAMES["author"]])
             if kind == "forks":
-                return snapshots.fork(session, author, "nli", {}, "Mine").slug
+                return snapshots.make_fork(session, author, "nli", {}, "Mine").slug
             found = session.scalar(select(Snapshot.slug))
-            return found or snapshots.take(session, author, "nli", {}, "").slug
+            return found or snapshots.take_snapshot(session, author, "nli", {}, "").slug
 
         return self.database.write(make)
 

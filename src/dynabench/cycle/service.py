@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import submission_queries
+from dynabench.benchmark.registry import queries as submission_queries
 from dynabench.benchmark.registry.tables import ModelListing
 from dynabench.cycle import queries, report, training_sources
 from dynabench.cycle.plan import Method, TurnPlan

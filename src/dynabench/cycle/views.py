@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import queries as scoring_queries
-from dynabench.benchmark.registry import submission_queries
+from dynabench.benchmark.registry import queries as submission_queries
 from dynabench.benchmark.releases import service as releases
 from dynabench.benchmark.releases.tables import ReleaseState
 from dynabench.cycle import queries, report, service, training_sources

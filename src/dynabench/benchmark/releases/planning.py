@@ -10,8 +10,14 @@ import orjson
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.releases.checks import ReleaseReport, release_report, still_open
-from dynabench.benchmark.releases.splitting import Division, SplitItem, divide_items
+from dynabench.benchmark.releases.division import (
+    Division,
+    ReleaseReport,
+    SplitItem,
+    divide_items,
+    release_report,
+    still_open,
+)
 from dynabench.collection import board_queries, near_duplicates, search
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example, FlagReview, Standing

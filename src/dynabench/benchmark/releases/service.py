@@ -8,7 +8,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.releases import planning
-from dynabench.benchmark.releases.checks import ReleaseReport
+from dynabench.benchmark.releases.division import ReleaseReport
 from dynabench.benchmark.releases.manifest import ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleasePlan
 from dynabench.benchmark.releases.tables import Release, ReleaseState

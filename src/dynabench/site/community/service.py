@@ -49,6 +49,6 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     registry.remove_keeper(session, person_id)
     submissions.detach_person(session, settings, person_id)
     library.forget(session, person_id)
-    snapshots.forget(session, person_id)
+    snapshots.detach_person(session, person_id)
     accounts.delete_account(session, person_id)
     return count

@@ -1,6 +1,7 @@
-"""Training sets that the platform enters by itself, on the way that people's take: rows at random, and the whole pool.
+"""Submissions that the platform enters by itself: a round's targets, and baselines of training sets.
 
-They say what choosing is worth. A new version of the pool has its own; those of the version before stay.
+Targets are entered so that a released round is a board with models. Baselines, rows at random and the whole pool, say
+what choosing is worth; a new version of the pool has its own, and those of the version before stay.
 """
 
 from typing import Any
@@ -8,12 +9,47 @@ from typing import Any
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import submission_queries, submission_sources, submissions, training_sets
+from dynabench.benchmark.registry import queries, submission_sources, submissions, training_sets
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.kit import errors, jobs
 from dynabench.kit.language import _
+from dynabench.models import catalog, fit
 from dynabench.rounds import service as rounds
 from dynabench.rounds.service import act
+
+
+def enter_targets(payload: dict[str, Any]) -> dict[str, Any]:
+    """Run the workflow: enter the targets of the `round` of `task` that are not entered yet; again, it enters none."""
+    return submit_targets(payload["task"], payload["round"])
+
+
+@DBOS.step(name="enter_targets.enter", retries_allowed=True)
+def submit_targets(task: str, number: int) -> dict[str, Any]:
+    """Enter them in one transaction; their submissions' ids."""
+    return {"entered": jobs.database().write(submit_missing_targets, task, number)}
+
+
+def submit_missing_targets(session: Session, task: str, number: int) -> list[int]:
+    """Enter those targets that this machine has, that fit the task's newest config and that are not entered.
+
+    None where models converse or draw: such answers are evaluated by people alone.
+    """
+    rounds.task_locked(session, task)
+    config = rounds.newest_config(session, task)
+    if config.chat is not None or config.drawing is not None:
+        return []
+    entered = []
+    for target in rounds.round_of(session, task, number).targets:
+        try:
+            card = catalog.entry(target.model, target.version).card
+        except errors.NotFound:  # another machine's, which no evaluation here can load
+            continue
+        if card is None or fit.problems(config, card):
+            continue
+        if session.scalar(queries.submission_of_model(task, card.name, card.version)) is None:
+            entered.append(submissions.submit_installed(session, None, task, card).id)
+    return entered
+
 
 NAMES = {"random": "random-rows", "all": "whole-pool"}
 READMES = {
@@ -41,7 +77,7 @@ def submit_missing_baselines(session: Session, task: str) -> list[int]:
         pool = submission_sources.training_pool(session, config)
     except errors.Conflict:
         return []
-    sources = [item.source for item in session.scalars(submission_queries.baseline_submissions(task))]
+    sources = [item.source for item in session.scalars(queries.baseline_submissions(task))]
     missing_baselines = [item for item in training_sets.BASELINES if pool | {"baseline": item} not in sources]
     return [_enter(session, task, item, pool) for item in missing_baselines]
 
@@ -71,5 +107,5 @@ def _name(session: Session, task: str, baseline: str) -> str:
 
 
 def _foreign(session: Session, task: str, name: str) -> bool:
-    same = session.scalars(submission_queries.submissions_named(name))
+    same = session.scalars(queries.submissions_named(name))
     return any(submission.task_id != task or "baseline" not in submission.source for submission in same)
