@@ -203,5 +203,5 @@ def own_example(session: Session, person: Person, example_id: int) -> Example:
     """The example, for its author alone."""
     found = visible_example(session, person, example_id)
     if found.author_id != person.id:
-        raise errors.Forbidden(_("Only its author may do this."))
+        raise errors.Forbidden(_("Only the author can do this."))
     return found

@@ -183,7 +183,7 @@ def change_listing(
 ) -> None:
     """Say who may see a model (its keeper, admins) and who keeps it (admins; "" for nobody, None leaves it)."""
     if not model.may_change:
-        raise errors.Forbidden(_("Only the model's keeper and admins may change who sees it."))
+        raise errors.Forbidden(_("Only the model's keeper and administrators can change who sees it."))
     wrong = _wrong(visibility, note)
     named = session.scalar(round_queries.person(keeper)) if keeper else None
     if keeper and named is None:
@@ -192,7 +192,7 @@ def change_listing(
         raise errors.Invalid(wrong)
     listing = _listing(session, model.name)
     if keeper is not None and (named.id if named else None) != listing.keeper_id and not model.may_name_keeper:
-        raise errors.Forbidden(_("Only admins may name a model's keeper."))
+        raise errors.Forbidden(_("Only administrators can name a model's keeper."))
     was = listing.visibility
     listing.visibility, listing.changed_at = visibility, now()
     listing.note = listing.note if note is None else note.strip()
