@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from dynabench.benchmark.releases.gaps import LEVEL, corrected_p
+from dynabench.benchmark.releases.views import LEVEL, corrected_p
 from dynabench.stats.p_values import random_split_p_value
 
 
