@@ -167,12 +167,12 @@ def test_every_part_is_shared_by_cards():
 def test_inspect_copies_the_cards_of_all_modules_in_the_file(tmp_path):
     evaluate.inspect_evaluation_module("precision", str(tmp_path))
     for name, cls in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1")):
-        module = evaluate.load(f"{tmp_path / 'classification.py'}:{cls}")
+        module = evaluate.load(f"{tmp_path / 'precision.py'}:{cls}")
         assert (module.name, module.card) == (name, loading.find_module(name).card)
     with pytest.raises(ValueError, match=r"name one of .*Precision, .*Recall, .*F1"):
-        evaluate.load(str(tmp_path / "classification.py"))
+        evaluate.load(str((tmp_path / "precision.py").rename(tmp_path / "several.py")))
     with pytest.raises(ValueError, match="has no class Absent"):
-        evaluate.load(f"{tmp_path / 'classification.py'}:Absent")
+        evaluate.load(f"{tmp_path / 'several.py'}:Absent")
 
 
 def test_every_module_has_a_card_file_of_its_own_and_no_card_is_without_a_module():

@@ -153,9 +153,11 @@ def classes_in(module: ModuleType) -> list[type[Module]]:
 
 
 def _only_class(module: ModuleType, name: str = "") -> type[Module]:
-    """The class of this name, its own or that of its module, or else the only public one; ValueError otherwise."""
+    """The class of this name, its own or that of its module, or else of its file, or the only one; else ValueError."""
+    by_name = {cls.own_name: cls for cls in classes_in(module)}
+    if not name and (file_name := Path(str(module.__file__)).stem) in by_name:
+        return by_name[file_name]
     if name:
-        by_name = {cls.own_name: cls for cls in classes_in(module)}
         named: type[Module] | None = by_name.get(name) or getattr(module, name, None)
         if named is None:
             raise ValueError(f"{module.__name__} has no class {name}")
@@ -229,7 +231,7 @@ def list_evaluation_modules(
 
 
 def inspect_evaluation_module(path: str, local_path: str, download_config: Any = None, **download_kwargs: Any) -> None:
-    """Copy the module's Python file, and the cards of the modules in it, into the folder `local_path`.
+    """Copy the module's Python file, called by its name, and the cards of the modules in it, into `local_path`.
 
     `download_config` and `download_kwargs` are accepted for existing code; nothing is downloaded.
     """
@@ -240,9 +242,10 @@ def inspect_evaluation_module(path: str, local_path: str, download_config: Any =
     assert source is not None
     cards = {card_path(cls) for cls in classes_in(sys.modules[module.__module__])}
     Path(local_path).mkdir(parents=True, exist_ok=True)
-    for file in (Path(source), *cards):
-        if file is not None and file.is_file():
-            shutil.copy(file, local_path)
+    shutil.copy(source, Path(local_path) / f"{module.name_of()}.py")
+    for card in cards:
+        if card is not None and card.is_file():
+            shutil.copy(card, local_path)
 
 
 def needs_trusted_input(module: type[Module]) -> bool:

@@ -235,7 +235,7 @@ class ClassScores(Column):
         return rows
 
 
-class ChoiceAccuracy(Metric):
+class ChoiceAccuracy(Metric, name="zero_shot"):
     """Accuracy and loss of choices among scored classes."""
 
     columns = {"predictions": ClassScores(), "references": Labels()}
