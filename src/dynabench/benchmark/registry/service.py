@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import queries
 from dynabench.benchmark.registry.tables import ModelListing
-from dynabench.collection import statistics, target_figures
+from dynabench.collection import statistics
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _, joined
@@ -169,9 +169,9 @@ def played_rounds(session: Session, viewer: Person | None, name: str, task: str 
     rounds_found = []
     for round_, version in session.execute(queries.rounds_against(name, ROUNDS)):
         whole = statistics.statistics(session, round_, by=()).total
-        rates = target_figures.by_target(session, round_, whole)[name, version].rates
+        rates = statistics.by_target(session, round_, whole)[name, version].rates
         targets = tuple(target.model for target in round_.targets)
-        least = target_figures.is_lower_bound(session, round_)
+        least = statistics.is_lower_bound(session, round_)
         rounds_found.append(
             PlayedRound(round_.task_id, round_.number, round_.state, version, targets, rates.mer, rates.vmer, least)
         )
