@@ -174,7 +174,11 @@ def next_targets(session: Session, turn: int) -> list[str]:
 
 
 def neutral_datasets(session: Session, turn: CycleTurn) -> list[NeutralData]:
-    """Return the neutral datasets of a turn, by name."""
+    """Return the neutral datasets of a turn, by name: those that no candidate may be worse on.
+
+    They come from no round, have 30 rows or more and are not trained on, unless the plan names them. Examples that
+    fool one model say little about ordinary data, so a gain on rounds may cost more there than it brings.
+    """
     plan, learnt = TurnPlan.model_validate(turn.plan), {item["name"] for item in turn.outside}
     rows = session.execute(queries.neutral_datasets(turn.task_id)).all()
     return [
