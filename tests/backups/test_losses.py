@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.tables import Evaluation
-from dynabench.benchmark.registry import predictions, submission_files, submissions
+from dynabench.benchmark.registry import predictions, submission_sources, submissions
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.datasets.tables import Dataset, DatasetVersion
@@ -64,7 +64,7 @@ def sent_model(settings, database, kind="archive", **more):
     source = {"file": f"{kind}.txt", "name": "what was sent"} | more
     enter(database, kind=kind, name=name, model=name, version=version, source=source)
     if kind == "training_set":
-        submission_files.taken_path(settings, source["file"]).write_text("r1\n")
+        submission_sources.taken_path(settings, source["file"]).write_text("r1\n")
     return folder
 
 

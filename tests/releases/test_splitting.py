@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.benchmark.releases.checks import release_report
-from dynabench.benchmark.releases.splitting import SPLITS, SplitItem, divide_items
+from dynabench.benchmark.releases.division import SPLITS, SplitItem, divide_items, release_report
 from dynabench.tasks.sections import ReleaseSettings
 from tests.releases.world import sentence
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dynabench.benchmark.releases import manifest, training_data
-from dynabench.benchmark.releases.training_data import TrainableRelease
+from dynabench.benchmark.releases import manifest, release_reading
+from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.kit import errors
 from dynabench.kit.settings import get_settings
 from dynabench.models.training import recipes, shapes
@@ -32,11 +32,11 @@ class Sources:
 
                 db = Database(get_settings().url)
                 try:
-                    self._read[named] = training_data.release_of_round(db, get_settings(), found[1], int(found[2]))
+                    self._read[named] = release_reading.trainable_release(db, get_settings(), found[1], int(found[2]))
                 finally:
                     db.close()
             elif (Path(named) / manifest.MANIFEST_NAME).is_file():
-                self._read[named] = training_data.read_release(Path(named))
+                self._read[named] = release_reading.read_release(Path(named))
         return self._read.get(named)
 
     def part(self, named: str, shape: Shape, weight: float = 1.0, of: str = "train") -> Part:
@@ -71,7 +71,7 @@ def shape_of(task: str, on: Sequence[str], sources: Sources) -> Shape:
     They come from a release among the sources, else from the shipped task, else from a recipe.
     """
     for named, _ in map(weighted, on):
-        if (found := sources.release(named)) is not None and found.told.task == task:
+        if (found := sources.release(named)) is not None and found.manifest.task == task:
             return Shape.of(found.config)
     for each in (*shipped.shipped_tasks(), *shipped.shipped_selections()):
         if each.config.id == task:
@@ -92,7 +92,7 @@ def mix(task: str, on: Sequence[str], dev: Sequence[str], test: Sequence[str], d
     named = [named for named, _ in map(weighted, on) if sources.release(named)]
     chosen = [row for each in (dev or named) for row in sources.part(each, shape, of="dev").rows]
     tests = {part.name: part.rows for each in (test or named) if (part := sources.part(each, shape, of="test")).rows}
-    held = [row for each in [*map(sources.release, named), *_here(task)] if each for row in each.kept(shape)]
+    held = [row for each in [*map(sources.release, named), *_here(task)] if each for row in each.held_out_rows(shape)]
     return shape.mix(parts, _once(chosen), tests, held)
 
 
@@ -105,7 +105,7 @@ def _here(task: str) -> list[TrainableRelease]:
         return []
     db = Database(settings.url)
     try:
-        return training_data.releases_of_task(db, settings, task)
+        return release_reading.releases_of_task(db, settings, task)
     finally:
         db.close()
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.releases import release_reading
 from dynabench.benchmark.releases import service as releases
-from dynabench.benchmark.releases import training_data
+from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.benchmark.releases.tables import Release
-from dynabench.benchmark.releases.training_data import TrainableRelease
 from dynabench.cycle import queries
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.tables import CycleTurn
@@ -77,7 +77,7 @@ def outside_datasets(session: Session, task: str, plan: TurnPlan) -> list[dict[s
         dataset = session.scalar(library_queries.named(task, entry.dataset))
         version = session.get(DatasetVersion, dataset.version_id) if dataset and dataset.version_id else None
         if dataset is None or version is None or Disclosure.at_most(dataset.visibility).hidden:
-            message = _("The task has no dataset %(name)s whose rows may be learnt from.", name=entry.dataset)
+            message = _("The task has no dataset %(name)s whose rows models may train on.", name=entry.dataset)
             raise errors.Invalid({f"train.outside.{place}.dataset": message})
         datasets.append(
             {"name": dataset.name, "weight": entry.weight, "licence": dataset.licence, "digest": version.digest}
@@ -90,7 +90,7 @@ def build_mix(
 ) -> Mix:
     """Build the training mix of a candidate: its train, dev and test rows. Raises `Conflict` without training rows."""
     files_by_release, shape = (
-        [(item, training_data.read_release(Path(item.folder))) for item in released],
+        [(item, release_reading.read_release(Path(item.folder))) for item in released],
         Shape.of(config),
     )
     parts = [

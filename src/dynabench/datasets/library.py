@@ -14,7 +14,7 @@ from dynabench.datasets.tables import NAME, Dataset, DatasetState, DatasetVersio
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
-from dynabench.people import may
+from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure, lists_dataset
 from dynabench.people.may import Action
@@ -199,7 +199,7 @@ def change(session: Session, person: Person | None, task: str, name: str, wanted
 
 
 def _keep_secret(dataset: Dataset) -> None:
-    if dataset.kind == "secret":
+    if disclosure.is_hidden_for_good(dataset):
         raise errors.Conflict(_("This dataset has rows of the hidden part of a release, which is hidden for good."))
 
 

@@ -31,6 +31,8 @@ TRIES = NAMED | {"private"}
 """Submissions that count as tries of their submitter: an anonymous one would be told from the count."""
 SCORED = NAMED | {"anonymous"}
 """Submissions whose scores everybody may know."""
+HIDDEN_FOR_GOOD = "secret"
+"""Kind of the datasets that are the hidden part of a release."""
 Table = type[Any]
 """A mapped class, whose columns a where-clause is made of."""
 
@@ -49,6 +51,14 @@ class ListedDataset(DatasetFacts, Protocol):
     @property
     def version_id(self) -> int | None:
         """The version that counts."""
+
+
+class DatasetKind(Protocol):
+    """The part of a dataset that says what its rows are."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of dataset, such as `rows`, `round` or `HIDDEN_FOR_GOOD`."""
 
 
 class SubmissionFacts(Protocol):
@@ -175,7 +185,7 @@ class Disclosure:
             return ""
         if self.counts:
             return _("The rows of this dataset are not public, so that it stays a fair test.")
-        return _("Of this dataset nothing is shown but its scores as a whole.")
+        return _("Only the overall scores on this dataset are shown.")
 
     def require_rows(self) -> None:
         """Raise `Forbidden` where the rows are not shown."""
@@ -246,6 +256,11 @@ def answerable(dataset: Table, submission: Table) -> ColumnElement[bool]:
     return or_(datasets_with_counts(dataset), trusted)
 
 
+def is_hidden_for_good(dataset: DatasetKind) -> bool:
+    """Tell whether a dataset is the hidden part of a release: its visibility, rows and versions never change."""
+    return dataset.kind == HIDDEN_FOR_GOOD
+
+
 def is_anonymous(visibility: str) -> bool:
     """Tell whether a submission is shown without its name and links to no other of its submitter."""
     return visibility not in TRIES
@@ -282,6 +297,21 @@ def model_visibility(submission: SubmissionFacts) -> str:
 def shows_model(visibility: str, keeps: bool, has_role: bool) -> bool:
     """Tell whether a viewer sees a model: one who `keeps` it, or `has_role` in its task where that is asked for."""
     return keeps or visibility == "public" or (visibility == "task" and has_role)
+
+
+def is_withheld(standing: ExampleStanding) -> bool:
+    """Tell whether a release withholds an example: moderators and owners do not see it either."""
+    return standing.withheld
+
+
+def withheld_in_sql(table: str) -> str:
+    """Return the condition, in plain SQL, of the rows of `table` (standings) that a release withholds."""
+    return f"{table}.withheld"
+
+
+def hidden_or_withheld(standing: Any) -> ColumnElement[bool]:
+    """Return the where-clause of examples that a moderator hid or a release withholds."""
+    return or_(standing.hidden, standing.withheld)
 
 
 def shows_example(standing: ExampleStanding) -> bool:

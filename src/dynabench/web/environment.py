@@ -1,7 +1,8 @@
 """The Jinja environment that all pages share."""
 
 import json
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,12 @@ from dynabench.web import filters
 from dynabench.web.filters import mark_text
 from dynabench.web.static import static_address
 
+STATES = (
+    *("draft", "open", "closed", "released"),
+    *("queued", "running", "reading", "writing", "checking", "waiting", "paused"),
+    *("done", "ready", "ok", "accepted", "chosen", "failed", "undone", "withdrawn"),
+)
+"""States that templates ask for by a test of the same name; Jinja refuses a template with any other."""
 PACKAGE = Path(str(files("dynabench")))
 
 
@@ -76,7 +83,15 @@ def environment() -> Environment:
         of_check=in_words,
     )
     env.tests.update(translated=lambda text: isinstance(text, Phrase))
+    env.tests.update({state: partial(_has_state, state) for state in STATES})
     return env
+
+
+def _has_state(state: str, value: Any) -> bool:
+    """Tell whether a state, or that of an object or mapping, is this one: the test behind `{% if round is open %}`."""
+    if isinstance(value, str):
+        return value == state
+    return bool((value["state"] if isinstance(value, Mapping) else value.state) == state)
 
 
 def template_loader() -> BaseLoader:

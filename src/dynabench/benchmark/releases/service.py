@@ -8,12 +8,11 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.releases import planning
-from dynabench.benchmark.releases.checks import ReleaseReport
+from dynabench.benchmark.releases.division import ReleaseReport
 from dynabench.benchmark.releases.manifest import ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleasePlan
 from dynabench.benchmark.releases.tables import Release, ReleaseState
-from dynabench.collection.released_tables import WITHHELD, ReleasedExample
-from dynabench.collection.tables import Example, Standing
+from dynabench.collection.tables import WITHHELD, Example, ReleasedExample, Standing
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Written
@@ -22,7 +21,7 @@ from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.people import may
+from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.notices import service as notices
@@ -201,7 +200,7 @@ def _test(session: Session, actor: Person | None, round_: Round, written: Writte
     if previous is not None:
         previous.round_id, previous.retired_at = None, previous.retired_at or now()
         if not library.was_public(session, previous):
-            previous.kind, previous.visibility = "secret", "hidden"
+            previous.kind, previous.visibility = disclosure.HIDDEN_FOR_GOOD, "hidden"
         session.flush()
     name = library.fresh_name(session, round_.task_id, f"round-{round_.number}{'-test' if previous else ''}")
     return _version(
@@ -211,7 +210,9 @@ def _test(session: Session, actor: Person | None, round_: Round, written: Writte
 
 def _hidden(session: Session, actor: Person | None, round_: Round, written: Written) -> int:
     name = library.fresh_name(session, round_.task_id, f"round-{round_.number}-hidden")
-    return _version(session, actor, _add(session, actor, round_, name, "hidden", "hidden", kind="secret"), written)
+    return _version(
+        session, actor, _add(session, actor, round_, name, "hidden", "hidden", kind=disclosure.HIDDEN_FOR_GOOD), written
+    )
 
 
 def _add(

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dynabench.benchmark.evaluations import record_check
+from dynabench.benchmark.evaluations import records
 from dynabench.benchmark.evaluations.model_process import EvaluationStopped
-from dynabench.benchmark.evaluations.record_check import SignedRecord
+from dynabench.benchmark.evaluations.records import SignedRecord
 from dynabench.kit.errors import Problem
 from dynabench.kit.settings import get_settings
 
@@ -14,16 +14,16 @@ from dynabench.kit.settings import get_settings
 def found(score: str, server: str) -> SignedRecord:
     """The record of a file, or of an evaluation's number here or at a server. Raises ValueError."""
     if not score.isdecimal():
-        return _told(record_check.read_record, Path(score))
+        return _told(records.read_record, Path(score))
     if not server:
-        return _told(record_check.own_record, get_settings(), int(score))
+        return _told(records.own_record, get_settings(), int(score))
     from dynabench.client import ApiError, Client
 
     try:
         with Client(server) as client:
             told = client.request("GET", f"/evaluations/{score}/record")
             keys = client.request("GET", "/key")
-            return record_check.trusted_record(told["document"], told["signature"], [keys["key"], *keys["older"]])
+            return records.trusted_record(told["document"], told["signature"], [keys["key"], *keys["older"]])
     except (ApiError, OSError) as error:
         raise ValueError(f"{server} gives no record of {score}: {error}") from None
 
@@ -48,12 +48,10 @@ def verify(score: str, server: str, key: str, again: bool, tolerance: float) -> 
     if not again:
         return made
     try:
-        compared = list(record_check.compare_again(get_settings(), document, tolerance))
+        compared = list(records.compare_again(get_settings(), document, tolerance))
     except (Problem, EvaluationStopped) as error:
         raise ValueError(f"It cannot be run again here: {error}") from None
-    other = [
-        {"metric": name, "recorded": old, "here": new} for name, old, new in record_check.outdated_metrics(document)
-    ]
+    other = [{"metric": name, "recorded": old, "here": new} for name, old, new in records.outdated_metrics(document)]
     return made | {"tolerance": tolerance, "scores": [vars(each) for each in compared], "other_versions": other}
 
 

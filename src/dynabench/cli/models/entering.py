@@ -63,7 +63,7 @@ def submit(
     """Send a model, or rows to train one on, to a platform, which checks and evaluates it; exit status 1 if refused."""
     from httpx2 import TransportError
 
-    from dynabench.benchmark.registry.submission_queries import GOING
+    from dynabench.benchmark.registry.queries import GOING
     from dynabench.client import ApiError, Client
 
     said: dict[str, Any] = {"visibility": visibility}

@@ -1,0 +1,84 @@
+"""The pages on which owners announce something to those who take part."""
+
+from datetime import date, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from dynabench.announcements import service
+from dynabench.kit import errors
+from dynabench.kit.db import now
+from dynabench.kit.forms import previous_page
+from dynabench.kit.language import _
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.auth import Member
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.access import Owning
+
+router = APIRouter()
+Text = Annotated[str, Form(max_length=4000)]
+
+
+async def _page(request: Request, task: str, status: int = 200, **values: Any) -> Response:
+    items = await request.app.state.db.aread(service.newest_announcements, task)
+    typed = {"text": "", "until": (now().date() + timedelta(days=7)).isoformat(), "tell": ""}
+    known: dict[str, Any] = {
+        "items": items,
+        "now": now(),
+        "moment": timedelta(seconds=1),
+        "errors": {},
+        "typed": typed,
+        "done": "",
+    }
+    known["done"] = request.query_params.get("done", "")
+    return await frame.page(
+        request, task, "announcements/manage.html", "announcements", status=status, **(known | values)
+    )
+
+
+@router.get("/tasks/{task}/manage/announcements", name="manage_announcements")
+async def announcements(request: Request, task: str, owner: Owning) -> Response:
+    """Those that are shown and those that were, and a form for another."""
+    return await _page(request, task)
+
+
+@router.post("/tasks/{task}/manage/announcements", name="announce_form")
+async def announce(
+    request: Request, task: str, owner: Owning, text: Text = "", until: Text = "", tell: Text = ""
+) -> Response:
+    """Announce something."""
+    try:
+        last = _day(until)
+        await request.app.state.db.awrite(service.announce, owner, task, text, last, bool(tell))
+    except (errors.Invalid, errors.Conflict) as problem:
+        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"text": problem.detail}
+        typed = {"text": text, "until": until, "tell": tell}
+        return await _page(request, task, problem.status, errors=wrong, typed=typed)
+    return _to(request, task, "made")
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise errors.Invalid({"until": _("Give a day such as 2026-12-01.")}) from None
+
+
+def _to(request: Request, task: str, done: str) -> Response:
+    address = request.app.url_path_for("manage_announcements", task=task)
+    return RedirectResponse(f"{address}?done={done}", status_code=303)
+
+
+@router.post("/tasks/{task}/manage/announcements/{id}/end", name="end_announcement_form")
+async def end(request: Request, task: str, id: RowId, owner: Owning) -> Response:
+    """Show it no more."""
+    await request.app.state.db.awrite(service.end, owner, task, id)
+    return _to(request, task, "ended")
+
+
+@router.post("/tasks/{task}/announcements/{id}/seen", name="dismiss_announcement_form")
+async def dismiss(request: Request, task: str, id: RowId, person: Member) -> Response:
+    """Record that the person has read an announcement, and lead back to the page they were on."""
+    await request.app.state.db.awrite(service.dismiss, person, task, id)
+    return RedirectResponse(previous_page(request), status_code=303)
