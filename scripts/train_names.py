@@ -24,7 +24,7 @@ from dynabench.evaluate import load
 from dynabench.models import catalog, spec
 from dynabench.models.backends import tagger
 from dynabench.models.catalog import BUILTIN
-from dynabench.models.training import ngram
+from dynabench.models.training import linear
 from dynabench.models.words import Word, words
 from dynabench.stats.rates import wilson
 from dynabench.tasks.shipped import shipped_tasks
@@ -165,11 +165,11 @@ def train(passages: Sequence[tuple[list[Word], list[int]]]) -> tuple[Any, Any]:
     print(f"{len(tags)} words, by tag {np.bincount(tags).tolist()}", flush=True)
     labels = np.array(tags)
     barred = np.zeros((len(tags), 1 + 2 * len(LABELS)), bool)
-    weights, bias = ngram.fit_sparse(
+    weights, bias = linear.fit_sparse(
         table, labels, barred, STRENGTH, lambda share, loss: print(f"{share:.2f} {loss:.4f}", end="\r")
     )
     bias[0] += np.log(1 / QUIET)
-    return ngram.prune(weights, KEEP), bias
+    return linear.prune(weights, KEEP), bias
 
 
 def score(folder: Path, rows: Sequence[tuple[str, list[dict[str, Any]]]], field: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dynabench.adversaries.search import lexicon
 from dynabench.adversaries.search.word_search import cosines
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.protocol import Card
-from dynabench.models.training import ngram
+from dynabench.models.training import linear
 from dynabench.models.training.recipes import Ngram
 from dynabench.models.training.rows import Row
 
@@ -43,9 +43,9 @@ def target():
         inputs=["statement"], labels=["positive", "negative"],
         ngram=Ngram(bits=12, characters=None, word_grams=1, pairs=False, strength=1e-3),
     )  # fmt: skip
-    weights, bias = ngram.train(recipe, rows, lambda share, loss: None)
+    weights, bias = linear.train(recipe, rows, lambda share, loss: None)
     card = Card("toy", "1", "sentiment", "ngram", ("statement",), "label", ("positive", "negative"))
-    return LocalTarget(NgramModel(card, ngram.options(recipe.ngram), weights, bias))
+    return LocalTarget(NgramModel(card, linear.options(recipe.ngram), weights, bias))
 
 
 def context(text, label="positive"):

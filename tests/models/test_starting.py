@@ -13,7 +13,7 @@ from dynabench.kit.errors import Conflict, Invalid
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, kinds, samples, spec, starting, validity
 from dynabench.models.protocol import Card, Output
-from dynabench.models.starting import described, pretrained
+from dynabench.models.starting import described
 from dynabench.models.starting.described import cues
 from dynabench.tasks import TaskConfig, shipped_tasks
 from dynabench.tasks.fields import Text
@@ -147,7 +147,7 @@ def test_what_is_there_is_not_written_over(tmp_path):
     ],
 )  # fmt: skip
 def test_labels_of_others_are_guessed_only_where_names_tell(own, wanted, expected):
-    assert pretrained.guessed(own, wanted) == expected
+    assert described.guessed(own, wanted) == expected
 
 
 def run(*words: str) -> Any:

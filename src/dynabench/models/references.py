@@ -101,9 +101,9 @@ def folder_for(reference: str, task: TaskConfig, into: Path) -> Path:
         if reference in (entry.name, f"{entry.name}@{entry.version}"):
             return entry.folder
     if HUB_ID.fullmatch(reference) and not reference.startswith((".", "/")):
-        from dynabench.models.starting import pretrained
+        from dynabench.models.starting import described
 
-        return pretrained.from_hub(reference, _name(reference.partition("/")[2]), task, into)
+        return described.from_hub(reference, _name(reference.partition("/")[2]), task, into)
     known = ", ".join(sorted({entry.name for entry in catalog.find()})) or "none"
     told = f"{reference!r} is no folder, zip, hub id (org/name) or address, nor a model installed here: {known}."
     raise Invalid({"model": told})
@@ -113,9 +113,9 @@ def _described(path: Path, task: TaskConfig, into: Path) -> Path:
     """The folder, or one with a `model.yaml` made of what the transformers library saved there."""
     if (path / spec.FILE).is_file() or not (path / "config.json").is_file():
         return path
-    from dynabench.models.starting import pretrained
+    from dynabench.models.starting import described
 
-    return pretrained.from_folder(path, _name(path.resolve().name), task, into)
+    return described.from_folder(path, _name(path.resolve().name), task, into)
 
 
 def _name(text: str) -> str:

@@ -24,11 +24,11 @@ OUTSIDE = _("A model that others serve is not sent as a folder. Submit its addre
 def build_model_folder(request: dict[str, Any], config: TaskConfig, into: Path) -> Path:
     """The folder of the model that is described, below `into`, under the submission's name. Raises `Problem`."""
     from dynabench.models import archives, starting
-    from dynabench.models.starting import pretrained
+    from dynabench.models.starting import described
 
     kind, source, name = request["kind"], request["source"], request["name"]
     if kind == "hub":
-        return pretrained.from_hub(source["hub"], name, config, into, source["revision"])
+        return described.from_hub(source["hub"], name, config, into, source["revision"])
     if kind == "endpoint":
         return _served(
             starting.start(name, config, source["protocol"], into, **_card_fields(source)), source, request["readme"]

@@ -27,12 +27,12 @@ def bring(
     import yaml
 
     from dynabench.models.spec import FILE
-    from dynabench.models.starting import pretrained
+    from dynabench.models.starting import described
 
     options: dict[str, Any] = {"architecture": architecture, "labels": _pairs(label or [], "--label"), "prompt": prompt}
     options = {name: value for name, value in options.items() if value}
     options |= {name: yaml.safe_load(value) for name, value in _pairs(option or [], "--option").items()}
-    made = pretrained.from_hub(repository, folder.name, named(task), folder.parent, revision, **options)
+    made = described.from_hub(repository, folder.name, named(task), folder.parent, revision, **options)
     typer.echo((made / FILE).read_text(encoding="utf-8"), nl=False)
 
 

@@ -12,7 +12,7 @@ from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import catalog, fit, kinds, spec
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.models.protocol import Card
-from dynabench.models.starting import described, pretrained
+from dynabench.models.starting import described
 from dynabench.models.starting.described import cues
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
@@ -134,9 +134,9 @@ def _pretrained(wish: Wish) -> Files:
         raise Invalid({"source": "Say --source: a hub id (org/name), or a folder that save_pretrained wrote."})
     path = Path(source).expanduser()
     if path.is_dir():
-        pretrained.from_folder(path, wish.name, wish.config, wish.folder.parent)
+        described.from_folder(path, wish.name, wish.config, wish.folder.parent)
     else:
-        pretrained.from_hub(source, wish.name, wish.config, wish.folder.parent)
+        described.from_hub(source, wish.name, wish.config, wish.folder.parent)
     return {}
 
 

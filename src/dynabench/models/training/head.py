@@ -21,12 +21,11 @@ from dynabench.models.backends.body import Body, Places
 from dynabench.models.backends.encoded import mean_states
 from dynabench.models.backends.pieces import PAD, Pieces
 from dynabench.models.backends.pool import APART
-from dynabench.models.training import mixing, softmax
+from dynabench.models.training import linear, mixing
 from dynabench.models.training.learning import Checkpoints, Learned, Progress, Settings
+from dynabench.models.training.linear import Floats, targets
 from dynabench.models.training.mixing import Mix
-from dynabench.models.training.ngram import targets
 from dynabench.models.training.rows import Row
-from dynabench.models.training.softmax import Floats
 
 ROWS = 32
 """Texts of a batch; one with fewer is filled up."""
@@ -136,11 +135,11 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
     labels, barred = targets(rows, mix.labels)
     turned = np.ascontiguousarray(table.T)
 
-    def fit(strength: float, report: softmax.FitProgress) -> tuple[Floats, Floats]:
-        return softmax.fit_softmax(table, turned, labels, barred, strength / (10 * len(rows)), report, often)
+    def fit(strength: float, report: linear.FitProgress) -> tuple[Floats, Floats]:
+        return linear.fit_softmax(table, turned, labels, barred, strength / (10 * len(rows)), report, often)
 
-    judged = softmax.Judged((both[len(rows) :] - centre) / spread, targets(dev, mix.labels)[0])
-    found = softmax.choose_strength(fit, judged, settings, kept, progress)
+    judged = linear.Judged((both[len(rows) :] - centre) / spread, targets(dev, mix.labels)[0])
+    found = linear.choose_strength(fit, judged, settings, kept, progress)
     weights = found.weights / spread[:, None]
     _save(folder, weights, found.bias - centre @ weights)
     about = "the mean state of the frozen encoder" if len(mix.inputs) == 1 else "the mean states of two texts, related"

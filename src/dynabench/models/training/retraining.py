@@ -28,7 +28,7 @@ from dynabench.models.training.mixing import Guarded, Mix
 
 RECORD = "training.json"
 """What a model was trained on and how, for programs; the card is for people."""
-_LEARNERS = {"ngram": "ngram", "head": "head", "lora": "descent", "full": "descent"}
+_LEARNERS = {"ngram": "linear", "head": "head", "lora": "descent", "full": "descent"}
 
 
 def retrain(

@@ -10,7 +10,7 @@ from typing import Any
 
 from dynabench.kit.errors import Conflict, Problem
 from dynabench.models import catalog, spec
-from dynabench.models.training import ngram, questions, rows, scoring
+from dynabench.models.training import linear, questions, rows, scoring
 from dynabench.models.training.recipes import Floor, Recipe
 from dynabench.models.training.report import recipe_card
 from dynabench.models.training.rows import Prepared
@@ -103,11 +103,11 @@ def _train(
 
     if recipe.kind == "ngram":
         started = time.monotonic()
-        weights, bias = ngram.train(recipe, prepared.train, report)
+        weights, bias = linear.train(recipe, prepared.train, report)
         seconds = time.monotonic() - started
         from dynabench.models.backends.ngram import save
 
-        save(out, ngram.options(recipe.ngram), ngram.prune(weights, recipe.ngram.keep), bias)
+        save(out, linear.options(recipe.ngram), linear.prune(weights, recipe.ngram.keep), bias)
         return Cost(seconds, 0.0, len(prepared.train))
     from dynabench.models.training import adapter
 
