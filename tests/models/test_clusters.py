@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from dynabench.benchmark.evaluations import child
 from dynabench.cli import app
-from dynabench.cli.evaluation import models as evaluation_models
+from dynabench.cli import evaluation_run as evaluation_models
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import clusters
 from dynabench.models.catalog import BUILTIN

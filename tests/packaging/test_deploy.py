@@ -41,7 +41,7 @@ def test_the_containers_run_commands_that_exist():
 
 
 def test_options_of_the_model_host_exist():
-    from dynabench.cli.host import app
+    from dynabench.cli.processes import app
 
     shown = CliRunner().invoke(app, ["--help"]).output
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]

@@ -1,4 +1,4 @@
-"""`dynabench backup`: the whole platform in one file."""
+"""`dynabench backup` and `dynabench restore`: the whole platform in one file, and back."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,3 +27,26 @@ def backup(
     answer = {"file": str(made.path), "bytes": size, "files": len(made.manifest.files), "flaws": made.manifest.flaws}
     text = f"Wrote {made.path} ({answer['files']} files, {size / 1e6:.1f} MB). It holds the keys: keep it closed."
     say(as_json, answer, text)
+
+
+restore_app = typer.Typer(help="Restore a backup into an empty place.")
+
+
+@restore_app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `dynabench backup` wrote.", exists=True, dir_okay=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Restore a backup into the home folder and the database of the settings, which must be empty."""
+    from dynabench.operations.backups.restore import restore_backup
+
+    settings = get_settings()
+    with refusals(), bar("Restoring", as_json) as progress:
+        restored = restore_backup(settings, file, progress)
+    for flaw in restored.manifest.flaws:
+        typer.secho(f"Before the backup: {flaw}", fg="yellow", err=True)
+    models = ":".join(str(each) for each in restored.models)
+    found = restored.manifest
+    answer = {"home": str(settings.folder), "files": len(found.files), "models": models, "flaws": found.flaws}
+    text = f"Restored {len(found.files)} files into {settings.folder}. Start it with `dynabench serve`."
+    say(as_json, answer, f"{text} Set DYNABENCH_MODELS={models} first." if models else text)

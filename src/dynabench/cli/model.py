@@ -1,5 +1,6 @@
-"""`dynabench model`: which models there are, what they answer, whether their strips are worth looking at."""
+"""`dynabench model`: which models and kinds of models there are, what they answer, what their strips are worth."""
 
+import ast
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -7,31 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from dynabench.cli.models.check import check
-from dynabench.cli.models.entering import enter, submit
-from dynabench.cli.models.export import export
-from dynabench.cli.models.hub import bring
-from dynabench.cli.models.kinds import kinds
-from dynabench.cli.models.new import new
-from dynabench.cli.models.pack import pack
+from dynabench.cli import model_folders
+from dynabench.cli.operator import AsJson
 from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import explained
 
 app = typer.Typer(help="Start models, check them, list them, ask them, measure them.", no_args_is_help=True)
-app.command("pack")(pack)
-app.command("export")(export)
-app.command("new")(new)
-app.command("check")(check)
-app.command("kinds")(kinds)
-app.command("hub")(bring)
-app.command("enter")(enter)
-app.command("submit")(submit)
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+app.add_typer(model_folders.app)
 
 
 @app.command("list")
-def list_models(as_json: Json = False) -> None:
+def list_models(as_json: AsJson = False) -> None:
     """Every model that the host would serve, broken ones with the reason."""
     from dynabench.models import catalog
 
@@ -61,7 +48,7 @@ def ask(
     name: Annotated[str, typer.Argument(help="An installed model's name, or a model's folder.")],
     fields: Annotated[list[str], typer.Argument(help="The input, one FIELD=TEXT each.")],
     words: Annotated[bool, typer.Option("--words", help="Also say which words spoke for the answer.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Load a model in this process and ask it once."""
     from dynabench.models import catalog, spec
@@ -102,7 +89,7 @@ def check_strip(
     data: Annotated[Path, typer.Option(help="Folder that holds the data sets.", exists=True, file_okay=False)],
     method: Annotated[str, typer.Option(help="Attribution method; by default the strip's.")] = "",
     examples: Annotated[int, typer.Option(help="Test examples, drawn at random.", min=1)] = 500,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how often removing the strip's top three words lowers the probability more than random removal.
 
@@ -124,3 +111,73 @@ def check_strip(
             f"{name} on {recipe.test[0].name}, {found.method}: {found.share:.1%} ({found.low:.1%} to {found.high:.1%}) "
             f"of {found.n}; mean drop {found.drop:.3f} against {found.random_drop:.3f}"
         )
+
+
+@app.command("kinds")
+def list_kinds(as_json: AsJson = False) -> None:
+    """Every kind of model, what it is, where it runs, and whether all it needs is installed here."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [_kind_row(name) for name in _kind_names()]
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    table = Table("kind", "what it is", "runs", "installed", box=None, pad_edge=False)
+    for row in rows:
+        lacks = "no sandbox here" if row["runs"] == "sandbox" else row["installation"]
+        short = row["what"].partition(":")[0]
+        what = short if " " in short else row["what"]
+        cells = (row["kind"], what, row["runs"], "yes" if row["installed"] else lacks)
+        table.add_row(*(Text(cell) for cell in cells))
+    Console(highlight=False).print(table)
+
+
+def _kind_names() -> list[str]:
+    from dynabench.models.kinds import list_kinds as known
+
+    return list(known())
+
+
+def _kind_row(name: str) -> dict[str, Any]:
+    from dynabench.models.kinds import kind
+
+    found = kind(name)
+    lacks = found.lacks() or (_sandbox_problem() if found.files is None else "")
+    return {
+        "kind": name,
+        "what": _describe_kind(found.backend.partition(":")[0]),
+        "runs": "sandbox" if found.files is None else "here" if found.inside else "elsewhere",
+        "installed": not lacks,
+        "lacks": lacks,
+        "extra": found.extra,
+        "installation": found.installation,
+        "methods": list(found.methods),
+    }
+
+
+def _sandbox_problem() -> str:
+    """Why code of others cannot run here; empty where a sandbox can confine it."""
+    from dynabench.kit.errors import Unavailable
+    from dynabench.models.sandbox.available import sandbox
+
+    try:
+        sandbox()
+    except Unavailable as problem:
+        return problem.detail
+    return ""
+
+
+def _describe_kind(module: str) -> str:
+    """The first sentence of the backend's module, read without importing what it needs."""
+    from importlib.util import find_spec
+
+    try:
+        found = find_spec(module)
+    except ModuleNotFoundError:
+        return ""
+    if found is None or not found.origin:
+        return ""
+    told = ast.get_docstring(ast.parse(Path(found.origin).read_text(encoding="utf-8"))) or ""
+    return " ".join(told.split("\n\n")[0].split()).rstrip(".")

@@ -103,7 +103,7 @@ class _Mixed:
         base: str,
         patience: int,
     ) -> None:
-        from dynabench.cli import mixes
+        from dynabench.cli import training_mixes
         from dynabench.models.training.learning import METHODS
 
         found: dict[str, Method] = {each: each for each in METHODS}
@@ -111,7 +111,7 @@ class _Mixed:
             raise Invalid({"method": f"One of {', '.join(METHODS)}."})
         self.method, self.name, self.patience = found[method], name, patience
         self.base = _base(base)
-        self.mix = mixes.mix(task, on, dev, test, data)
+        self.mix = training_mixes.build_mix(task, on, dev, test, data)
 
     def train(
         self,

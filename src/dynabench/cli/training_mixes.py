@@ -18,26 +18,26 @@ _ROUND = re.compile(r"release:([a-z0-9-]+)/(\d+)")
 
 
 @dataclass
-class Sources:
+class MixSources:
     """Reads what is named, each release once."""
 
     data: Path | None
     _read: dict[str, TrainableRelease] = field(default_factory=dict)
 
-    def release(self, named: str) -> TrainableRelease | None:
+    def release(self, source: str) -> TrainableRelease | None:
         """The release that is named; None for anything else."""
-        if named not in self._read:
-            if found := _ROUND.fullmatch(named):
+        if source not in self._read:
+            if found := _ROUND.fullmatch(source):
                 from dynabench.kit.db import Database
 
                 db = Database(get_settings().url)
                 try:
-                    self._read[named] = training_data.release_of_round(db, get_settings(), found[1], int(found[2]))
+                    self._read[source] = training_data.release_of_round(db, get_settings(), found[1], int(found[2]))
                 finally:
                     db.close()
-            elif (Path(named) / manifest.MANIFEST_NAME).is_file():
-                self._read[named] = training_data.read_release(Path(named))
-        return self._read.get(named)
+            elif (Path(source) / manifest.MANIFEST_NAME).is_file():
+                self._read[source] = training_data.read_release(Path(source))
+        return self._read.get(source)
 
     def part(self, named: str, shape: Shape, weight: float = 1.0, of: str = "train") -> Part:
         """The rows of a source as a part of a mix, of a release those to train, choose (`dev`) or test on."""
@@ -56,7 +56,7 @@ class Sources:
         return shapes.of_file(path, shape, weight)
 
 
-def weighted(named: str) -> tuple[str, float]:
+def _parse_weight(named: str) -> tuple[str, float]:
     """`SOURCE:WEIGHT` as source and weight, which is 1 where none is told."""
     source, _, last = named.rpartition(":")
     try:
@@ -65,12 +65,12 @@ def weighted(named: str) -> tuple[str, float]:
         return named, 1.0
 
 
-def shape_of(task: str, on: Sequence[str], sources: Sources) -> Shape:
+def _find_shape(task: str, on: Sequence[str], sources: MixSources) -> Shape:
     """Return the inputs and the answer of the task's models; raise `NotFound` for an unknown task.
 
     They come from a release among the sources, else from the shipped task, else from a recipe.
     """
-    for named, _ in map(weighted, on):
+    for named, _ in map(_parse_weight, on):
         if (found := sources.release(named)) is not None and found.told.task == task:
             return Shape.of(found.config)
     for each in (*shipped.shipped_tasks(), *shipped.shipped_selections()):
@@ -81,22 +81,22 @@ def shape_of(task: str, on: Sequence[str], sources: Sources) -> Shape:
     raise errors.NotFound(f"There is no task {task!r} among the shipped ones, and no release of it among the sources.")
 
 
-def mix(task: str, on: Sequence[str], dev: Sequence[str], test: Sequence[str], data: Path | None) -> Mix:
+def build_mix(task: str, on: Sequence[str], dev: Sequence[str], test: Sequence[str], data: Path | None) -> Mix:
     """The mix of what is named. Without `dev` and `test`, those of the releases among the sources are taken.
 
     Whatever a release of the task in this deployment keeps to choose or test on is held out.
     """
-    sources = Sources(data)
-    shape = shape_of(task, on, sources)
-    parts = [sources.part(named, shape, weight) for named, weight in map(weighted, on)]
-    named = [named for named, _ in map(weighted, on) if sources.release(named)]
+    sources = MixSources(data)
+    shape = _find_shape(task, on, sources)
+    parts = [sources.part(named, shape, weight) for named, weight in map(_parse_weight, on)]
+    named = [named for named, _ in map(_parse_weight, on) if sources.release(named)]
     chosen = [row for each in (dev or named) for row in sources.part(each, shape, of="dev").rows]
     tests = {part.name: part.rows for each in (test or named) if (part := sources.part(each, shape, of="test")).rows}
-    held = [row for each in [*map(sources.release, named), *_here(task)] if each for row in each.kept(shape)]
-    return shape.mix(parts, _once(chosen), tests, held)
+    held = [row for each in [*map(sources.release, named), *_own_releases(task)] if each for row in each.kept(shape)]
+    return shape.mix(parts, _unique_rows(chosen), tests, held)
 
 
-def _here(task: str) -> list[TrainableRelease]:
+def _own_releases(task: str) -> list[TrainableRelease]:
     """The releases of the task in this deployment, if there is one."""
     from dynabench.kit.db import Database
 
@@ -110,6 +110,6 @@ def _here(task: str) -> list[TrainableRelease]:
         db.close()
 
 
-def _once(rows: Rows) -> Rows:
+def _unique_rows(rows: Rows) -> Rows:
     """The rows, each once."""
     return list({repr(row): row for row in rows}.values())

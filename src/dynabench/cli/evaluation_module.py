@@ -87,7 +87,7 @@ def test_merged_batches_give_what_all_rows_give():
 '''
 
 
-def write(name: str, kind: str, folder: Path) -> tuple[Path, Path]:
+def write_module(name: str, kind: str, folder: Path) -> tuple[Path, Path]:
     """Write the module and its test. Raises ValueError for a name that no module can have, or files that are there."""
     if kind not in TEMPLATES:
         raise ValueError(f"no kind {kind!r}; there are {', '.join(TEMPLATES)}")
