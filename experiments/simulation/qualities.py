@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from dynabench.data_measurements import naive_bayes
-from dynabench.data_measurements.measures import diversity
-from dynabench.data_measurements.naive_bayes import bag_of_words
-from dynabench.data_measurements.sample import words
+from dynabench.insight.data_measurements import naive_bayes
+from dynabench.insight.data_measurements.measures import diversity
+from dynabench.insight.data_measurements.naive_bayes import bag_of_words
+from dynabench.insight.data_measurements.sample import words
 from experiments.simulation.history import ExperimentHistory
 from experiments.simulation.selection import FloatArray
 from experiments.simulation.task_data import IntArray

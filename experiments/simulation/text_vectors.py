@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.data_measurements import embedding
+from dynabench.insight.data_measurements import embedding
 
 TEXTS_PER_FILE = 1024
 """Texts of one file of vectors: the most that is lost when the process dies."""

@@ -9,12 +9,12 @@ from dynabench.benchmark.evaluations.tables import Evaluation, Record
 from dynabench.benchmark.releases import manifest, service
 from dynabench.benchmark.releases.tables import Release
 from dynabench.cycle.tables import CycleTurn
-from dynabench.data_measurements.results import Figure, MeasureResult
-from dynabench.data_measurements.tables import StoredMeasurement
 from dynabench.datasets import library, stored
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.insight.data_measurements.results import Figure, MeasureResult
+from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.kit.db import now
 from dynabench.kit.settings import Settings
 from dynabench.people.roles import Role
@@ -52,7 +52,7 @@ def measured(session: Session) -> None:
     round_id = rounds.round_of(session, "nli", 1).id
     if session.get(StoredMeasurement, round_id) is None:
         found = MeasureResult("Nine writers", (Figure("writers", "Writers", 9.0),), (), 9)
-        session.add(StoredMeasurement(round_id=round_id, found={"writers": found.document()}, at=now()))
+        session.add(StoredMeasurement(round_id=round_id, results={"writers": found.document()}, at=now()))
 
 
 def films(session: Session, settings: Settings) -> None:

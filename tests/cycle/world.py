@@ -23,7 +23,7 @@ from dynabench.cycle import plan as plans
 from dynabench.cycle import service, views
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.schemas import TurnOut
-from dynabench.data_measurements.tables import StoredMeasurement
+from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.kit import jobs
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings

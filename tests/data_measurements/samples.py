@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynabench.data_measurements.sample import Row, Sample
+from dynabench.insight.data_measurements.sample import Row, Sample
 
 LABELS = ("entailment", "neutral", "contradiction")
 WORDS = [f"{first}{last}" for first in "bdfgklmnprst" for last in ("ato", "ine", "oru", "esk", "ual", "ims")]

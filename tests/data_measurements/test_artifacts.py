@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binom
 
-from dynabench.data_measurements.measures import artifacts, telling_words
+from dynabench.insight.data_measurements.measures import artifacts, telling_words
 from tests.data_measurements.samples import inference
 
 ROUNDS = 30

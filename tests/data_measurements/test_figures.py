@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon, pdist
 
-from dynabench.data_measurements import formatting, naive_bayes, results
-from dynabench.data_measurements.measures import (
+from dynabench.insight.data_measurements import formatting, naive_bayes, results
+from dynabench.insight.data_measurements.measures import (  # fmt: skip
     complexity,
     conditions,
     difficulty,
@@ -18,9 +18,16 @@ from dynabench.data_measurements.measures import (
     trick_words,
     vocabulary,
     writers,
-)  # fmt: skip
-from dynabench.data_measurements.naive_bayes import bag_of_words
-from dynabench.data_measurements.sample import ConditionCounts, EarlierRound, MarkedWords, Row, Sample, TargetAnswer
+)
+from dynabench.insight.data_measurements.naive_bayes import bag_of_words
+from dynabench.insight.data_measurements.sample import (
+    ConditionCounts,
+    EarlierRound,
+    MarkedWords,
+    Row,
+    Sample,
+    TargetAnswer,
+)
 from dynabench.kit import language
 from tests.data_measurements.samples import inference
 
@@ -119,8 +126,8 @@ def test_complexity_finds_negations_numbers_and_words_of_the_context():
 def test_difficulty_counts_votes_and_models_that_disagree():
     answers = (TargetAnswer("a", "yes", True, 0.9, 0.1), TargetAnswer("b", "no", False, 0.7, 0.7))
     rows = (
-        Row(1, {"text": "a"}, said=answers, votes=("correct", "correct")),
-        Row(2, {"text": "b"}, said=(answers[1], answers[1]), votes=("correct", "incorrect")),
+        Row(1, {"text": "a"}, answers=answers, votes=("correct", "correct")),
+        Row(2, {"text": "b"}, answers=(answers[1], answers[1]), votes=("correct", "incorrect")),
         Row(3, {"text": "c"}),
     )
     measured = difficulty.measure(Sample(rows, 3, {"text": "Text"}))

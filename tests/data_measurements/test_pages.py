@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app as command
-from dynabench.data_measurements import measure_jobs
+from dynabench.insight.data_measurements import measure_jobs
 from dynabench.kit.settings import get_settings
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round
@@ -76,7 +76,7 @@ def test_an_owner_has_a_round_measured_once_at_a_time(world, browser, person):
 
 
 def test_the_command_measures_rounds_and_says_how_they_differ(world, settings, monkeypatch, request):
-    from dynabench.data_measurements import embedding
+    from dynabench.insight.data_measurements import embedding
 
     fill(world)
 

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from dynabench.collection.tables import Hiding, Standing
-from dynabench.data_measurements import maintenance, measure_jobs, round_sample, service
-from dynabench.data_measurements.tables import StoredMeasurement
+from dynabench.insight.data_measurements import maintenance, measure_jobs, round_sample, service
+from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.kit import jobs
 from dynabench.rounds.tables import Round
 from tests.data_measurements.samples import LABELS, sentence
@@ -72,7 +72,7 @@ def test_examples_that_nobody_sees_leave_no_trace(world):
     assert world.db.read(lambda session: session.scalar(select(Hiding.example_id))) == hidden
     assert len(sample(world).rows) == len(ids)
     measure_jobs.measure_and_store(world.db, world.round_id)
-    stored = world.db.read(lambda session: session.get_one(StoredMeasurement, world.round_id).found)
+    stored = world.db.read(lambda session: session.get_one(StoredMeasurement, world.round_id).results)
     assert "zzsecretzz" not in json.dumps(stored)
 
 
@@ -89,7 +89,7 @@ def test_votes_and_what_models_said_are_read(world):
         world.vote(world.person(), first, label)
     row = sample(world).rows[0]
     assert sorted(row.votes) == ["correct", "incorrect"]
-    assert [answer.wrong for answer in row.said] == [True]
+    assert [answer.wrong for answer in row.answers] == [True]
     assert row.label == "entailment"
     assert row.context in ("It rains.", "It pours.")
 

@@ -46,12 +46,12 @@ def read(tmp_path):
         ("a.json", JSON_LINES),
         ("a.json", json.dumps(ROWS, indent=1).encode()),
         ("a.json", json.dumps({"version": 1, "data": ROWS}).encode()),
-        ("a.json.gz", gzip.compress(json.dumps(ROWS).encode())),
+        ("a.json.gz", gzip.compress(json.dumps(ROWS).encode(), mtime=0)),
         ("a.csv", CSV),
         ("a.csv", b"\xef\xbb\xbf" + CSV.replace(b"\n", b"\r\n")),
         ("a.csv", b'text;label\nIt rains.;wet\n"a ""b"", c";dry\n'),
         ("a.csv", b'text\tlabel\nIt rains.\twet\n"a ""b"", c"\tdry\n'),
-        ("a.csv.gz", gzip.compress(CSV)),
+        ("a.csv.gz", gzip.compress(CSV, mtime=0)),
         ("a.tsv", TSV),
         ("a.parquet", as_parquet(pa.Table.from_pylist(ROWS))),
     ],
@@ -113,7 +113,7 @@ def test_a_bad_record_is_named_and_the_next_one_is_read(read, name, record, reas
         ("a.parquet", as_parquet(pa.table([[1], [2]], ["a", "a"])), "needs a name of its own"),
         ("a.parquet.gz", b"", "without .gz"),
         ("a.jsonl.gz", b"no gzip", "damaged or cut off"),
-        ("a.jsonl.gz", gzip.compress(JSON_LINES)[:-20], "damaged or cut off"),
+        ("a.jsonl.gz", gzip.compress(JSON_LINES, mtime=0)[:-20], "damaged or cut off"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_what_to_do(read, name, content, message):

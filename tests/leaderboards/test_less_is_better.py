@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from dynabench.benchmark.evaluations.measures import REPLICATES, pack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
-from dynabench.data_measurements import model_scores
+from dynabench.benchmark.leaderboards import round_models
 from dynabench.datasets.tables import Dataset
 from dynabench.kit.db import Database
 from dynabench.kit.language import speaking
@@ -181,8 +181,9 @@ def test_a_model_does_better_over_rounds_as_its_error_falls(client, ids, databas
 
     database.write(write)
     assert "over rounds 2 of 4 models do better and 1 worse" in client.get("/tasks/sentiment/matrix").text
+    assert "How models do on this round by now" in client.get("/tasks/sentiment/rounds/1/data").text
     with speaking("en"):
-        table = database.read(model_scores.models_on_round, None, "sentiment", 1)
+        table = database.read(round_models.models_on_round, None, "sentiment", 1)
     assert [row[0] for row in table.rows] == ["model-2", "model-3", "model-1", "model-0"]
 
 

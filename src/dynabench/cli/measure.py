@@ -20,7 +20,7 @@ def measure(
     import json
 
     from dynabench.collection import overview
-    from dynabench.data_measurements import embedding, formatting, measure_jobs, service
+    from dynabench.insight.data_measurements import embedding, formatting, measure_jobs, service
 
     with database() as db:
         rounds = db.read(lambda session: overview.started(session, task)[::-1])
@@ -41,8 +41,8 @@ def _print(measurements: Any) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from dynabench.data_measurements import formatting
-    from dynabench.data_measurements.measures import measures
+    from dynabench.insight.data_measurements import formatting
+    from dynabench.insight.data_measurements.measures import measures
 
     console = Console()
     for of_round in measurements:

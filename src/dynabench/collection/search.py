@@ -88,7 +88,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Page:
+class SearchPage:
     """Some of what was found, newest first; `next` is the cursor of the page after it."""
 
     items: list[Seen]
@@ -103,7 +103,7 @@ def find(
     *,
     before: int | None = None,
     limit: int = 50,
-) -> Page:
+) -> SearchPage:
     """The newest examples of a task that hold to the filters, below the id `before`, for its owners and moderators.
 
     What a release withholds is passed over. Raises `Invalid` where a filter makes no sense.
@@ -112,9 +112,9 @@ def find(
     known = may.actor_may(session, person, Action.READ_USERNAMES, task_id)
     question = _question(session, task_id, filters, usernames=known)
     if question is None:
-        return Page([], None)
+        return SearchPage([], None)
     found = list(islice(search_index.matching(session, question, before), limit + 1))
-    return Page(public(session, found[:limit]), found[limit - 1] if len(found) > limit else None)
+    return SearchPage(public(session, found[:limit]), found[limit - 1] if len(found) > limit else None)
 
 
 def ids(

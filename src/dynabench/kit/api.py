@@ -1,4 +1,4 @@
-"""What handlers share: the database and the settings as dependencies, parameters of lists, files as downloads."""
+"""Plumbing of handlers: the database and the settings as dependencies, parameters of lists, files as downloads."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated

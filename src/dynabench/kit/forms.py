@@ -1,4 +1,4 @@
-"""What handlers of forms share: where a form leads when it is done, and the form shown again with what is wrong."""
+"""Plumbing of forms: where a form leads when it is done, and the form shown again with what is wrong."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any

@@ -47,7 +47,7 @@ WORKFLOWS = {
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
     "queue_evaluations": "dynabench.benchmark.evaluations.durable:queue_evaluations",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
-    "measure_round": "dynabench.data_measurements.measure_jobs:measure_round",
+    "measure_round": "dynabench.insight.data_measurements.measure_jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.durable:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "tell_announcement": "dynabench.validation.announcement_delivery:tell_announcement",
@@ -62,7 +62,7 @@ COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "ch
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
 _MAINTAINED = ("rounds", "people.notices", "datasets", "datasets.archives", "benchmark.registry",
-               "benchmark.evaluations", "data_measurements", "benchmark.releases", "cycle")  # fmt: skip
+               "benchmark.evaluations", "insight.data_measurements", "benchmark.releases", "cycle")  # fmt: skip
 KEEPERS = (
     *(f"dynabench.{package}.maintenance:tidy" for package in _MAINTAINED),
     "dynabench.media.maintenance:delete_unused_media",

@@ -50,8 +50,8 @@ def metadata() -> MetaData:
     import dynabench.collection.released_tables
     import dynabench.collection.tables
     import dynabench.cycle.tables
-    import dynabench.data_measurements.tables
     import dynabench.datasets.tables
+    import dynabench.insight.data_measurements.tables
     import dynabench.kit.jobs
     import dynabench.media.tables
     import dynabench.people.accounts.tables

@@ -13,7 +13,7 @@ from dynabench.collection import link_parameters
 from dynabench.collection.manage import plans
 from dynabench.collection.schemas import ExampleLinkOut
 from dynabench.collection.statistics import statistics
-from dynabench.data_measurements import manage
+from dynabench.insight.data_measurements import manage
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database

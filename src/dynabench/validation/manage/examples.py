@@ -69,7 +69,7 @@ async def examples(request: Request, task: str, person: Moderating, bulk_act: Bu
 
     def read(session: Session) -> dict[str, Any]:
         known = _facets(session, task)
-        page = search.Page([], None)
+        page = search.SearchPage([], None)
         problems = dict(wrong)
         if not problems:
             try:
@@ -127,7 +127,7 @@ def _all(db: Database, person: Person, task: str, filters: search.Filters) -> It
     before: int | None = None
     while True:
 
-        def read(session: Session, before: int | None = before) -> search.Page:
+        def read(session: Session, before: int | None = before) -> search.SearchPage:
             return search.find(session, person, task, filters, before=before, limit=500)
 
         page = db.read(read)

@@ -9,8 +9,8 @@ from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
 
-from dynabench.data_measurements.results import MeasureResult
-from dynabench.data_measurements.sample import Sample
+from dynabench.insight.data_measurements.results import MeasureResult
+from dynabench.insight.data_measurements.sample import Sample
 
 NAMES = (
     "label_balance",

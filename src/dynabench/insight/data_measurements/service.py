@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns, overview
 from dynabench.collection.changes import COUNTS
-from dynabench.data_measurements import queries, results
-from dynabench.data_measurements.measures import NAMES
-from dynabench.data_measurements.results import MeasureResult
-from dynabench.data_measurements.tables import StoredMeasurement
+from dynabench.insight.data_measurements import queries, results
+from dynabench.insight.data_measurements.measures import NAMES
+from dynabench.insight.data_measurements.results import MeasureResult
+from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.kit import jobs
 from dynabench.kit.db import now
 from dynabench.people.accounts.tables import Person
@@ -79,7 +79,7 @@ def _visible_measurements(
 ) -> RoundMeasurements:
     if stored is None:
         return RoundMeasurements(round_.number, {}, (), 0, 0, None, True, False)
-    all_results = {name: results.read_result(stored.found[name]) for name in NAMES if name in stored.found}
+    all_results = {name: results.read_result(stored.results[name]) for name in NAMES if name in stored.results}
     visible = {name: result if everything else results.public_part(result) for name, result in all_results.items()}
     shown_results = {name: result for name, result in visible.items() if result is not None}
     kept_back = tuple(name for name in all_results if name not in shown_results)
@@ -109,7 +109,7 @@ def store_measurement(
 ) -> None:
     """Store the results of a round."""
     stored = _lock_measurement(session, round_id)
-    stored.state, stored.found, stored.at = state, dict(records), now()
+    stored.state, stored.results, stored.at = state, dict(records), now()
     stored.examples, stored.total, stored.job_id = examples, total, None
 
 

@@ -6,10 +6,10 @@ from itertools import chain
 
 import numpy as np
 
-from dynabench.data_measurements import naive_bayes
-from dynabench.data_measurements.naive_bayes import bag_of_words
-from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import Ints, Sample, words
+from dynabench.insight.data_measurements import naive_bayes
+from dynabench.insight.data_measurements.naive_bayes import bag_of_words
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Ints, Sample, words
 from dynabench.kit.language import Amount, _
 from dynabench.stats import clusters, shuffles
 from dynabench.stats.corrections import holm

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dynabench.data_measurements.results import Figure, MeasureResult
-from dynabench.data_measurements.sample import Sample
+from dynabench.insight.data_measurements.results import Figure, MeasureResult
+from dynabench.insight.data_measurements.sample import Sample
 from dynabench.kit.language import _
 from dynabench.stats.clusters import difference
 

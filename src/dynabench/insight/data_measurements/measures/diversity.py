@@ -6,8 +6,8 @@ from math import exp, log
 
 import numpy as np
 
-from dynabench.data_measurements.results import Figure, MeasureResult
-from dynabench.data_measurements.sample import Floats, Sample
+from dynabench.insight.data_measurements.results import Figure, MeasureResult
+from dynabench.insight.data_measurements.sample import Floats, Sample
 from dynabench.kit.language import Amount, _
 from dynabench.stats import clusters
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import Sample, words
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Sample, words
 from dynabench.kit.language import Amount, _, joined
 from dynabench.stats.clusters import ClusteredEstimate
 

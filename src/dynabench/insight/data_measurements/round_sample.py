@@ -13,8 +13,8 @@ from dynabench.collection import breakdowns
 from dynabench.collection.attributions import marked_words_overlap
 from dynabench.collection.changes import SOURCES
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
-from dynabench.data_measurements import queries
-from dynabench.data_measurements.sample import (
+from dynabench.insight.data_measurements import queries
+from dynabench.insight.data_measurements.sample import (
     ConditionCounts,
     EarlierRound,
     Embed,
@@ -45,7 +45,7 @@ class MeasuredFields:
     """The measured fields of a task: text that people write, text they get, and the answer as a label."""
 
     written: tuple[Field, ...]
-    given: tuple[Field, ...]
+    context: tuple[Field, ...]
     answer: Field | None
 
     @classmethod
@@ -67,7 +67,7 @@ class MeasuredFields:
     @property
     def places(self) -> bool:
         """Return whether the answer is marked in the context, so that its place there is its label."""
-        return isinstance(self.answer, Spans) and self.answer.of in {field.name for field in self.given}
+        return isinstance(self.answer, Spans) and self.answer.of in {field.name for field in self.context}
 
     def label(self, answer: Mapping[str, Any], context: Mapping[str, Any]) -> str | None:
         """The label of an answer; None where it has none."""
@@ -98,7 +98,7 @@ def read_sample(session: Session, round_: Round, embed: Embed | None = None) -> 
         total=len(ids),
         fields={field.name: field.label for field in shape.written},
         labels=shape.labels,
-        context=", ".join(field.label for field in shape.given),
+        context=", ".join(field.label for field in shape.context),
         of_place=shape.places,
         groups=_groups(session, round_),
         earlier=_earlier(session, round_),
@@ -162,7 +162,7 @@ def _row(
     words: MarkedWords | None = None,
 ) -> Row:
     texts = {field.name: _text(example.input.get(field.name)) for field in shape.written}
-    context_text = "\n".join(filter(None, (_text(context.values.get(field.name)) for field in shape.given)))
+    context_text = "\n".join(filter(None, (_text(context.values.get(field.name)) for field in shape.context)))
     return Row(
         example.author_id, texts, context_text, shape.label(example.answer, context.values), answers, votes, words
     )

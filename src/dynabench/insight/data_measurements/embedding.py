@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.data_measurements.sample import Embed, Floats
+from dynabench.insight.data_measurements.sample import Embed, Floats
 from dynabench.kit.settings import get_settings
 from dynabench.models import encoder
 

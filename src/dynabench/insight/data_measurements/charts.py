@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from dynabench.data_measurements import formatting
-from dynabench.data_measurements.results import Kind, Table
+from dynabench.insight.data_measurements import formatting
+from dynabench.insight.data_measurements.results import Kind, Table
 from dynabench.kit.language import _, current, said
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, Chart, chart_data, compile_chart
 

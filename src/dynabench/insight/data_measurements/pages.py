@@ -1,5 +1,6 @@
 """The page of a round's data measurements, and its tables as files."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request
@@ -7,9 +8,9 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.collection import content_warning, overview
-from dynabench.data_measurements import charts, formatting, model_scores, service
-from dynabench.data_measurements.measures import measures
-from dynabench.data_measurements.results import LEAST
+from dynabench.insight.data_measurements import charts, formatting, service
+from dynabench.insight.data_measurements.measures import measures
+from dynabench.insight.data_measurements.results import LEAST, Table
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.people.accounts.auth import Viewer
@@ -24,6 +25,9 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
 Name = Annotated[str, Path(pattern=r"^[a-z_]{1,40}$")]
 ACROSS = ("measure", "figure", "round", "value", "low", "high", "n")
 
+model_tables: list[Callable[[Session, Person | None, str, int], Table | None]] = []
+"""Functions of higher packages that return a table of models on a round, from the viewer, the task and the round."""
+
 
 def page_values(session: Session, viewer: Person | None, task: str, n: int, everything: bool = False) -> dict[str, Any]:
     """Return the values that `data_measurements/_data.html` expects."""
@@ -31,12 +35,12 @@ def page_values(session: Session, viewer: Person | None, task: str, n: int, ever
     current = next((measurements for measurements in of_all if measurements.round == n), None)
     if current is None:
         raise errors.NotFound("There is no such round of this task.")
-    models = None if everything else model_scores.models_on_round(session, viewer, task, n)
+    models = [] if everything else [read(session, viewer, task, n) for read in model_tables]
     return {
         "shown": current,
         "rounds": of_all,
         "across": formatting.compare_rounds(of_all),
-        "later": models,
+        "later": next((table for table in models if table is not None), None),
         "measures": measures(),
         "chart": charts.table_chart,
         "header": charts.table_header,

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.data_measurements.naive_bayes import bag_of_words
-from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import Floats, Ints, Sample, words
+from dynabench.insight.data_measurements.naive_bayes import bag_of_words
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Floats, Ints, Sample, words
 from dynabench.kit.language import Amount, _
 from dynabench.stats import shuffles
 

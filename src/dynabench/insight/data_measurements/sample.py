@@ -46,7 +46,7 @@ class Row:
     texts: Mapping[str, str]
     context: str = ""
     label: str | None = None
-    said: tuple[TargetAnswer, ...] = ()
+    answers: tuple[TargetAnswer, ...] = ()
     votes: tuple[str, ...] = ()
     words: MarkedWords | None = None
 

@@ -1,11 +1,14 @@
-"""Scores of models, later ones too, on a round: the round's column of the round matrix."""
+"""Scores of models, later ones too, on a round: the round's column of the round matrix.
+
+The page of a round's data measurements shows them.
+"""
 
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations.measures import Measure
 from dynabench.benchmark.leaderboards.matrix import make_matrix
 from dynabench.benchmark.reading import read_board
-from dynabench.data_measurements.results import Column, Kind, Table, make_columns
+from dynabench.insight.data_measurements.results import Column, Kind, Table, make_columns
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 

@@ -4,9 +4,9 @@ from itertools import combinations
 
 import numpy as np
 
-from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import Floats, Row, Sample
 from dynabench.evaluate.metrics.krippendorff_alpha import KrippendorffAlpha
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Floats, Row, Sample
 from dynabench.kit.language import Amount, _
 from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.rates import Rate
@@ -51,10 +51,10 @@ def _votes(sample: Sample) -> list[Figure]:
 
 def _models(sample: Sample) -> list[Figure]:
     """Confidence of models, and the differences between several of them."""
-    has_answers = np.array([bool(row.said) for row in sample.rows], bool)
+    has_answers = np.array([bool(row.answers) for row in sample.rows], bool)
     sure = _means(sample, "sure")
     claimed = _means(sample, "claimed")
-    several = np.array([len(row.said) > 1 for row in sample.rows], bool)
+    several = np.array([len(row.answers) > 1 for row in sample.rows], bool)
     figures = []
     for name, label, values in (
         ("claimed", _("Models’ confidence in the author’s answer"), claimed),
@@ -81,20 +81,20 @@ def _models(sample: Sample) -> list[Figure]:
 def _means(sample: Sample, name: str) -> Floats:
     """The mean over models of a share, for each row; NaN where no model gave one."""
     values_by_row = [
-        [value for prediction in row.said if (value := getattr(prediction, name)) is not None] for row in sample.rows
+        [value for prediction in row.answers if (value := getattr(prediction, name)) is not None] for row in sample.rows
     ]
     return np.array([np.mean(values) if values else np.nan for values in values_by_row], float)
 
 
 def _apart(row: Row) -> float:
     """Of the pairs of models, the share that answered differently."""
-    pairs = [first_answer.answer != other.answer for first_answer, other in combinations(row.said, 2)]
+    pairs = [first_answer.answer != other.answer for first_answer, other in combinations(row.answers, 2)]
     return float(np.mean(pairs)) if pairs else 0.0
 
 
 def _spread(row: Row) -> float:
     """The standard deviation over models of the share for the author's answer; NaN with fewer than two."""
-    values = [prediction.claimed for prediction in row.said if prediction.claimed is not None]
+    values = [prediction.claimed for prediction in row.answers if prediction.claimed is not None]
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
@@ -104,11 +104,11 @@ def _figure(name: str, label: str, estimate: ClusteredEstimate | Rate, n: int, k
 
 def _by_model(sample: Sample) -> Table:
     """The share of wrong answers by target."""
-    models = sorted({prediction.model for row in sample.rows for prediction in row.said})
+    models = sorted({prediction.model for row in sample.rows for prediction in row.answers})
     rows = []
     for model in models:
         wrong = [
-            next((prediction.wrong for prediction in row.said if prediction.model == model), None)
+            next((prediction.wrong for prediction in row.answers if prediction.model == model), None)
             for row in sample.rows
         ]
         is_known = np.array([outcome is not None for outcome in wrong], bool)

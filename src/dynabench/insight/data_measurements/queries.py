@@ -6,7 +6,7 @@ from sqlalchemy import Select, select
 
 from dynabench.collection import queries as collected
 from dynabench.collection.tables import Example, Explanation, Prediction, Standing, StoredAttribution
-from dynabench.data_measurements.tables import StoredMeasurement
+from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.people import disclosure
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.stats.verdict import Verdict

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynabench.data_measurements.results import LEAST, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import ConditionCounts, Sample
+from dynabench.insight.data_measurements.results import LEAST, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import ConditionCounts, Sample
 from dynabench.kit.language import _, joined
 from dynabench.stats import clusters
 from dynabench.stats.corrections import holm
@@ -30,9 +30,9 @@ HEADER = make_columns(
 
 @dataclass
 class Compared:
-    """A condition beside the rest of its breakdown `of`; `p` is corrected, None where nothing can be said."""
+    """A condition beside the rest of its `breakdown`; `p` is corrected, None where nothing can be said."""
 
-    of: str
+    breakdown: str
     group: ConditionCounts
     gap: clusters.ClusteredEstimate
     p: float | None = None
@@ -67,7 +67,7 @@ def measure(sample: Sample) -> MeasureResult | None:
     finding = _("No condition differs clearly from the rest")
     if clear:
         finding = _("Unlike the rest: %(names)s", names=joined(", ", clear))
-    tables = tuple(_table(name, [item for item in comparisons if item.of == name]) for name in several)
+    tables = tuple(_table(name, [item for item in comparisons if item.breakdown == name]) for name in several)
     everybody = [item.group.person[item.group.examples > 0] for item in comparisons]
     return MeasureResult(finding, (), tables, len(np.unique(np.concatenate(everybody))))
 

@@ -3,8 +3,8 @@
 from collections import Counter
 from math import log
 
-from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import Sample
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Sample
 from dynabench.kit.language import _
 from dynabench.stats.rates import clustered_rate
 

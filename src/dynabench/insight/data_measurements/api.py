@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Depends, Request
 from sqlalchemy.orm import Session
 
-from dynabench.data_measurements import formatting, schemas, service
+from dynabench.insight.data_measurements import formatting, schemas, service
 from dynabench.people.accounts.auth import Member, Viewer, scope
 from dynabench.rounds.schemas import Number
 

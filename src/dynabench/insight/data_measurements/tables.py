@@ -22,6 +22,6 @@ class StoredMeasurement(Base):
     state: Mapped[str] = mapped_column(String(64), default="")
     examples: Mapped[int] = mapped_column(default=0)
     total: Mapped[int] = mapped_column(default=0)
-    found: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    results: Mapped[dict[str, Any]] = mapped_column("found", default=dict)
     at: Mapped[datetime | None]
     job_id: Mapped[str | None] = mapped_column(String(36))

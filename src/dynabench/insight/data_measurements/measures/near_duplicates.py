@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import Sample
 from dynabench.evaluate.texts.near_duplicates import near_duplicate_groups
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Sample
 from dynabench.kit.language import Amount, _
 from dynabench.stats import minhash
 

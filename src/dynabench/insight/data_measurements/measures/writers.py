@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import Floats, Sample
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Floats, Sample
 from dynabench.kit.language import Amount, _
 
 TITLE = _("Writers")

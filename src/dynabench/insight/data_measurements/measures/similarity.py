@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import Floats, Row, Sample, words
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Floats, Row, Sample, words
 from dynabench.kit.language import _
 from dynabench.stats import shuffles
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.data_measurements import pages, service
+from dynabench.insight.data_measurements import pages, service
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Moderating, Owning
 from dynabench.rounds.schemas import Number
@@ -41,5 +41,5 @@ async def measure(request: Request, task: str, n: Number, owner: Owning) -> Resp
 @router.get("/tasks/{task}/manage/rounds/{n}/data/{measure}/{table}.csv", name="manage_round_data_file")
 async def file(request: Request, task: str, n: Number, measure: Name, table: Name, person: Moderating) -> Response:
     """One table of a measure, `figures` for its figures, as a sheet."""
-    found = await request.app.state.db.aread(service.round_measurements, task, n, True)
-    return pages.table_file(found, task, measure, table)
+    measurements = await request.app.state.db.aread(service.round_measurements, task, n, True)
+    return pages.table_file(measurements, task, measure, table)

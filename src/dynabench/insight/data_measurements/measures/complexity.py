@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from dynabench.data_measurements.results import Figure, MeasureResult
-from dynabench.data_measurements.sample import Sample, words
+from dynabench.insight.data_measurements.results import Figure, MeasureResult
+from dynabench.insight.data_measurements.sample import Sample, words
 from dynabench.kit.language import Amount, _
 from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.rates import Rate

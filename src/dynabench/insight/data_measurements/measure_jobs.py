@@ -6,9 +6,9 @@ from typing import Any
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench.data_measurements import embedding, round_sample, service
-from dynabench.data_measurements.measures import measures
-from dynabench.data_measurements.sample import Embed, Sample
+from dynabench.insight.data_measurements import embedding, round_sample, service
+from dynabench.insight.data_measurements.measures import measures
+from dynabench.insight.data_measurements.sample import Embed, Sample
 from dynabench.kit import jobs
 from dynabench.kit.db import Database
 from dynabench.rounds.tables import Round

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns
-from dynabench.data_measurements import queries, service
+from dynabench.insight.data_measurements import queries, service
 from dynabench.kit import jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dynabench.data_measurements.measures import measures
-from dynabench.data_measurements.results import Figure, Kind
-from dynabench.data_measurements.service import RoundMeasurements
+from dynabench.insight.data_measurements.measures import measures
+from dynabench.insight.data_measurements.results import Figure, Kind
+from dynabench.insight.data_measurements.service import RoundMeasurements
 from dynabench.kit.language import Amount, _, joined, said
 
 FEW = 10  # from here on numbers are written with one place after the point

@@ -4,8 +4,8 @@ from collections import Counter
 
 import numpy as np
 
-from dynabench.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.data_measurements.sample import Sample
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
+from dynabench.insight.data_measurements.sample import Sample
 from dynabench.kit.language import Amount, _
 
 TITLE = _("Vocabulary")
