@@ -33,13 +33,13 @@ def list_transformations(
     """Every transformation, those of installed packages too."""
     from dynabench.adversaries.perturbations import transformations
 
-    found = [each for each in transformations().values() if axis in ("", each.axis)]
+    chosen = [item for item in transformations().values() if axis in ("", item.axis)]
     if as_json:
-        say(True, {"transformations": [{"name": o.name, "axis": o.axis, "title": o.title} for o in found]}, "")
+        say(True, {"transformations": [{"name": o.name, "axis": o.axis, "title": o.title} for o in chosen]}, "")
         return
     table = Table("name", "axis", "what it does")
-    for one in found:
-        table.add_row(one.name, one.axis, one.title)
+    for transformation in chosen:
+        table.add_row(transformation.name, transformation.axis, transformation.title)
     Console().print(table)
 
 
@@ -60,11 +60,11 @@ def perturb(
 
     with ExitStack() as stack:
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
-        made = 0
+        copies = 0
         for line in input_files.perturb_rows(file, with_, seed, field or ()):
             target.write(line + "\n")
-            made += 1
-    typer.echo(f"{made} copies.", err=True)
+            copies += 1
+    typer.echo(f"{copies} copies.", err=True)
 
 
 @app.command()
@@ -99,15 +99,15 @@ def attack(
         opened = catalog.open_model(folder)
         contexts = list(input_files.read_contexts(data, opened.card, keep or ()))
         adversary = registry.create_adversary(with_, **_options(option or ()))
-        made = attacks.run_attempts(adversary, attacks.LocalTarget(opened), contexts, budget, most)
+        attempt_stream = attacks.run_attempts(adversary, attacks.LocalTarget(opened), contexts, budget, most)
         with ExitStack() as stack:
             file = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
-            found = list[attacks.Attempt]()
+            attempts = list[attacks.Attempt]()
             total = min(len(contexts), most or len(contexts))
             for attempt in track(
-                islice(made, total), "Attacking", total, console=Console(stderr=True), disable=as_json
+                islice(attempt_stream, total), "Attacking", total, console=Console(stderr=True), disable=as_json
             ):
-                found.append(attempt)
+                attempts.append(attempt)
                 for candidate in attempt.candidates:
                     if file is None:
                         break
@@ -115,7 +115,7 @@ def attack(
     except Problem as problem:
         Console(stderr=True, soft_wrap=True).print(f"{problem.title}: {problem.detail}", style="red", markup=False)
         raise typer.Exit(1) from None
-    summary = attacks.summarise_attempts(found)
+    summary = attacks.summarise_attempts(attempts)
     if as_json:
         say(True, {"model": f"{opened.card.name}@{opened.card.version}", "adversary": with_, **_figures(summary)}, "")
         return
@@ -136,9 +136,13 @@ def write_suite(
     from dynabench.datasets import suites
 
     if name == "list":
-        known = [(one, template_suites.load_suite(one)) for one in template_suites.shipped_suites()]
-        told = [{"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in known]
-        say(as_json, {"suites": told}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
+        known = [
+            (suite_name, template_suites.load_suite(suite_name)) for suite_name in template_suites.shipped_suites()
+        ]
+        rows_of_suites = [
+            {"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in known
+        ]
+        say(as_json, {"suites": rows_of_suites}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
         return
     rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(template_suites.load_suite(name))]
     with ExitStack() as stack:

@@ -31,30 +31,30 @@ Options = Annotated[
 ]
 
 
-def parse_pairs(given: list[str] | None) -> dict[str, str]:
+def parse_pairs(texts: list[str] | None) -> dict[str, str]:
     """Return the values of an option that is given as NAME=VALUE; raise `Invalid` for another form."""
     from dynabench.kit.errors import Invalid
 
-    made = {}
-    for each in given or ():
-        name, equals, value = each.partition("=")
+    values = {}
+    for item in texts or ():
+        name, equals, value = item.partition("=")
         if not equals:
-            raise Invalid({"option": f"Write NAME=VALUE, not {each!r}."})
-        made[name.strip()] = value.strip()
-    return made
+            raise Invalid({"option": f"Write NAME=VALUE, not {item!r}."})
+        values[name.strip()] = value.strip()
+    return values
 
 
-def parse_options(given: list[str] | None) -> dict[str, Any]:
+def parse_options(texts: list[str] | None) -> dict[str, Any]:
     """Return the values of `--option`; each value that is JSON is decoded, such as numbers, true and false."""
     import json
 
-    made: dict[str, Any] = {}
-    for name, value in parse_pairs(given).items():
+    values: dict[str, Any] = {}
+    for name, value in parse_pairs(texts).items():
         try:
-            made[name.replace("-", "_")] = json.loads(value)
+            values[name.replace("-", "_")] = json.loads(value)
         except ValueError:
-            made[name.replace("-", "_")] = value
-    return made
+            values[name.replace("-", "_")] = value
+    return values
 
 
 def require_token(token: str, dry: bool) -> None:
@@ -110,14 +110,14 @@ def run_program(
         site = RemoteTask(client, task)
         _inform(adversary, site, signed_in=bool(token))
         about = {"task": task, "round": site.round, "program": adversary.name, "version": adversary.version, "url": url}
-        noted = Journal.open(journal or Path(f"{task}-{with_}.jsonl"), about)
-        given = files.read_start_texts(texts, site.inputs, site.contexts, site.answers) if texts else ()
-        plan = program_run.RunPlan(contexts, Budget(queries, seconds, cost), cost, only_fooling, dry_run, given)
+        notes = Journal.open(journal or Path(f"{task}-{with_}.jsonl"), about)
+        start_texts = files.read_start_texts(texts, site.inputs, site.contexts, site.answers) if texts else ()
+        plan = program_run.RunPlan(contexts, Budget(queries, seconds, cost), cost, only_fooling, dry_run, start_texts)
         with bar(f"{adversary.name} on {task}", as_json) as tell:
             steps = _collect_steps(
-                program_run.run_program(site, adversary, noted, plan, _open_target(model)), noted, plan, tell
+                program_run.run_program(site, adversary, notes, plan, _open_target(model)), notes, plan, tell
             )
-    answer = about | _summarise_run(noted, steps, dry_run)
+    answer = about | _summarise_run(notes, steps, dry_run)
     say(as_json, answer, _describe_run(answer, dry_run))
 
 
@@ -130,30 +130,30 @@ def _inform(adversary: "Adversary", site: "RemoteTask", signed_in: bool) -> None
 
 
 def _collect_steps(
-    steps: "Iterator[RunStep]", noted: "Journal", plan: "RunPlan", tell: Callable[[int, int], object]
+    steps: "Iterator[RunStep]", notes: "Journal", plan: "RunPlan", tell: Callable[[int, int], object]
 ) -> "list[RunStep]":
     """All steps, each told as it is done."""
     done: list[RunStep] = []
-    tell(noted.done, plan.contexts)
+    tell(notes.done, plan.contexts)
     for step in steps:
         done.append(step)
-        tell(len(done) if plan.dry else noted.done, plan.contexts)
+        tell(len(done) if plan.dry else notes.done, plan.contexts)
     return done
 
 
-def _summarise_run(noted: "Journal", steps: "list[RunStep]", dry: bool) -> dict[str, Any]:
+def _summarise_run(notes: "Journal", steps: "list[RunStep]", dry: bool) -> dict[str, Any]:
     """Return the figures of all runs so far, and the outcomes of this run's steps."""
-    now = Counter("refused" if each.refused else "proposed" if each.body else "nothing" for each in steps)
-    told = {
-        "contexts": noted.done,
-        "proposed": noted.sent,
-        "fooled": noted.fooled,
-        "refused": [{"context": each.context, "why": each.refused} for each in steps if each.refused],
-        "queries": noted.queries,
-        "cost": noted.cost,
+    now = Counter("refused" if item.refused else "proposed" if item.body else "nothing" for item in steps)
+    figures = {
+        "contexts": notes.done,
+        "proposed": notes.sent,
+        "fooled": notes.fooled,
+        "refused": [{"context": item.context, "why": item.refused} for item in steps if item.refused],
+        "queries": notes.queries,
+        "cost": notes.cost,
         "now": dict(now),
     }
-    return told | ({"would_propose": [each.body for each in steps if each.body]} if dry else {})
+    return figures | ({"would_propose": [item.body for item in steps if item.body]} if dry else {})
 
 
 def _open_target(name: str) -> Any:
@@ -162,8 +162,8 @@ def _open_target(name: str) -> Any:
     from dynabench.adversaries.attacks import LocalTarget
     from dynabench.models import catalog
 
-    wanted, _, version = name.partition("@")
-    return LocalTarget(catalog.open_model(catalog.entry(wanted, version or None).folder))
+    model_name, _, version = name.partition("@")
+    return LocalTarget(catalog.open_model(catalog.entry(model_name, version or None).folder))
 
 
 def _describe_run(answer: dict[str, Any], dry: bool) -> str:
@@ -172,9 +172,9 @@ def _describe_run(answer: dict[str, Any], dry: bool) -> str:
         f"{answer['contexts']} contexts, {answer['proposed']} proposed, {answer['fooled']} fooled, "
         f"{len(answer['refused'])} refused; {answer['queries']:,} queries, ${answer['cost']:.4f}."
     ]
-    lines += [f"Context {each['context']} was refused: {each['why']}" for each in answer["refused"]]
-    for each in answer.get("would_propose", ()) if dry else ():
-        lines.append(f"Would propose: {each['input']} as {each['answer']}")
+    lines += [f"Context {item['context']} was refused: {item['why']}" for item in answer["refused"]]
+    for item in answer.get("would_propose", ()) if dry else ():
+        lines.append(f"Would propose: {item['input']} as {item['answer']}")
     return "\n".join(lines)
 
 
@@ -214,21 +214,23 @@ def import_report(
             "version": report.version,
             "file": digest,
         }
-        noted = Journal.open(journal or file.with_name(f"{file.name}.{task}.jsonl"), about)
+        notes = Journal.open(journal or file.with_name(f"{file.name}.{task}.jsonl"), about)
         labels = {name: str(value) for name, value in parse_pairs(label).items()}
         mapped = report_import.ReportMapping(text, labels, parse_pairs(answer))
         steps = []
         with bar(f"{report.program} into {task}", as_json) as tell:
-            for step in report_import.import_report(site, noted, report, mapped, dry_run):
+            for step in report_import.import_report(site, notes, report, mapped, dry_run):
                 steps.append(step)
                 tell(len(steps), len(report.findings) + len(report.skipped))
-    left = [{"at": each.context, "why": each.refused} for each in steps if each.refused]
-    told: dict[str, Any] = about | {"proposed": noted.sent, "fooled": noted.fooled, "not_taken": left}
-    told |= {"would_propose": [each.body for each in steps if each.body]} if dry_run else {}
-    lines = [f"{report.program} {report.version}: {noted.sent} proposed, {noted.fooled} fooled, {len(left)} not taken."]
-    lines += [f"{each['at']}: {each['why']}" for each in left]
-    lines += [f"Would propose: {each['input']} as {each['answer']}" for each in told.get("would_propose", ())]
-    say(as_json, told, "\n".join(lines))
+    skipped = [{"at": item.context, "why": item.refused} for item in steps if item.refused]
+    summary: dict[str, Any] = about | {"proposed": notes.sent, "fooled": notes.fooled, "not_taken": skipped}
+    summary |= {"would_propose": [item.body for item in steps if item.body]} if dry_run else {}
+    lines = [
+        f"{report.program} {report.version}: {notes.sent} proposed, {notes.fooled} fooled, {len(skipped)} not taken."
+    ]
+    lines += [f"{item['at']}: {item['why']}" for item in skipped]
+    lines += [f"Would propose: {item['input']} as {item['answer']}" for item in summary.get("would_propose", ())]
+    say(as_json, summary, "\n".join(lines))
 
 
 @app.command("mine")
@@ -259,7 +261,7 @@ def mine(
             file, model, corpus_mining.read_rules(rules.read_text(encoding="utf-8")) if rules else [], most
         )
         cases = [
-            {"uid": each.at, **each.texts, answer: each.label, "facts": dict(each.facts)} for each in report.findings
+            {"uid": item.at, **item.texts, answer: item.label, "facts": dict(item.facts)} for item in report.findings
         ]
         if out is not None:
             out.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases), encoding="utf-8")
@@ -267,15 +269,15 @@ def mine(
         if task:
             with Client(url, token, timeout=120) as client, bar(f"Cases into {task}", as_json) as tell:
                 proposed, refused = _propose_cases(client, task, file, report, tell)
-    told = {"cases": len(cases), "proposed": proposed, "not_taken": refused}
-    told |= {} if out or task else {"found": cases}
+    summary = {"cases": len(cases), "proposed": proposed, "not_taken": refused}
+    summary |= {} if out or task else {"found": cases}
     lines = [f"{len(cases)} cases, {proposed} proposed, {len(refused)} not taken."]
-    lines += [f"{each['at']}: {each['why']}" for each in refused]
+    lines += [f"{item['at']}: {item['why']}" for item in refused]
     lines += [] if out or task else [json.dumps(case, ensure_ascii=False) for case in cases]
-    say(as_json, told, "\n".join(lines))
+    say(as_json, summary, "\n".join(lines))
 
 
-def _find_cases(file: Path, names: list[str], known: "list[AnswerRule]", most: int) -> "tuple[AttackReport, str]":
+def _find_cases(file: Path, names: list[str], rules: "list[AnswerRule]", most: int) -> "tuple[AttackReport, str]":
     """The hardest cases of a file for some models, and the field of their answer."""
     from dynabench.adversaries import corpus_mining
     from dynabench.adversaries.attacks import LocalTarget
@@ -285,13 +287,13 @@ def _find_cases(file: Path, names: list[str], known: "list[AnswerRule]", most: i
 
     opened = {name: catalog.open_model(catalog.entry(name).folder) for name in names}
     card = next(iter(opened.values())).card
-    given = (
+    inputs = (
         Context(str(row.get("uid") or f"line {number}"), {}, {name: row[name] for name in card.inputs})
         for number, row in read_objects(file)
         if all(isinstance(row.get(name), str) for name in card.inputs)
     )
-    targets = {name: LocalTarget(each) for name, each in opened.items()}
-    chosen = corpus_mining.choose_hardest(corpus_mining.find_hard_cases(given, targets, card.answer, known), most)
+    targets = {name: LocalTarget(item) for name, item in opened.items()}
+    chosen = corpus_mining.choose_hardest(corpus_mining.find_hard_cases(inputs, targets, card.answer, rules), most)
     return corpus_mining.build_report(chosen, card.answer, names), card.answer
 
 
@@ -340,34 +342,38 @@ def synthesize(
 
     with refusals(), ExitStack() as stack:
         target = Judge.open(judge[0])
-        asked, given, answer = *target.model.card.inputs, target.model.card.answer
-        fields = {"question": asked, "passage": given, "answer": answer}
-        wanted = {"judges": judge[1:], "agree": agree or len(judge), "seed": seed, **parse_options(option), **fields}
-        maker = registry.create_adversary("synthetic-qa", **wanted)
+        question_field, passage_field, answer = *target.model.card.inputs, target.model.card.answer
+        fields = {"question": question_field, "passage": passage_field, "answer": answer}
+        settings = {"judges": judge[1:], "agree": agree or len(judge), "seed": seed, **parse_options(option), **fields}
+        maker = registry.create_adversary("synthetic-qa", **settings)
         if not isinstance(maker, SyntheticQa):
             raise Invalid({"adversary": "A plug-in stands in the place of `synthetic-qa`."})
         stack.callback(maker.close)
-        begun = _read_passages(passages, given)
+        begun = _read_passages(passages, passage_field)
         fooled = 0
         with out.open("w", encoding="utf-8") as file, bar("Asking", as_json) as tell:
             for done, context in enumerate(begun, start=1):
-                for number, found in enumerate(maker.propose(context, LocalTarget(target.model), Budget()), start=1):
-                    values = {**found.inputs, **found.answer}
+                for number, proposal in enumerate(maker.propose(context, LocalTarget(target.model), Budget()), start=1):
+                    values = {**proposal.inputs, **proposal.answer}
                     row = {"uid": f"{context.uid} {number}", **{name: values[own] for name, own in fields.items()}}
-                    row["facts"] = {**found.facts, "fooled": found.fooled}
+                    row["facts"] = {**proposal.facts, "fooled": proposal.fooled}
                     file.write(json.dumps(row, ensure_ascii=False) + "\n")
-                    fooled += bool(found.fooled)
+                    fooled += bool(proposal.fooled)
                 tell(done, len(begun))
     _show_tally(as_json, maker.tally, len(begun), fooled, judge[0])
 
 
-def _show_tally(as_json: bool, made: "Tally", given: int, fooled: int, target: str) -> None:
-    tally = asdict(made)
+def _show_tally(as_json: bool, counts: "Tally", passage_count: int, fooled: int, target: str) -> None:
+    tally = asdict(counts)
     share = tally["kept"] / tally["questions"] if tally["questions"] else None
-    told = {**tally, "passed_over": given - tally["passages"], "share": share, "fooled": fooled}
-    said = f" ({share:.0%})" if share is not None else ""
-    text = "{passages} passages, {answers} answers chosen, {questions} questions, {kept} kept".format(**told)
-    say(as_json, told, f"{text}{said}, of which {fooled} fool {target}; {told['passed_over']} passages passed over.")
+    figures = {**tally, "passed_over": passage_count - tally["passages"], "share": share, "fooled": fooled}
+    percentage = f" ({share:.0%})" if share is not None else ""
+    text = "{passages} passages, {answers} answers chosen, {questions} questions, {kept} kept".format(**figures)
+    say(
+        as_json,
+        figures,
+        f"{text}{percentage}, of which {fooled} fool {target}; {figures['passed_over']} passages passed over.",
+    )
 
 
 def _read_passages(passages: Path, field: str) -> "list[Context]":
@@ -376,10 +382,10 @@ def _read_passages(passages: Path, field: str) -> "list[Context]":
     from dynabench.intake.reader import read_objects
     from dynabench.kit.errors import Invalid
 
-    found = dict[str, Context]()
+    contexts = dict[str, Context]()
     for number, row in read_objects(passages):
         passage = row.get("passage")
         if not isinstance(passage, str):
             raise Invalid({"passages": f"Line {number} has no text called `passage`."})
-        found.setdefault(passage, Context(str(row.get("uid") or f"line {number}"), {field: passage}))
-    return list(found.values())
+        contexts.setdefault(passage, Context(str(row.get("uid") or f"line {number}"), {field: passage}))
+    return list(contexts.values())

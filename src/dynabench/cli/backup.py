@@ -20,12 +20,17 @@ def backup(
     from dynabench.operations.backups.backup import make_backup
 
     with refusals(), bar("Backing up", as_json) as progress:
-        made = make_backup(get_settings(), target, progress)
-    for flaw in made.manifest.flaws:
+        written = make_backup(get_settings(), target, progress)
+    for flaw in written.manifest.flaws:
         typer.secho(f"Before this backup: {flaw}", fg="yellow", err=True)
-    size = made.path.stat().st_size
-    answer = {"file": str(made.path), "bytes": size, "files": len(made.manifest.files), "flaws": made.manifest.flaws}
-    text = f"Wrote {made.path} ({answer['files']} files, {size / 1e6:.1f} MB). It holds the keys: keep it closed."
+    size = written.path.stat().st_size
+    answer = {
+        "file": str(written.path),
+        "bytes": size,
+        "files": len(written.manifest.files),
+        "flaws": written.manifest.flaws,
+    }
+    text = f"Wrote {written.path} ({answer['files']} files, {size / 1e6:.1f} MB). It holds the keys: keep it closed."
     say(as_json, answer, text)
 
 
@@ -45,8 +50,8 @@ def restore(
         restored = restore_backup(settings, file, progress)
     for flaw in restored.manifest.flaws:
         typer.secho(f"Before the backup: {flaw}", fg="yellow", err=True)
-    models = ":".join(str(each) for each in restored.models)
-    found = restored.manifest
-    answer = {"home": str(settings.folder), "files": len(found.files), "models": models, "flaws": found.flaws}
-    text = f"Restored {len(found.files)} files into {settings.folder}. Start it with `dynabench serve`."
+    models = ":".join(str(item) for item in restored.models)
+    manifest = restored.manifest
+    answer = {"home": str(settings.folder), "files": len(manifest.files), "models": models, "flaws": manifest.flaws}
+    text = f"Restored {len(manifest.files)} files into {settings.folder}. Start it with `dynabench serve`."
     say(as_json, answer, f"{text} Set DYNABENCH_MODELS={models} first." if models else text)

@@ -88,8 +88,8 @@ def report_upload(file: Path, result: "Upload", as_json: bool) -> None:
     The exit status is 1 if rows had errors, else 0.
     """
     bad = [{"row": row, "message": message} for row, message in result.errors]
-    for each in bad if not as_json else []:
-        typer.echo(f"{file.name}:{each['row']}: {each['message']}", err=True)
+    for item in bad if not as_json else []:
+        typer.echo(f"{file.name}:{item['row']}: {item['message']}", err=True)
     answer = {"created": result.created, "duplicates": result.duplicates, "errors": bad}
     text = f"{result.created} new, {result.duplicates} known already, {len(bad)} left out."
     say(as_json, answer, text)
@@ -115,7 +115,7 @@ def list_contexts(
         db.read(service.task, task)
         while after is not None and len(rows) < limit:
             page = db.read(context_list.find, task, Sought(q, tag, retired), after, limit - len(rows))
-            rows += [each.model_dump(mode="json") for each in page.items]
+            rows += [item.model_dump(mode="json") for item in page.items]
             after = page.next
     table(as_json, rows, "id", "values", "tag", "weight", "used", "fooled", "retired_at")
 
@@ -157,7 +157,7 @@ def from_dataset(
     from dynabench.intake.mapping import ColumnMapping
     from dynabench.rounds import files
 
-    pairs = [each.partition("=") for each in column or []]
+    pairs = [item.partition("=") for item in column or []]
     if any(not (field and equals and name) for field, equals, name in pairs):
         raise typer.BadParameter("Give --column FIELD=COLUMN.")
     mapping = ColumnMapping.of_context({field: name for field, _, name in pairs}, tag) if pairs else None

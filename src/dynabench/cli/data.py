@@ -52,20 +52,20 @@ def export(
     with database() as db, Progress(console=quiet, transient=True) as progress:
         if kind not in FORMATS:
             raise errors.Invalid({"format": f"Choose one of {', '.join(FORMATS)}."})
-        what = db.read(scopes.scope, None, task, number, attributions=attributions)
-        what = replace(what, files=MediaStore.of(get_settings()))
-        bar = progress.add_task(f"Examples of {task}", total=db.read(scopes.expected, what))
-        parts = FORMATS[kind].write(_counted(exports.records(db, get_settings(), what), progress, bar), what)
+        scope = db.read(scopes.scope, None, task, number, attributions=attributions)
+        scope = replace(scope, files=MediaStore.of(get_settings()))
+        bar = progress.add_task(f"Examples of {task}", total=db.read(scopes.expected, scope))
+        parts = FORMATS[kind].write(_counted(exports.records(db, get_settings(), scope), progress, bar), scope)
         parts = gzipped(parts) if output and output.suffix.lower() == ".gz" else parts
         with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
             for part in parts:
                 file.write(part)
             file.flush()
         written = int(progress.tasks[bar].completed)
-    told = {"task": task, "rows": written, "format": kind, "file": str(output) if output else None}
+    summary = {"task": task, "rows": written, "format": kind, "file": str(output) if output else None}
     text = f"{written} rows of {task} in {output}."
     if as_json or output is not None:
-        typer.echo(json.dumps(told) if as_json else text, err=True)
+        typer.echo(json.dumps(summary) if as_json else text, err=True)
 
 
 def _counted(pages: "Pages", progress: Progress, bar: TaskID) -> "Pages":
@@ -79,7 +79,7 @@ def _format_of(output: Path | None) -> str:
     from dynabench.datasets.formats import FORMATS
 
     name = output.name.lower().removesuffix(".gz") if output else ""
-    return next((kind for kind, of in FORMATS.items() if name.endswith(of.ending)), "jsonl")
+    return next((kind for kind, format_ in FORMATS.items() if name.endswith(format_.ending)), "jsonl")
 
 
 import_app = typer.Typer(help="Bring in examples, contexts or seeds of others.")
@@ -117,14 +117,14 @@ def import_(
         Progress(console=quiet, transient=True) as progress,
     ):
         for sent in _files(source, Path(place) / "hub", config, split, revision):
-            each = sent
+            file = sent
             if files.is_one(sent):
-                each = files.rows(db, get_settings(), task, None, sent, Path(place) / "rows.jsonl")
-            bar = progress.add_task(each.name, total=each.stat().st_size)
-            plan = batches.plan_for(each, each.name, into, form, document)
-            state, bad = direct.run(db, get_settings(), task, each, plan, partial(_update, progress, bar))
+                file = files.rows(db, get_settings(), task, None, sent, Path(place) / "rows.jsonl")
+            bar = progress.add_task(file.name, total=file.stat().st_size)
+            plan = batches.plan_for(file, file.name, into, form, document)
+            state, bad = direct.run(db, get_settings(), task, file, plan, partial(_update, progress, bar))
             total = _sum(total, state)
-            refused += [_bad(each, one) for one in bad]
+            refused += [_bad(file, bad_row) for bad_row in bad]
     if not as_json:
         _warn(refused, total.notes)
     counts: dict[str, Any] = {"created": total.created, "duplicates": total.duplicates}
@@ -139,8 +139,8 @@ def _files(source: str, place: Path, config: str, split: str, revision: str) -> 
     from dynabench.intake import folders
 
     if source.startswith("hub:"):
-        wanted = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
-        return hub.download(get_settings(), wanted, place)
+        hub_dataset = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
+        return hub.download(get_settings(), hub_dataset, place)
     path = Path(source)
     return folders.local(path, config, split) if path.is_dir() else [_file(path)]
 
@@ -158,14 +158,14 @@ def _update(progress: Progress, bar: TaskID, at: int) -> None:
 
 
 def _warn(refused: list[dict[str, Any]], notes: dict[str, int]) -> None:
-    for one in refused:
-        typer.echo(f"{one['file']}:{one['row']}: {one['message']}", err=True)
+    for row in refused:
+        typer.echo(f"{row['file']}:{row['row']}: {row['message']}", err=True)
     for note, times in notes.items():
         typer.echo(f"{note}: {times}", err=True)
 
 
-def _bad(file: Path, one: "BadRow") -> dict[str, Any]:
-    return {"file": file.name, "row": one.number, "message": one.message}
+def _bad(file: Path, row: "BadRow") -> dict[str, Any]:
+    return {"file": file.name, "row": row.number, "message": row.message}
 
 
 def _sum(total: Any, state: Any) -> Any:

@@ -10,7 +10,7 @@ from rich.progress import Progress
 
 if TYPE_CHECKING:
     from dynabench.benchmark.evaluations.record_check import SignedRecord
-    from dynabench.cli.evaluation_run import RunResult
+    from dynabench.cli.evaluation_run import RunOutcome
 
 app = typer.Typer(help="Evaluate models and predictions; list, read and write modules.", no_args_is_help=True)
 
@@ -33,12 +33,12 @@ def list_modules(
     """Every module with what it measures, and what is missing for those that cannot run here."""
     from dynabench.cli import evaluation_views
 
-    found = evaluation_views.list_modules(kind, task, check)
+    modules = evaluation_views.list_modules(kind, task, check)
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(modules, indent=2))
     else:
-        Console().print(evaluation_views.module_table(found, check))
-    raise typer.Exit(1 if any(each["failures"] for each in found) else 0)
+        Console().print(evaluation_views.module_table(modules, check))
+    raise typer.Exit(1 if any(item["failures"] for item in modules) else 0)
 
 
 @app.command("show")
@@ -111,9 +111,9 @@ def run_evaluation(
     from dynabench.cli import evaluation_run
 
     try:
-        chosen = evaluation_run.EvaluationRun(
+        chosen = evaluation_run.RunRequest(
             data=data,
-            metrics=tuple(evaluation_run.parse_metric(each) for each in metric or ()),
+            metrics=tuple(evaluation_run.parse_metric(item) for item in metric or ()),
             model=model,
             task=task,
             predictions=predictions,
@@ -129,11 +129,11 @@ def run_evaluation(
             by=by,
         )
         with Progress(console=Console(stderr=True), transient=True) as progress:
-            found = evaluation_run.run_evaluation(chosen, progress)
+            outcome = evaluation_run.run_evaluation(chosen, progress)
     except ValueError as error:
         typer.echo(f"Cannot evaluate: {error}", err=True)
         raise typer.Exit(1) from None
-    _tell(found, json_file, html_file)
+    _tell(outcome, json_file, html_file)
 
 
 @app.command("verify")
@@ -149,25 +149,25 @@ def verify_record(
 ) -> None:
     """Check the signature of a record, and with --again its scores; exit status 1 if something does not hold."""
     try:
-        told = _verify(score, server, key, again, tolerance)
+        check = _verify(score, server, key, again, tolerance)
     except ValueError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     if as_json:
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(check, indent=2))
     else:
-        whose = "" if told["given"] else " (the key is the file's own: compare it with the one that the server shows)"
-        typer.echo(f"{told['model']} on {told['dataset']['name']}, {told['made_at']}")
-        typer.echo(f"signature {'holds' if told['valid'] else 'DOES NOT HOLD'} under {told['key']}{whose}")
-        if not told["asked"]:
-            typer.echo(f"scored from answers of {told['answered_at']}, without asking the model again")
-        for each in told.get("other_versions", ()):
-            versions = f"recorded by version {each['recorded']} of the metric, here is {each['here']}"
-            typer.echo(f"{each['metric']}: {versions}, not compared")
-        for each in told.get("scores", ()):
-            outcome = "same" if each["same"] else "DIFFERS"
-            typer.echo(f"{each['metric']}: recorded {each['recorded']:.6f}, now {each['now']:.6f}, {outcome}")
-    raise typer.Exit(0 if told["valid"] and all(each["same"] for each in told.get("scores", ())) else 1)
+        whose = "" if check["given"] else " (the key is the file's own: compare it with the one that the server shows)"
+        typer.echo(f"{check['model']} on {check['dataset']['name']}, {check['made_at']}")
+        typer.echo(f"signature {'holds' if check['valid'] else 'DOES NOT HOLD'} under {check['key']}{whose}")
+        if not check["asked"]:
+            typer.echo(f"scored from answers of {check['answered_at']}, without asking the model again")
+        for item in check.get("other_versions", ()):
+            versions = f"recorded by version {item['recorded']} of the metric, here is {item['here']}"
+            typer.echo(f"{item['metric']}: {versions}, not compared")
+        for item in check.get("scores", ()):
+            outcome = "same" if item["same"] else "DIFFERS"
+            typer.echo(f"{item['metric']}: recorded {item['recorded']:.6f}, now {item['now']:.6f}, {outcome}")
+    raise typer.Exit(0 if check["valid"] and all(item["same"] for item in check.get("scores", ())) else 1)
 
 
 @app.command("new-key")
@@ -182,23 +182,23 @@ def new_key(as_json: AsJson = False) -> None:
     typer.echo(json.dumps({"key": key}) if as_json else f"records are signed from now on with {key}")
 
 
-def _tell(found: "RunResult", json_file: Path | None, html_file: Path | None) -> None:
+def _tell(outcome: "RunOutcome", json_file: Path | None, html_file: Path | None) -> None:
     """Print and write what was found."""
     from dynabench.cli import evaluation_views
 
     quiet = json_file is not None and str(json_file) == "-"
     if quiet:
-        typer.echo(json.dumps(found.document(), indent=2, allow_nan=False))
+        typer.echo(json.dumps(outcome.document(), indent=2, allow_nan=False))
     else:
         console = Console()
-        for each in evaluation_views.result_tables(found):
-            console.print(each)
+        for item in evaluation_views.result_tables(outcome):
+            console.print(item)
     if json_file is not None and not quiet:
         from dynabench.evaluate.saving import save
 
-        typer.echo(f"{save(json_file, **found.document())}", err=True)
+        typer.echo(f"{save(json_file, **outcome.document())}", err=True)
     if html_file is not None:
-        html_file.write_text(evaluation_views.html_report(found), encoding="utf-8")
+        html_file.write_text(evaluation_views.html_report(outcome), encoding="utf-8")
         typer.echo(str(html_file), err=True)
 
 
@@ -257,4 +257,4 @@ def _verify(score: str, server: str, key: str, again: bool, tolerance: float) ->
     other = [
         {"metric": name, "recorded": old, "here": new} for name, old, new in record_check.outdated_metrics(document)
     ]
-    return outcome | {"tolerance": tolerance, "scores": [vars(each) for each in compared], "other_versions": other}
+    return outcome | {"tolerance": tolerance, "scores": [vars(item) for item in compared], "other_versions": other}

@@ -53,8 +53,8 @@ def join_predictions(data: RunRows, predictions: RunRows) -> RunRows:
         predictions = RunRows(
             {"prediction": predictions.columns[name]}, frozenset({"prediction"} if predictions.untyped else ())
         )
-    taken = frozenset(data.untyped - predictions.columns.keys())
-    return RunRows({**data.columns, **predictions.columns}, taken | predictions.untyped)
+    untyped = frozenset(data.untyped - predictions.columns.keys())
+    return RunRows({**data.columns, **predictions.columns}, untyped | predictions.untyped)
 
 
 def select_columns(module: type[Module], data: RunRows, named: Mapping[str, str]) -> dict[str, list[Any]]:
@@ -65,7 +65,7 @@ def select_columns(module: type[Module], data: RunRows, named: Mapping[str, str]
     kinds = {**module.columns, **module.optional}
     columns = {}
     for name, kind in kinds.items():
-        place = named.get(name) or next((each for each in _column_names(name) if each in data.columns), "")
+        place = named.get(name) or next((item for item in _column_names(name) if item in data.columns), "")
         if place in data.columns:
             column = data.columns[place]
             columns[name] = cells.parse_cells(kind, column) if place in data.untyped else column
@@ -112,7 +112,7 @@ class ChosenMetric:
 
 
 @dataclass(frozen=True)
-class EvaluationRun:
+class RunRequest:
     """The request for one run of `dynabench evaluate`: data, metrics, and a model or predictions."""
 
     data: str
@@ -145,10 +145,10 @@ class RunScore:
 
 
 @dataclass(frozen=True)
-class RunResult:
+class RunOutcome:
     """All scores of a run, how long the model took, and the columns of the first metric for pictures."""
 
-    run: EvaluationRun
+    run: RunRequest
     rows: int
     scores: Sequence[RunScore]
     timing: Mapping[str, Any]
@@ -157,15 +157,15 @@ class RunResult:
     def document(self) -> dict[str, Any]:
         """The same as JSON."""
         run = self.run
-        asked = {"data": run.data, "model": run.model, "task": run.task, "split": run.split, "by": run.by}
+        options = {"data": run.data, "model": run.model, "task": run.task, "split": run.split, "by": run.by}
         scores = [
-            {"metric": each.metric.name, "options": dict(each.metric.options), "rows": each.rows}
-            | ({run.by: each.value} if each.value is not None else {})
-            | ({"error": each.error} if each.error else {"result": dict(each.result)})
-            for each in self.scores
+            {"metric": item.metric.name, "options": dict(item.metric.options), "rows": item.rows}
+            | ({run.by: item.value} if item.value is not None else {})
+            | ({"error": item.error} if item.error else {"result": dict(item.result)})
+            for item in self.scores
         ]
         return {
-            **{name: value for name, value in asked.items() if value},
+            **{name: value for name, value in options.items() if value},
             "rows": self.rows,
             "scores": scores,
             **({"timing": dict(self.timing)} if self.timing else {}),
@@ -177,14 +177,14 @@ def parse_metric(text: str) -> ChosenMetric:
     name, _, rest = text.partition(":")
     if Path(text).suffix == ".py":  # a path may hold a colon
         name, rest = text, ""
-    known = module_options(registry.find_module(name))
+    known_options = module_options(registry.find_module(name))
     chosen = {}
     for part in re.split(r",(?=\w+=)", rest) if rest else []:
         key, equals, value = part.partition("=")
-        if key not in known or not equals:
-            raise ValueError(f"{name} has no option {key!r}; its options are {', '.join(known) or 'none'}")
+        if key not in known_options or not equals:
+            raise ValueError(f"{name} has no option {key!r}; its options are {', '.join(known_options) or 'none'}")
         try:
-            chosen[key] = known[key].read(value)
+            chosen[key] = known_options[key].read(value)
         except ValueError as error:
             raise ValueError(f"{name}: {key} {error}") from None
     return ChosenMetric(name, chosen)
@@ -198,29 +198,29 @@ def parse_pairs(texts: Sequence[str], where: str) -> dict[str, str]:
     return dict(text.split("=", 1) for text in texts)
 
 
-def run_evaluation(asked: EvaluationRun, progress: Progress) -> RunResult:
+def run_evaluation(request: RunRequest, progress: Progress) -> RunOutcome:
     """Score the predictions or the model's answers. Raises ValueError, with what to mend, for what cannot be done."""
-    if not asked.metrics and not asked.model:
+    if not request.metrics and not request.model:
         raise ValueError("say which --metric; `dynabench evaluate list` has all")
-    if asked.model:
-        answered = ask_model(asked, progress)
+    if request.model:
+        answered = ask_model(request, progress)
         data, timing, metrics, columns = answered.data, answered.timing, answered.metrics, answered.columns
     else:
-        data, timing, metrics = _read_run(asked), {}, asked.metrics
-        columns = [select_columns(each.kind, data, asked.columns) for each in metrics]
-    parts = list(_parts(data, asked.by))
+        data, timing, metrics = _read_run(request), {}, request.metrics
+        columns = [select_columns(item.kind, data, request.columns) for item in metrics]
+    parts = list(_parts(data, request.by))
     bar = progress.add_task("Computing", total=len(parts) * len(metrics))
     scores = []
     for metric, column in zip(metrics, columns, strict=True):
         for value, chosen in parts:
-            scores.append(_score(metric, column, value, chosen, asked.level))
+            scores.append(_score(metric, column, value, chosen, request.level))
             progress.advance(bar)
-    return RunResult(asked, len(data), scores, timing, columns[0])
+    return RunOutcome(request, len(data), scores, timing, columns[0])
 
 
-def _read_run(asked: EvaluationRun) -> RunRows:
-    data = read_rows(Path(asked.data))
-    return data if asked.predictions is None else join_predictions(data, read_rows(asked.predictions))
+def _read_run(request: RunRequest) -> RunRows:
+    data = read_rows(Path(request.data))
+    return data if request.predictions is None else join_predictions(data, read_rows(request.predictions))
 
 
 def _parts(data: RunRows, by: str) -> Iterator[tuple[str | None, list[int] | None]]:
@@ -246,7 +246,7 @@ def _suggest_options(metric: ChosenMetric, error: ValueError) -> str:
     if not isinstance(error, OptionChoiceError):
         return ""
     choices = [{**metric.options, **choice} for choice in error.choices]
-    typed = [",".join(f"{name}={_write_option(value)}" for name, value in each.items()) for each in choices]
+    typed = [",".join(f"{name}={_write_option(value)}" for name, value in item.items()) for item in choices]
     return "\nType one of these:" + "".join(f"\n  --metric {shlex.quote(f'{metric.name}:{text}')}" for text in typed)
 
 
@@ -258,15 +258,15 @@ def _score(
     metric: ChosenMetric, columns: Columns, value: str | None, chosen: list[int] | None, level: float | None
 ) -> RunScore:
     module = metric.module()
-    known = {*module.columns, *module.optional}
-    taken: dict[str, Any] = {name: column for name, column in columns.items() if name in known}
+    column_names = {*module.columns, *module.optional}
+    inputs: dict[str, Any] = {name: column for name, column in columns.items() if name in column_names}
     beside = {name: value for name, value in columns.items() if name in module.options_known()}
     if chosen is not None:
-        taken = {name: [column[row] for row in chosen] for name, column in taken.items()}
-    n = max((len(column) for column in taken.values()), default=0)
-    asked: dict[str, Any] = {"interval": level} if level is not None and hasattr(module, "formula") and n > 1 else {}
+        inputs = {name: [column[row] for row in chosen] for name, column in inputs.items()}
+    n = max((len(column) for column in inputs.values()), default=0)
+    interval: dict[str, Any] = {"interval": level} if level is not None and hasattr(module, "formula") and n > 1 else {}
     try:
-        return RunScore(metric, n, module.compute(**{**taken, **beside, **asked}), value)
+        return RunScore(metric, n, module.compute(**{**inputs, **beside, **interval}), value)
     except ValueError as error:
         if chosen is None:
             raise ValueError(f"{metric.name}: {error}{_suggest_options(metric, error)}") from None
@@ -319,10 +319,10 @@ class ColumnRecorder:
         return {}
 
 
-def ask_model(asked: EvaluationRun, progress: Progress) -> ModelAnswers:
+def ask_model(request: RunRequest, progress: Progress) -> ModelAnswers:
     """Ask the model about all rows, once. Raises ValueError for a model, task or data that does not fit."""
     try:
-        return _ask_model(asked, progress)
+        return _ask_model(request, progress)
     except ModuleNotFoundError:  # the command says what brings it
         raise
     except ImportError as error:
@@ -331,34 +331,34 @@ def ask_model(asked: EvaluationRun, progress: Progress) -> ModelAnswers:
         raise ValueError(str(error.args[0] if error.args else error)) from None
 
 
-def _ask_model(asked: EvaluationRun, progress: Progress) -> ModelAnswers:
-    model, task = find_model(asked.model, asked.task)
+def _ask_model(request: RunRequest, progress: Progress) -> ModelAnswers:
+    model, task = find_model(request.model, request.task)
     from dynabench.evaluate.evaluator import evaluator
     from dynabench.evaluate.evaluator.base import EvaluationInputs
     from dynabench.evaluate.evaluator.data import load_data
 
     asks = evaluator(task)
-    columns = {name if name in asks.defaults else f"{name}_column": value for name, value in asked.columns.items()}
+    columns = {name if name in asks.defaults else f"{name}_column": value for name, value in request.columns.items()}
     mapping = {
-        name: int(label) if label.lstrip("-").isdecimal() else label for name, label in asked.label_mapping.items()
+        name: int(label) if label.lstrip("-").isdecimal() else label for name, label in request.label_mapping.items()
     }
-    given: dict[str, Any] = columns | ({"label_mapping": mapping} if mapping else {})
-    bar = progress.add_task(f"Asking {asked.model}", total=None)
-    table = load_data(asked.data, asked.subset, asked.split)
-    metrics = asked.metrics or (
-        ChosenMetric.of(asks.default_metric(EvaluationInputs(table, {**asks.defaults, **given}))),
+    evaluator_options: dict[str, Any] = columns | ({"label_mapping": mapping} if mapping else {})
+    bar = progress.add_task(f"Asking {request.model}", total=None)
+    table = load_data(request.data, request.subset, request.split)
+    metrics = request.metrics or (
+        ChosenMetric.of(asks.default_metric(EvaluationInputs(table, {**asks.defaults, **evaluator_options}))),
     )
-    recorder = ColumnRecorder([each.module() for each in metrics])
+    recorder = ColumnRecorder([item.module() for item in metrics])
     result = asks.compute(
         model,
         table,
         metric=recorder,
-        batch_size=asked.batch_size,
-        checkpoint=asked.checkpoint,
+        batch_size=request.batch_size,
+        checkpoint=request.checkpoint,
         progress=lambda done, total: progress.update(bar, completed=done, total=total),
-        **given,
+        **evaluator_options,
     )
-    by = {asked.by: list(table.column(asked.by, "--by"))} if asked.by else {}
+    by = {request.by: list(table.column(request.by, "--by"))} if request.by else {}
     rows = {"": [None] * len(table), **by}
     return ModelAnswers(
         RunRows(rows), recorder.columns, {name: result[name] for name in TIMING if name in result}, metrics
@@ -375,7 +375,7 @@ def find_model(name: str, task: str) -> tuple[Any, str]:
     except ImportError:  # a light install ships no models
         entries = []
     else:
-        entries = [each for each in catalog.find() if each.name == name]
+        entries = [item for item in catalog.find() if item.name == name]
     if entries and entries[0].card is not None:
         return _open_model(entries[0].folder), task or TASKS.get(entries[0].card.task, "text-classification")
     from dynabench.evaluate.evaluator.data import looks_like_path

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dynabench import __version__
-from dynabench.cli.evaluation_run import RunResult, RunScore
+from dynabench.cli.evaluation_run import RunOutcome, RunScore
 from dynabench.evaluate import registry
 from dynabench.evaluate.faces.checking import ExampleReport, check_examples
 from dynabench.evaluate.faces.result_lines import ResultLine, range_text, result_lines
@@ -26,23 +26,23 @@ def describe_speed(timing: Mapping[str, Any]) -> dict[str, str]:
     """Return the evaluator's measurements in words, by name; without warm-up, data loading and metrics."""
     if not timing:
         return {}
-    found = {"inference": f"{timing['total_time_in_seconds']:.3g} s, {timing['samples_per_second']:.4g} examples/s"}
+    words = {"inference": f"{timing['total_time_in_seconds']:.3g} s, {timing['samples_per_second']:.4g} examples/s"}
     if timing.get("tokens_per_second"):
-        found["tokens"] = f"{timing['tokens_per_second']:.4g} a second"
+        words["tokens"] = f"{timing['tokens_per_second']:.4g} a second"
     parts = [
         f"{name} {timing[f'latency_{name}_in_seconds'] * 1000:.3g} ms"
         for name in ("p50", "p95", "p99")
         if timing.get(f"latency_{name}_in_seconds") is not None
     ]
     if parts:
-        found["latency of an example"] = f"{', '.join(parts)} in batches of {timing['batch_size']}"
+        words["latency of an example"] = f"{', '.join(parts)} in batches of {timing['batch_size']}"
     if timing.get("peak_memory_in_bytes"):
-        found["peak memory"] = f"{timing['peak_memory_in_bytes'] / MIB:,.0f} MiB"
+        words["peak memory"] = f"{timing['peak_memory_in_bytes'] / MIB:,.0f} MiB"
     machine = timing.get("hardware") or {}
     if machine:
         device = machine.get("accelerator") or machine.get("processor")
-        found["hardware"] = f"{device}, {machine.get('cores')} cores"
-    return found
+        words["hardware"] = f"{device}, {machine.get('cores')} cores"
+    return words
 
 
 def list_modules(kind: str, task: str, check: bool) -> list[dict[str, Any]]:
@@ -51,13 +51,13 @@ def list_modules(kind: str, task: str, check: bool) -> list[dict[str, Any]]:
     With `check`, `failures` says which examples went wrong, `lacking` which need what is not installed.
     """
     modules = [*registry.builtin_modules(), *registry.plugin_modules()]
-    found = [
+    candidates = [
         (module_kind, name, registry.find_module(name, module_kind))
         for module_kind, name in modules
         if kind in ("", module_kind)
     ]
-    chosen = [each for each in found if not task or task in each[2].card.tasks]
-    return [_module_row(*each, check) for each in (track(chosen, "Computing", transient=True) if check else chosen)]
+    chosen = [item for item in candidates if not task or task in item[2].card.tasks]
+    return [_module_row(*item, check) for item in (track(chosen, "Computing", transient=True) if check else chosen)]
 
 
 def _module_row(kind: str, name: str, module: type[Module], check: bool) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _module_row(kind: str, name: str, module: type[Module], check: bool) -> dict
         "name": name,
         "description": module.card.description,
         "tasks": list(module.card.tasks),
-        "outputs": [each.name for each in module.card.outputs],
+        "outputs": [item.name for item in module.card.outputs],
         "lacks": lacks,
         "checked": check and not lacks,
         "failures": looked.failures,
@@ -76,20 +76,20 @@ def _module_row(kind: str, name: str, module: type[Module], check: bool) -> dict
     }
 
 
-def module_table(found: list[dict[str, Any]], check: bool) -> RenderableType:
+def module_table(modules: list[dict[str, Any]], check: bool) -> RenderableType:
     """The rows for people, and how many there are."""
-    shown = Table("module", "kind", "what it says", "here", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for each in found:
-        state = Text("lacks " + each["lacks"], "yellow") if each["lacks"] else Text("runs", "green")
-        if each["checked"]:
-            state = Text("wrong", "bold red") if each["failures"] else Text("checked", "green")
-        line = each["description"].split(". ")[0].rstrip(".")
-        shown.add_row(Text(each["name"], "bold"), each["kind"], escape(line), state)
-    wrong = [Text(f"{each['name']}: {text}", "red") for each in found for text in each["failures"]]
-    partly = [Text(f"{each['name']}: {text}", "yellow") for each in found for text in each["lacking"]]
-    lacking = sum(bool(each["lacks"]) for each in found)
-    total = f"{len(found)} modules, {lacking} of which cannot run here"
-    return Group(shown, *partly, *wrong, Text(total + (f", {len(wrong)} examples are wrong" if check else ""), "dim"))
+    table = Table("module", "kind", "what it says", "here", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for item in modules:
+        state = Text("lacks " + item["lacks"], "yellow") if item["lacks"] else Text("runs", "green")
+        if item["checked"]:
+            state = Text("wrong", "bold red") if item["failures"] else Text("checked", "green")
+        line = item["description"].split(". ")[0].rstrip(".")
+        table.add_row(Text(item["name"], "bold"), item["kind"], escape(line), state)
+    wrong = [Text(f"{item['name']}: {text}", "red") for item in modules for text in item["failures"]]
+    partly = [Text(f"{item['name']}: {text}", "yellow") for item in modules for text in item["lacking"]]
+    lacking = sum(bool(item["lacks"]) for item in modules)
+    total = f"{len(modules)} modules, {lacking} of which cannot run here"
+    return Group(table, *partly, *wrong, Text(total + (f", {len(wrong)} examples are wrong" if check else ""), "dim"))
 
 
 def module_document(module: type[Module]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def module_document(module: type[Module]) -> dict[str, Any]:
         "inputs": dict(card.inputs),
         "options": dict(card.options),
         "configs": list(module.configs),
-        "outputs": [vars(each) for each in card.outputs],
+        "outputs": [vars(item) for item in card.outputs],
         "limits": card.limits,
         "citation": card.citation,
         "tasks": list(card.tasks),
@@ -114,16 +114,16 @@ def module_document(module: type[Module]) -> dict[str, Any]:
 
 def module_card(module: type[Module]) -> RenderableType:
     """A card for people."""
-    known = module.card
-    parts: list[RenderableType] = [Text.assemble((module.name_of(), "bold"), f"  {module.kind}"), known.description, ""]
-    parts += [_indented(known.formula), ""]
-    parts += [_terms("Columns", {name: _column(module, name, text) for name, text in known.inputs.items()})]
-    if known.options:
-        parts += [_terms("Options", known.options)]
-    parts += [_terms("Result", {each.name: f"{each.text} ({range_text(each)})" for each in known.outputs})]
-    parts += [Text("Limits", "bold"), _indented(known.limits), ""]
-    parts += [Text("Examples", "bold"), *(_indented(_example(each)) for each in known.examples), ""]
-    parts += [Text("Source", "bold"), _indented(known.citation)]
+    card = module.card
+    parts: list[RenderableType] = [Text.assemble((module.name_of(), "bold"), f"  {module.kind}"), card.description, ""]
+    parts += [_indented(card.formula), ""]
+    parts += [_terms("Columns", {name: _column(module, name, text) for name, text in card.inputs.items()})]
+    if card.options:
+        parts += [_terms("Options", card.options)]
+    parts += [_terms("Result", {item.name: f"{item.text} ({range_text(item)})" for item in card.outputs})]
+    parts += [Text("Limits", "bold"), _indented(card.limits), ""]
+    parts += [Text("Examples", "bold"), *(_indented(_example(item)) for item in card.examples), ""]
+    parts += [Text("Source", "bold"), _indented(card.citation)]
     if missing_requirement(module):
         parts += ["", Text(f"Cannot run here: lacks {missing_requirement(module)}", "yellow")]
     return Group(*(escape(part) if isinstance(part, str) else part for part in parts))
@@ -134,16 +134,16 @@ def _column(module: type[Module], name: str, text: str) -> str:
 
 
 def _terms(title: str, terms: Any) -> RenderableType:
-    shown = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for name, text in terms.items():
-        shown.add_row(Text(name, "cyan"), Text(text))
-    return Group(Text(title, "bold"), Padding(shown, (0, 0, 1, 2)))
+        table.add_row(Text(name, "cyan"), Text(text))
+    return Group(Text(title, "bold"), Padding(table, (0, 0, 1, 2)))
 
 
 def _example(example: Any) -> str:
-    given = ", ".join(f"{name}={value!r}" for name, value in {**example.inputs, **example.options}.items())
+    arguments = ", ".join(f"{name}={value!r}" for name, value in {**example.inputs, **example.options}.items())
     gives = f"error: {example.error}" if example.error else repr(dict(example.result))
-    return f"{example.title}: compute({given})\n  {gives}"
+    return f"{example.title}: compute({arguments})\n  {gives}"
 
 
 def _indented(text: str) -> RenderableType:
@@ -170,30 +170,30 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 24px; }
 """
 
 
-def result_tables(found: RunResult) -> Iterator[RenderableType]:
+def result_tables(outcome: RunOutcome) -> Iterator[RenderableType]:
     """One table of all scores, then how long it took."""
-    shown = Table(title=None)
-    for name in ("metric", *([found.run.by] if found.run.by else []), "rows", "key", "value", "interval"):
-        shown.add_column(name, justify="right" if name in ("rows", "value") else "left")
-    for score in found.scores:
+    table = Table(title=None)
+    for name in ("metric", *([outcome.run.by] if outcome.run.by else []), "rows", "key", "value", "interval"):
+        table.add_column(name, justify="right" if name in ("rows", "value") else "left")
+    for score in outcome.scores:
         for line in _lines(score):
-            of = [score.value if score.value is not None else Text("all", "dim")] if found.run.by else []
-            shown.add_row(Text(score.metric.title), *of, f"{score.rows:,}", line.name, line.text, _span(line))
-    yield shown
-    if found.timing:
-        yield Text(" · ".join(f"{name} {value}" for name, value in describe_speed(found.timing).items()), "dim")
+            group = [score.value if score.value is not None else Text("all", "dim")] if outcome.run.by else []
+            table.add_row(Text(score.metric.title), *group, f"{score.rows:,}", line.name, line.text, _span(line))
+    yield table
+    if outcome.timing:
+        yield Text(" · ".join(f"{name} {value}" for name, value in describe_speed(outcome.timing).items()), "dim")
 
 
-def html_report(found: RunResult) -> str:
+def html_report(outcome: RunOutcome) -> str:
     """The report: scores with their intervals, pictures where they can be drawn, and what was asked."""
-    run = found.run
+    run = outcome.run
     title = f"{run.model or 'Predictions'} on {run.data}"
     by_metric: dict[str, list[RunScore]] = {}
-    for each in found.scores:
-        by_metric.setdefault(each.metric.title, []).append(each)
-    sections = "".join(_section(found, scores, name) for name, scores in by_metric.items())
-    facts = {"model": run.model, "task": run.task, "data": run.data, "split": run.split, "rows": f"{found.rows:,}"}
-    facts |= describe_speed(found.timing)
+    for item in outcome.scores:
+        by_metric.setdefault(item.metric.title, []).append(item)
+    sections = "".join(_section(outcome, scores, name) for name, scores in by_metric.items())
+    facts = {"model": run.model, "task": run.task, "data": run.data, "split": run.split, "rows": f"{outcome.rows:,}"}
+    facts |= describe_speed(outcome.timing)
     facts["made by"] = f"dynabench {__version__}"
     listed = "".join(
         f"<dt>{escape_text(name)}</dt><dd>{escape_text(str(text))}</dd>" for name, text in facts.items() if text
@@ -205,29 +205,29 @@ def html_report(found: RunResult) -> str:
     )
 
 
-def _section(found: RunResult, scores: list[RunScore], title: str) -> str:
+def _section(run_result: RunOutcome, scores: list[RunScore], title: str) -> str:
     card = scores[0].metric.kind.card
-    head = f'<th scope="col">{escape_text(found.run.by)}</th>' if found.run.by else ""
-    rows = "".join(_result_row(found, score, line) for score in scores for line in _lines(score))
-    level = f", with {found.run.level:.0%} intervals" if found.run.level else ""
-    picture = _picture(found, scores[0]) if found.scores[0] is scores[0] else ""
+    head = f'<th scope="col">{escape_text(run_result.run.by)}</th>' if run_result.run.by else ""
+    rows = "".join(_result_row(run_result, score, line) for score in scores for line in _lines(score))
+    level = f", with {run_result.run.level:.0%} intervals" if run_result.run.level else ""
+    picture = _picture(run_result, scores[0]) if run_result.scores[0] is scores[0] else ""
     return (
         f'<h2><code>{escape_text(title)}</code></h2><p class="soft">{escape_text(card.description)}</p><table>'
-        f'<caption>{found.rows:,} rows{level}</caption><thead><tr>{head}<th scope="col">key</th>'
+        f'<caption>{run_result.rows:,} rows{level}</caption><thead><tr>{head}<th scope="col">key</th>'
         f'<th scope="col" class="num">rows</th><th scope="col" class="num">value</th><th scope="col">interval</th>'
         f'<th scope="col"></th></tr></thead><tbody>{rows}</tbody></table>{picture}'
         f'<p class="soft">{escape_text(card.limits)}</p>'
     )
 
 
-def _picture(found: RunResult, score: RunScore) -> str:
+def _picture(run_result: RunOutcome, score: RunScore) -> str:
     """Return the first metric's result as an SVG figure; empty where vl-convert is not installed."""
     try:
         import vl_convert
 
         from dynabench.evaluate.faces.result_charts import chart_of_result
 
-        drawn = chart_of_result(score.metric.kind, found.columns, {})
+        drawn = chart_of_result(score.metric.kind, run_result.columns, {})
     except ImportError:
         return ""
     if drawn is None:
@@ -236,11 +236,11 @@ def _picture(found: RunResult, score: RunScore) -> str:
     return f'<figure class="picture"><figcaption>{escape_text(drawn.title)}</figcaption>{svg}</figure>'
 
 
-def _result_row(found: RunResult, score: RunScore, line: ResultLine) -> str:
-    of = f'<th scope="row">{escape_text(score.value or "all")}</th>' if found.run.by else ""
+def _result_row(run_result: RunOutcome, score: RunScore, line: ResultLine) -> str:
+    group = f'<th scope="row">{escape_text(score.value or "all")}</th>' if run_result.run.by else ""
     interval = escape_text(_span(line))
     cells = f'<td class="num">{score.rows:,}</td><td class="num">{escape_text(line.text)}</td><td>{interval}</td>'
-    return f"<tr>{of}<td><code>{escape_text(line.name)}</code></td>{cells}<td>{_scale(line)}</td></tr>"
+    return f"<tr>{group}<td><code>{escape_text(line.name)}</code></td>{cells}<td>{_scale(line)}</td></tr>"
 
 
 def _scale(line: ResultLine) -> str:

@@ -29,9 +29,9 @@ def list_models(as_json: AsJson = False) -> None:
         elif entry.card is None:
             typer.echo(f"{entry.name}  broken: {entry.reason}")
         else:
-            found = entry.card
-            size = f"{found.size_bytes / 1e6:.1f} MB"
-            typer.echo("  ".join([found.name, found.version, found.task, found.kind, size, found.licence]))
+            card = entry.card
+            size = f"{card.size_bytes / 1e6:.1f} MB"
+            typer.echo("  ".join([card.name, card.version, card.task, card.kind, size, card.licence]))
 
 
 @app.command("card")
@@ -62,17 +62,17 @@ def ask(
     try:
         output = model.predict([inputs])[0]
         label = output.answer[model.card.answer] if model.card.returns == "label" else explained(model.card)[0]
-        found = model.attribute(inputs, label, model.card.methods[0]) if words else None
+        attribution = model.attribute(inputs, label, model.card.methods[0]) if words else None
     finally:
         model.close()  # type: ignore[attr-defined]
     if as_json:
         document = {"answer": output.answer, "probabilities": output.probabilities}
-        typer.echo(json.dumps(document | ({"attribution": asdict(found)} if found else {})))
+        typer.echo(json.dumps(document | ({"attribution": asdict(attribution)} if attribution else {})))
         return
     typer.echo(", ".join(f"{key}: {_plain(value)}" for key, value in output.answer.items()))
     for label, probability in (output.probabilities or {}).items():
         typer.echo(f"  {label:<16} {probability:.3f}")
-    for field, weights in (found.fields if found else {}).items():
+    for field, weights in (attribution.fields if attribution else {}).items():
         typer.echo(f"{field}: " + "  ".join(f"{word.text} {word.weight:+.2f}" for word in weights))
 
 
@@ -103,13 +103,13 @@ def check_strip(
     recipe = recipes.load(name)
     reader = questions if recipe.kind == "extractor" else rows
     test = [row.inputs for row in reader.of_source(recipe.test[0], data, recipe)]
-    found = faithfulness.check(model, faithfulness.sample(test, examples), method)
+    measure = faithfulness.check(model, faithfulness.sample(test, examples), method)
     if as_json:
-        typer.echo(json.dumps(asdict(found)))
+        typer.echo(json.dumps(asdict(measure)))
     else:
         typer.echo(
-            f"{name} on {recipe.test[0].name}, {found.method}: {found.share:.1%} ({found.low:.1%} to {found.high:.1%}) "
-            f"of {found.n}; mean drop {found.drop:.3f} against {found.random_drop:.3f}"
+            f"{name} on {recipe.test[0].name}, {measure.method}: {measure.share:.1%} ({measure.low:.1%} to "
+            f"{measure.high:.1%}) of {measure.n}; mean drop {measure.drop:.3f} against {measure.random_drop:.3f}"
         )
 
 
@@ -128,32 +128,32 @@ def list_kinds(as_json: AsJson = False) -> None:
     for row in rows:
         lacks = "no sandbox here" if row["runs"] == "sandbox" else row["installation"]
         short = row["what"].partition(":")[0]
-        what = short if " " in short else row["what"]
-        cells = (row["kind"], what, row["runs"], "yes" if row["installed"] else lacks)
+        description = short if " " in short else row["what"]
+        cells = (row["kind"], description, row["runs"], "yes" if row["installed"] else lacks)
         table.add_row(*(Text(cell) for cell in cells))
     Console(highlight=False).print(table)
 
 
 def _kind_names() -> list[str]:
-    from dynabench.models.kinds import list_kinds as known
+    from dynabench.models.kinds import kinds
 
-    return list(known())
+    return list(kinds())
 
 
 def _kind_row(name: str) -> dict[str, Any]:
     from dynabench.models.kinds import kind
 
-    found = kind(name)
-    lacks = found.lacks() or (_sandbox_problem() if found.files is None else "")
+    kind_ = kind(name)
+    lacks = kind_.lacks() or (_sandbox_problem() if kind_.files is None else "")
     return {
         "kind": name,
-        "what": _describe_kind(found.backend.partition(":")[0]),
-        "runs": "sandbox" if found.files is None else "here" if found.inside else "elsewhere",
+        "what": _describe_kind(kind_.backend.partition(":")[0]),
+        "runs": "sandbox" if kind_.files is None else "here" if kind_.inside else "elsewhere",
         "installed": not lacks,
         "lacks": lacks,
-        "extra": found.extra,
-        "installation": found.installation,
-        "methods": list(found.methods),
+        "extra": kind_.extra,
+        "installation": kind_.installation,
+        "methods": list(kind_.methods),
     }
 
 
@@ -174,10 +174,10 @@ def _describe_kind(module: str) -> str:
     from importlib.util import find_spec
 
     try:
-        found = find_spec(module)
+        module_spec = find_spec(module)
     except ModuleNotFoundError:
         return ""
-    if found is None or not found.origin:
+    if module_spec is None or not module_spec.origin:
         return ""
-    told = ast.get_docstring(ast.parse(Path(found.origin).read_text(encoding="utf-8"))) or ""
-    return " ".join(told.split("\n\n")[0].split()).rstrip(".")
+    docstring = ast.get_docstring(ast.parse(Path(module_spec.origin).read_text(encoding="utf-8"))) or ""
+    return " ".join(docstring.split("\n\n")[0].split()).rstrip(".")

@@ -29,12 +29,12 @@ def find_task_config(task: str) -> TaskConfig:
     """The task's config; raises `Invalid` with those there are."""
     from dynabench.tasks import shipped
 
-    known = {each.config.id: each.config for each in shipped.shipped_tasks()}
-    if task in known:
-        return known[task]
+    configs = {item.config.id: item.config for item in shipped.shipped_tasks()}
+    if task in configs:
+        return configs[task]
     path = Path(task).expanduser()
     if not path.is_file():
-        raise Invalid({"task": f"There is no task {task!r}: say {', '.join(known)}, or name a YAML file."})
+        raise Invalid({"task": f"There is no task {task!r}: say {', '.join(configs)}, or name a YAML file."})
     try:
         return TaskConfig.parse(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
@@ -60,8 +60,8 @@ def new_model(
         name, find_task_config(task), kind, into, url=url, model=model, members=members, source=source
     )
     if as_json:
-        found = sorted(path.name for path in folder.iterdir())
-        typer.echo(json.dumps({"folder": str(folder), "kind": kind, "files": found}))
+        files = sorted(path.name for path in folder.iterdir())
+        typer.echo(json.dumps({"folder": str(folder), "kind": kind, "files": files}))
     else:
         typer.echo(f"{folder}/ is a model of kind {kind}. Next: dynabench model check {folder} --task {task}")
 
@@ -94,8 +94,10 @@ def link_hub_model(
     }
     options = {name: value for name, value in options.items() if value}
     options |= {name: yaml.safe_load(value) for name, value in _parse_pairs(option or [], "--option").items()}
-    made = pretrained.from_hub(repository, folder.name, find_task_config(task), folder.parent, revision, **options)
-    typer.echo((made / FILE).read_text(encoding="utf-8"), nl=False)
+    model_folder = pretrained.from_hub(
+        repository, folder.name, find_task_config(task), folder.parent, revision, **options
+    )
+    typer.echo((model_folder / FILE).read_text(encoding="utf-8"), nl=False)
 
 
 def _parse_pairs(texts: list[str], name: str) -> dict[str, str]:
@@ -185,24 +187,26 @@ def export_model(
 
     folder = Path(name) if (Path(name) / spec.FILE).is_file() else catalog.entry(name).folder
     card = spec.card(folder)
-    columns = dict(_parse_column(each) for each in column or ())
+    columns = dict(_parse_column(item) for item in column or ())
     inputs = agreement.rows_of(data, card, columns, rows) if data else agreement.samples(card, rows)
     least = floor if floor is not None else (0.9 if int8 else 0.99)
-    with exporting.draft(out) as made:
-        exporting.write(folder, made, out.name, int8)
-        found = agreement.compare(catalog.open_model(folder), catalog.open_model(made), inputs)
-        new = spec.card(made)
-        (made / "README.md").write_text(_write_card(new.name, new.summary, found), encoding="utf-8")
+    with exporting.draft(out) as draft:
+        exporting.write(folder, draft, out.name, int8)
+        match_ = agreement.compare(catalog.open_model(folder), catalog.open_model(draft), inputs)
+        new = spec.card(draft)
+        (draft / "README.md").write_text(_write_card(new.name, new.summary, match_), encoding="utf-8")
         if as_json:
-            typer.echo(json.dumps({"name": new.name, "version": new.version, **asdict(found)}))
+            typer.echo(json.dumps({"name": new.name, "version": new.version, **asdict(match_)}))
         else:
             sizes = card.size_bytes, new.size_bytes
             Console().print(
-                _compare_speed((card.name, new.name), sizes, found), _describe_agreement(found), soft_wrap=True
+                _compare_speed((card.name, new.name), sizes, match_),
+                _describe_agreement(match_),
+                soft_wrap=True,
             )
-        if found.equal < least:
+        if match_.equal < least:
             message = (
-                f"Only {found.equal:.1%} of {found.rows} answers are the same, below {least:.1%}: nothing is kept."
+                f"Only {match_.equal:.1%} of {match_.rows} answers are the same, below {least:.1%}: nothing is kept."
             )
             raise Invalid({"floor": message + (" Try without --int8." if int8 else "")})
     typer.echo(f"{out}", err=True)
@@ -215,21 +219,24 @@ def _parse_column(text: str) -> tuple[str, str]:
     return name, column
 
 
-def _compare_speed(names: tuple[str, str], sizes: tuple[int, int], found: "Agreement") -> Table:
-    table = Table("", "MB", "one at a time", "all at once", title=f"Answers a second, {found.rows} inputs")
-    for name, size, speed in zip(names, sizes, (found.first, found.second), strict=True):
+def _compare_speed(names: tuple[str, str], sizes: tuple[int, int], agreement: "Agreement") -> Table:
+    table = Table("", "MB", "one at a time", "all at once", title=f"Answers a second, {agreement.rows} inputs")
+    for name, size, speed in zip(names, sizes, (agreement.first, agreement.second), strict=True):
         table.add_row(name, f"{size / 1e6:.1f}", f"{speed.alone:.0f}", f"{speed.together:.0f}")
     return table
 
 
-def _write_card(name: str, summary: str, found: "Agreement") -> str:
+def _write_card(name: str, summary: str, match_: "Agreement") -> str:
     """The new model's card: where it comes from, and how far it answers as its source does."""
-    speed = f"Asked one at a time it gave {found.second.alone:.0f} answers a second, its source {found.first.alone:.0f}"
-    return f"# {name}\n\n{summary}\n\nOf {found.rows} inputs: {_describe_agreement(found)} {speed}, on the machine of the export.\n"
+    speed = (
+        f"Asked one at a time it gave {match_.second.alone:.0f} answers a second, its source {match_.first.alone:.0f}"
+    )
+    agreement_line = f"Of {match_.rows} inputs: {_describe_agreement(match_)} {speed}, on the machine of the export."
+    return f"# {name}\n\n{summary}\n\n{agreement_line}\n"
 
 
-def _describe_agreement(found: "Agreement") -> str:
-    return f"{found.equal:.1%} of the answers are the same; probabilities differ by up to {found.largest:.4f}."
+def _describe_agreement(agreement: "Agreement") -> str:
+    return f"{agreement.equal:.1%} of the answers are the same; probabilities differ by up to {agreement.largest:.4f}."
 
 
 HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
@@ -246,8 +253,8 @@ def enter(
     from dynabench.models import catalog
 
     with database() as db:
-        wanted, _, version = name.partition("@")
-        entry = catalog.entry(wanted, version or None)
+        model_name, _, version = name.partition("@")
+        entry = catalog.entry(model_name, version or None)
         if entry.card is None:
             raise Invalid({"model": f"{name} is broken: {entry.reason}"})
         card = entry.card
@@ -294,7 +301,7 @@ def submit(
             kind, called = "endpoint", remote
             fields |= {"url": model, "protocol": protocol, "model": remote, "prompt": prompt, "token": secret}
             prices = {"price_in": price_in, "price_out": price_out, "price_per_call": price, "spend_per_day": spend}
-            fields |= {each: amount for each, amount in prices.items() if amount}
+            fields |= {item: amount for item, amount in prices.items() if amount}
         elif Path(model).is_file() and Path(model).suffix.lower() != ".zip":
             fields["file"], kind, called = model, "training_set", Path(model).name.partition(".")[0]
         elif Path(model).exists():

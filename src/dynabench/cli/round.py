@@ -43,14 +43,14 @@ def _arms(text: str) -> list[Any]:
     from dynabench.kit import errors
 
     try:
-        found = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text or "[]")
+        arms = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text or "[]")
     except OSError as error:
         raise errors.Invalid({"arms": f"The file cannot be read: {error.strerror}."}) from None
     except ValueError:
         raise errors.Invalid({"arms": "This is not valid JSON."}) from None
-    if not isinstance(found, list):
+    if not isinstance(arms, list):
         raise errors.Invalid({"arms": "Give a list of arms."})
-    return found
+    return arms
 
 
 def until_served(models: list[tuple[str, str]]) -> None:
@@ -60,16 +60,16 @@ def until_served(models: list[tuple[str, str]]) -> None:
     """
     from dynabench.models import serving
 
-    until, told = time.monotonic() + PATIENCE, ""
+    until, last_message = time.monotonic() + PATIENCE, ""
     while refusal := serving.opening_refusal(get_settings(), models):
         if not isinstance(refusal, serving.NotServed):
             typer.echo(f"Nobody can play yet: {refusal.detail} The models are loaded when one starts.", err=True)
             return
         if time.monotonic() >= until:
             raise refusal
-        if refusal.detail != told:
+        if refusal.detail != last_message:
             typer.echo(f"Waiting: {refusal.detail}", err=True)
-            told = refusal.detail
+            last_message = refusal.detail
         time.sleep(serving.RETRY_SECONDS)
 
 
@@ -103,8 +103,10 @@ def open_round(
         conditions = resolving.arms(config, _arms(arms), served)
         cards, judge = resolving.targets(config, target, served), resolving.judge(config, served)
         until_served(required_models.models_named(cards, conditions, judge))
-        made = db.write(make)
-    say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is open against {', '.join(target)}.")
+        opened = db.write(make)
+    say(
+        as_json, opened.model_dump(mode="json"), f"Round {opened.number} of {task} is open against {', '.join(target)}."
+    )
 
 
 @app.command("close")
@@ -143,11 +145,11 @@ def list_rounds(task: str, as_json: AsJson = False) -> None:
 
     def read(session: Session) -> list[schemas.RoundOut]:
         service.task(session, task)
-        return [views.round_out(session, each) for each in session.scalars(queries.rounds(task))]
+        return [views.round_out(session, item) for item in session.scalars(queries.rounds(task))]
 
     with database() as db:
-        found = db.read(read)
-    rows = [row.model_dump(mode="json") for row in found]
+        rounds = db.read(read)
+    rows = [row.model_dump(mode="json") for row in rounds]
     if not as_json:
         rows = [row | {"targets": ", ".join(target["model"] for target in row["targets"])} for row in rows]
     table(as_json, rows, "number", "state", "ensemble", "targets", "opened_at", "closed_at")
@@ -161,14 +163,14 @@ def _document(text: str) -> dict[str, Any]:
     from dynabench.kit import errors
 
     try:
-        found = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
+        document = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
     except OSError as error:
         raise errors.Invalid({"set": f"The file cannot be read: {error.strerror}."}) from None
     except ValueError:
         raise errors.Invalid({"set": "This is not valid JSON."}) from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise errors.Invalid({"set": "Give an object."})
-    return found
+    return document
 
 
 @app.command("plan")
@@ -195,14 +197,14 @@ def plan_round(
             planning.undo(session, None, task, number)
         if change:
             before = planning.plan_of(service.round_of(session, task, number)).document()
-            wanted = {key: value for key, value in (before | _document(change)).items() if value is not None}
-            planning.change(session, None, task, number, parse(wanted))
+            changed = {key: value for key, value in (before | _document(change)).items() if value is not None}
+            planning.change(session, None, task, number, parse(changed))
         return planning.plan_of(service.round_of(session, task, number)).document()
 
     with database() as db:
         plan = db.write(run) if undo or change else db.read(run)
-    said = ", ".join(f"{name}: {json.dumps(value)}" for name, value in plan.items()) or "as usual"
-    say(as_json, plan, f"Round {number} of {task}: {said}.")
+    changes = ", ".join(f"{name}: {json.dumps(value)}" for name, value in plan.items()) or "as usual"
+    say(as_json, plan, f"Round {number} of {task}: {changes}.")
 
 
 @app.command("clone")
@@ -220,10 +222,10 @@ def clone_round(
     from dynabench.rounds.plan import PARTS
 
     with database() as db:
-        made = db.write(
+        draft = db.write(
             lambda session: views.round_out(session, planning.clone(session, None, task, number, part or PARTS))
         )
-    say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is a draft like round {number}.")
+    say(as_json, draft.model_dump(mode="json"), f"Round {draft.number} of {task} is a draft like round {number}.")
 
 
 @app.command("choose")
@@ -242,11 +244,11 @@ def choose_contexts(
 
     def run(session: Session) -> list[int]:
         if from_round:
-            of = planning.take_over(session, None, task, number, from_round)
+            round_ = planning.take_over(session, None, task, number, from_round)
         else:
             ids = planning.drawn(session, task, draw) if draw else context or []
-            of = planning.choose(session, None, task, number, ids)
-        return list(session.scalars(queries.chosen(of.id)))
+            round_ = planning.choose(session, None, task, number, ids)
+        return list(session.scalars(queries.chosen(round_.id)))
 
     if sum(map(bool, (context, draw, from_round))) > 1:
         raise typer.BadParameter("Give one of --context, --draw and --from-round.")

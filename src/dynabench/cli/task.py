@@ -87,9 +87,9 @@ def roles(task: str, as_json: AsJson = False) -> None:
     from dynabench.rounds import people
 
     with database() as db:
-        found = db.read(people.seats, None, task, 0, 100_000)
+        seats = db.read(people.seats, None, task, 0, 100_000)
     rows = [
-        {"id": seat.person_id, "username": seat.username, "role": seat.role, "banned": seat.banned} for seat in found
+        {"id": seat.person_id, "username": seat.username, "role": seat.role, "banned": seat.banned} for seat in seats
     ]
     table(as_json, rows, "id", "username", "role", "banned")
 
@@ -107,10 +107,10 @@ def invite(
     from dynabench.rounds import invitations
 
     with database() as db:
-        made, secret = db.write(invitations.invite, None, task, role, note, uses, days)
+        invitation, secret = db.write(invitations.invite, None, task, role, note, uses, days)
     link = f"/join/{secret}"
-    answer = {"id": made.id, "link": link, "role": role, "expires_at": made.expires_at}
-    say(as_json, answer, f"{link}\nBelow the address of your site; it works until {made.expires_at:%Y-%m-%d}.")
+    answer = {"id": invitation.id, "link": link, "role": role, "expires_at": invitation.expires_at}
+    say(as_json, answer, f"{link}\nBelow the address of your site; it works until {invitation.expires_at:%Y-%m-%d}.")
 
 
 @app.command()
@@ -124,10 +124,12 @@ def export(
     from dynabench.datasets.archives import direct
 
     with bar(f"Archive of {task}", as_json) as tell, database() as db, output.open("wb") as file:
-        made = direct.export(db, get_settings(), task, file, tell, examples=examples)
-    answer = {"task": task, "file": str(output), "bytes": output.stat().st_size, "rows": made.rows}
+        manifest = direct.export(db, get_settings(), task, file, tell, examples=examples)
+    answer = {"task": task, "file": str(output), "bytes": output.stat().st_size, "rows": manifest.rows}
     say(
-        as_json, answer, f"{made.rows['examples']} examples and {made.rows['contexts']} contexts of {task} in {output}."
+        as_json,
+        answer,
+        f"{manifest.rows['examples']} examples and {manifest.rows['contexts']} contexts of {task} in {output}.",
     )
 
 
@@ -149,12 +151,12 @@ def import_archive(
             read += size
             tell(read, max(total, read))
 
-        made = direct.bring(db, get_settings(), file, id, owner, told)
-    for name, line, message in made.refused if not as_json else []:
+        imported = direct.bring(db, get_settings(), file, id, owner, told)
+    for name, line, message in imported.refused if not as_json else []:
         typer.echo(f"{name}:{line}: {message}", err=True)
-    refused = [{"file": name, "line": line, "message": message} for name, line, message in made.refused]
-    answer = {"id": id, "rows": made.manifest.rows, "refused": refused, "notes": made.notes}
-    say(as_json, answer, f"Task {id}: {made.manifest.rows['examples']} examples, {len(refused)} rows left out.")
+    refused = [{"file": name, "line": line, "message": message} for name, line, message in imported.refused]
+    answer = {"id": id, "rows": imported.manifest.rows, "refused": refused, "notes": imported.notes}
+    say(as_json, answer, f"Task {id}: {imported.manifest.rows['examples']} examples, {len(refused)} rows left out.")
     raise typer.Exit(1 if refused else 0)
 
 
@@ -172,8 +174,8 @@ def clone(
         path = Path(place) / "clone.zip"
         with path.open("wb") as file:
             direct.export(db, get_settings(), task, file, lambda *_: None, examples=False)
-        made = direct.bring(db, get_settings(), path, id, owner)
-    say(as_json, {"id": id, "of": task, "rows": made.manifest.rows}, f"Task {id} is a clone of {task}.")
+        imported = direct.bring(db, get_settings(), path, id, owner)
+    say(as_json, {"id": id, "of": task, "rows": imported.manifest.rows}, f"Task {id} is a clone of {task}.")
 
 
 @app.command()
@@ -188,8 +190,8 @@ def proposals(
     from dynabench.rounds import proposals as proposed
 
     def read(session: Session) -> list[dict[str, object]]:
-        found = proposed.listed(session, None, state or None, None, 1_000)  # type: ignore[arg-type]
-        return [proposal_api.row(session, each) for each in found]
+        rows = proposed.listed(session, None, state or None, None, 1_000)  # type: ignore[arg-type]
+        return [proposal_api.row(session, item) for item in rows]
 
     with database() as db:
         table(as_json, db.read(read), "id", "task", "by", "state", "created_at")
@@ -206,8 +208,12 @@ def decide(
     from dynabench.rounds import proposals as proposed
 
     with database() as db:
-        made = db.write(proposed.decide, None, proposal, accept, reason)
-    say(as_json, {"id": proposal, "task": made.task_id, "state": made.state}, f"{made.task_id}: {made.state}.")
+        proposal_row = db.write(proposed.decide, None, proposal, accept, reason)
+    say(
+        as_json,
+        {"id": proposal, "task": proposal_row.task_id, "state": proposal_row.state},
+        f"{proposal_row.task_id}: {proposal_row.state}.",
+    )
 
 
 @app.command()
@@ -260,23 +266,25 @@ def import_config(
     from dynabench.tasks import dialects
 
     with refusals():
-        made = dialects.read_older_config(_read_config(file), id, name)
+        translation = dialects.read_older_config(_read_config(file), id, name)
     if not as_json:
-        _print_notes(made.notes)
-    if output and made.source:
-        output.write_text(made.source, encoding="utf-8")
-    created = made.valid and not dry_run and _create_task(made.source, owner)
+        _print_notes(translation.notes)
+    if output and translation.source:
+        output.write_text(translation.source, encoding="utf-8")
+    created = translation.valid and not dry_run and _create_task(translation.source, owner)
     answer = {
         "id": id,
-        "dialect": made.dialect,
-        "valid": made.valid,
+        "dialect": translation.dialect,
+        "valid": translation.valid,
         "created": created,
-        "notes": [asdict(note) for note in made.notes],
-        "config": made.source,
+        "notes": [asdict(note) for note in translation.notes],
+        "config": translation.source,
     }
-    verb = "was made" if created else "would be valid" if made.valid else "was not made: mend what is marked with !"
+    verb = (
+        "was made" if created else "would be valid" if translation.valid else "was not made: mend what is marked with !"
+    )
     say(as_json, answer, f"Task {id} {verb}.")
-    raise typer.Exit(0 if made.valid else 1)
+    raise typer.Exit(0 if translation.valid else 1)
 
 
 def _read_config(file: Path) -> str:
@@ -294,8 +302,8 @@ def _print_notes(notes: "tuple[DialectNote, ...]") -> None:
     console = Console(soft_wrap=True)
     for note in notes:
         where = f"{note.line:>5}" if note.line else "     "
-        told = f"{note.key}: {note.text}" if note.key else note.text
-        console.print(f"{where} {SIGNS[note.kind]} {told}", style=COLOURS[note.kind], markup=False, highlight=False)
+        line = f"{note.key}: {note.text}" if note.key else note.text
+        console.print(f"{where} {SIGNS[note.kind]} {line}", style=COLOURS[note.kind], markup=False, highlight=False)
 
 
 def _create_task(source: str, owner: str) -> bool:
