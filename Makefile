@@ -4,18 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 PLUGINS := $(sort $(wildcard plugins/*))
-# Tests of whole platforms, workers and browsers, a file of which takes a process and all it starts: file by file, so
-# that nothing is started twice, and folder by folder, so that a process starts the browsers' platform once; starting
-# one beside others takes its time. Slow tests go file by file, too. Tests that watch the clock have the machine alone.
-WHOLE := tests/jobs tests/supervisor tests/browser
-ALONE := tests/api/test_models_gone.py
+# One run of two processes: tests/conftest.py says which tests stay together and which begin.
 define tests
 	$(BIN)/python scripts/programs.py
-	failed=0; \
-	$(BIN)/python -m pytest -m $(1) -n 2 --dist $(3) $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %) || failed=1; \
-	$(BIN)/python -m pytest -m $(1) -n 2 --dist loadfile --no-loadscope-reorder --timeout 900 $(WHOLE) || failed=1; \
-	$(2) || failed=1; \
-	exit $$failed
+	$(BIN)/python -m pytest -m $(1) -n 2 --dist loadgroup --no-loadscope-reorder --timeout 900
 endef
 export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
@@ -23,7 +15,7 @@ export OMP_WAIT_POLICY := passive
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow check bench docs screenshots languages lock sbom migration coverage crash chaos flood replay fuzz simulate soak clean
+.PHONY: help install run test test-slow test-release check bench docs screenshots languages lock sbom migration coverage crash chaos flood replay fuzz simulate soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,11 +30,14 @@ ifdef ARGS
 	$(BIN)/python scripts/programs.py
 	$(BIN)/python -m pytest $(ARGS)
 else
-	$(call tests,"not slow",$(BIN)/python -m pytest $(ALONE),worksteal)
+	$(call tests,"not slow and not release")
 endif
 
-test-slow: $(VENV)/.test ## Run those tests that take many seconds each: training, clusters, kills, fuzzing, packaging
-	$(call tests,slow,true,loadgroup)
+test-slow: $(VENV)/.test ## Run those tests that take many seconds each: training, kills, journeys in the browser
+	$(call tests,"slow and not release")
+
+test-release: $(VENV)/.test ## Run what takes minutes and seldom breaks: packaging, clusters, crashes, fuzzing, coverage, replay
+	$(call tests,release)
 
 check: $(VENV)/.test ## Lint, names, literal roles and states, types, import rules, templates
 	$(BIN)/ruff format --check .

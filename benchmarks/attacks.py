@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.__main__ import machine
-from dynabench.adversaries import registry
+from dynabench.adversaries import protocol
 from dynabench.adversaries.attacks import Attempt, LocalTarget, candidate_row, run_attempts, summarise_attempts
 from dynabench.adversaries.protocol import Budget, Candidate, Context
-from dynabench.adversaries.search.similarity import cosines
+from dynabench.adversaries.search.word_search import cosines
 from dynabench.models import catalog
 from dynabench.models.protocol import Output
 from dynabench.models.training import recipes
@@ -105,7 +105,7 @@ def _target(name: str, request: argparse.Namespace) -> list[str]:
     for adversary in request.adversaries:
         kind, options = ADVERSARIES[adversary]
         created = list(
-            run_attempts(registry.create_adversary(kind, **options), target, rows, Budget(queries=QUERIES), request.n)
+            run_attempts(protocol.create_adversary(kind, **options), target, rows, Budget(queries=QUERIES), request.n)
         )
         lines.append(_line(name, adversary, f"{options['similarity']}", created))
         _keep(request.out, f"{name}-{adversary}", created)

@@ -17,7 +17,7 @@ import numpy as np
 
 import dynabench.models.runtime  # noqa: F401  before torch
 from benchmarks.__main__ import machine
-from dynabench.adversaries import registry
+from dynabench.adversaries import protocol
 from dynabench.adversaries.attacks import LocalTarget
 from dynabench.adversaries.protocol import Budget, Context
 from dynabench.intake.reader import read_objects
@@ -26,7 +26,7 @@ from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.questions import Question
 from dynabench.models.training.retraining import retrain
 from dynabench.stats.clusters import difference
-from dynabench.tasks.answer_words import answer_words, word_f1
+from dynabench.tasks.words import answer_words, word_f1
 
 ROOT = Path(__file__).parent.parent
 TARGET, JUDGE = "qa-minilm", "qa-extended-reader"
@@ -68,7 +68,7 @@ def main() -> None:
 
 def synthetic(passages: Sequence[str], n: int, seed: int) -> list[Question]:
     """The first n questions that `dynabench adversary synthesize` keeps, of passages in an order that is drawn."""
-    maker: Any = registry.create_adversary("synthetic-qa", judges=[JUDGE], agree=2, seed=seed, most=12)
+    maker: Any = protocol.create_adversary("synthetic-qa", judges=[JUDGE], agree=2, seed=seed, most=12)
     target = LocalTarget(catalog.open_model(catalog.entry(TARGET).folder))
     result: list[Question] = []
     for passage in random.Random(seed).sample(passages, len(passages)):

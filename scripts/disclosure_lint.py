@@ -2,7 +2,8 @@
 
 Elsewhere in the package and its plug-ins no visibility of a dataset, a submission or a model is compared with a value,
 looked up in a table, matched, or named in a condition of SQL; nor is one compared in a template, where a table of words
-(`{"public": _("public")}[made.visibility]`) is allowed. `python scripts/disclosure_lint.py` lists what breaks this.
+(`{"public": _("public")}[made.visibility]`) is allowed. Nor does any other file read whether a release withholds an
+example (`.withheld`), or whether a dataset's kind is `secret`. `python scripts/disclosure_lint.py` lists the breaches.
 """
 
 import ast
@@ -24,15 +25,22 @@ TEMPLATE = re.compile(
     r"\bvisibility[\"'\])]*\s*(==|!=|\bin\b|\bnot in\b|\bis\b)|(==|!=)\s*[\w.]*\bvisibility\b"
     r"|(select|reject)attr\(\s*[\"']visibility"
 )
+WITHHELD = re.compile(r"\.withheld\b")
+SECRET_KIND = "secret"
+TEMPLATE_SECRET = re.compile(r"\bkind[\"'\])]*\s*(==|!=|\bin\b|\bnot in\b)[^%}]*[\"']secret[\"']")
 Breach = tuple[int, str]  # line, message
 
 
 def breaches(source: str) -> Iterator[Breach]:
-    """Yield what decides by a visibility in the text of a module."""
+    """Yield what decides by a visibility, a withheld example or a secret dataset in the text of a module."""
     tree = ast.parse(source)
     docstrings = {id(text) for text in _docstrings(tree)}
     for node in ast.walk(tree):
         match node:
+            case ast.Compare() if _asks_for_secret_kind(node):
+                yield node.lineno, "a dataset's kind is compared with `secret`"
+            case ast.Attribute(attr="withheld", ctx=ast.Load()):
+                yield node.lineno, "`.withheld` is read"
             case ast.Compare():
                 sides = [node.left, *node.comparators]
                 values = [side for side in sides if not _is_flag(side) and not _is_valid_values(side)]
@@ -50,6 +58,14 @@ def breaches(source: str) -> Iterator[Breach]:
                 yield node.lineno, "a visibility is matched"
             case ast.Constant(value=str(text)) if id(node) not in docstrings and SQL.search(text):
                 yield node.lineno, "a visibility stands in a condition of SQL"
+            case ast.Constant(value=str(text)) if id(node) not in docstrings and WITHHELD.search(text):
+                yield node.lineno, "`.withheld` stands in SQL"
+
+
+def _asks_for_secret_kind(node: ast.Compare) -> bool:
+    sides = [node.left, *node.comparators]
+    asks = any(isinstance(side, ast.Attribute | ast.Name) and ast.unparse(side).endswith("kind") for side in sides)
+    return asks and any(isinstance(part, ast.Constant) and part.value == SECRET_KIND for part in ast.walk(node))
 
 
 def _is_flag(node: ast.expr) -> bool:
@@ -77,10 +93,14 @@ def _docstrings(tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def template_breaches(source: str) -> Iterator[Breach]:
-    """Yield the lines of a template that decide by a visibility."""
+    """Yield the lines of a template that decide by a visibility, a withheld example or a secret dataset."""
     for number, line in enumerate(source.splitlines(), 1):
         if TEMPLATE.search(line):
             yield number, "a visibility is compared in a template"
+        if WITHHELD.search(line):
+            yield number, "`.withheld` is read in a template"
+        if TEMPLATE_SECRET.search(line):
+            yield number, "a dataset's kind is compared with `secret` in a template"
 
 
 def examine(root: Path) -> list[str]:

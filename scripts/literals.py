@@ -1,9 +1,10 @@
 """Checks that roles and states are compared by their enums, and that one file decides by them: part of `make check`.
 
-A literal such as "owner" or "open" is refused where a role or a state is compared with it, looked up among such words,
-matched, assigned, or asked for in a statement of the database. The words are those of the package's enums called
-`...Role` and `...State`. `.admin` is refused outside `people/may.py` and the few files of `ADMIN_FILES`. In templates
-literal roles and `.admin` are refused; a template asks for `request.state.actions`.
+A literal such as "owner" or "open" is refused where a role, a state, the review of flags or the source of an example
+is compared with it, looked up among such words, matched, assigned, or asked for in a statement of the database. The
+words are those of the package's enums called `...Role`, `...State`, `...Review` and `...Source`. `.admin` is refused
+outside `people/may.py` and the few files of `ADMIN_FILES`. In templates such literals and `.admin` are refused; a
+template asks for `request.state.actions`, and for a state by a test: `{% if round is open %}`.
 """
 
 import ast
@@ -14,21 +15,29 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = "src/dynabench"
-KINDS = {"role": "Role", "state": "State"}
+KINDS = {"role": "Role", "state": "State", "review": "Review", "source": "Source"}
 """The names that are looked at, with the ends of the names of their enums."""
 LOOKUPS = frozenset({"in_", "not_in", "notin_"})
 ADMIN_FILES = ("accounts/", "people/", "cli/user.py", "web/templates/layout.html")
 """The column itself and its dependency, the decisions, the operator's list of accounts, and the menu of every page."""
 CLIENT_FILES = ("adversaries/remote_task.py",)
 """Files that read the JSON of another platform, below the levels at which the enums are defined."""
-TEMPLATE_ROLE = re.compile(r"""\brole\b(?:\|default\(none\))?\s*(?:==|!=|not in|in)\s*\(?\s*["'](\w+)["']""")
+TEMPLATE_LITERAL = re.compile(
+    r"""\b(role|state|review|source)\b["'\])]*(?:\|\w+(?:\([^)]*\))?)*\s*(?:==|!=|not in|in)\s*[(\[]?\s*["'](\w+)["']"""
+)
+TEMPLATE_REMEDIES = {
+    "role": "ask for an action in `request.state.actions`",
+    "state": "ask with a test such as `round is open`",
+    "review": "pass a boolean",
+    "source": "pass a boolean",
+}
 TEMPLATE_ADMIN = re.compile(r"\.admin\b")
 Fault = tuple[int, str]  # line, message
 Words = Mapping[str, frozenset[str]]
 
 
 def enum_words(root: Path) -> Words:
-    """Return the words of all enums of roles and of states, by `role` and `state`."""
+    """Return the words of the package's enums by what they say: `role`, `state`, `review` and `source`."""
     words: dict[str, set[str]] = {kind: set() for kind in KINDS}
     for path in sorted((root / PACKAGE).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -112,11 +121,12 @@ def admin_faults(source: str) -> Iterator[Fault]:
             yield node.lineno, "`.admin` is read outside people/may.py: ask `may` for an action"
 
 
-def template_faults(source: str, admin: bool) -> Iterator[Fault]:
-    """Yield where a template compares with a literal role, or (but with `admin`) reads `.admin`."""
+def template_faults(source: str, words: Words, admin: bool) -> Iterator[Fault]:
+    """Yield where a template compares with a literal of one of `KINDS`, or (but with `admin`) reads `.admin`."""
     for number, line in enumerate(source.splitlines(), 1):
-        for match in TEMPLATE_ROLE.finditer(line):
-            yield number, f"the role {match[1]!r} is a literal: ask for an action in `request.state.actions`"
+        for kind, text in TEMPLATE_LITERAL.findall(line):
+            if text in words[kind]:
+                yield number, f"the {kind} {text!r} is a literal: {TEMPLATE_REMEDIES[kind]}"
         if not admin and TEMPLATE_ADMIN.search(line):
             yield number, "`.admin` is read in a template: ask for an action in `request.state.actions`"
 
@@ -128,7 +138,7 @@ def examine(root: Path) -> list[str]:
         name, source = path.relative_to(root / PACKAGE).as_posix(), path.read_text(encoding="utf-8")
         admin = name.startswith(ADMIN_FILES)
         if path.suffix == ".html":
-            faults = list(template_faults(source, admin))
+            faults = list(template_faults(source, words, admin))
         elif name.startswith("migrations/") or name in CLIENT_FILES:
             continue
         else:
@@ -140,7 +150,7 @@ def examine(root: Path) -> list[str]:
 def main() -> int:
     """Print the faults and return 1, or 0 where there are none."""
     messages = examine(ROOT)
-    print("\n".join(messages) or "Literals: roles and states are compared by their enums.")
+    print("\n".join(messages) or "Literals: roles, states, reviews and sources are compared by their enums.")
     return 1 if messages else 0
 
 

@@ -165,7 +165,7 @@ def train(passages: Sequence[tuple[list[Word], list[int]]]) -> tuple[Any, Any]:
     print(f"{len(tags)} words, by tag {np.bincount(tags).tolist()}", flush=True)
     labels = np.array(tags)
     barred = np.zeros((len(tags), 1 + 2 * len(LABELS)), bool)
-    weights, bias = ngram.fit(
+    weights, bias = ngram.fit_sparse(
         table, labels, barred, STRENGTH, lambda share, loss: print(f"{share:.2f} {loss:.4f}", end="\r")
     )
     bias[0] += np.log(1 / QUIET)

@@ -34,7 +34,7 @@ from transformers import (
 from dynabench.models import catalog, pictures, spec
 from dynabench.models.catalog import BUILTIN
 from dynabench.stats.rates import wilson
-from dynabench.tasks.shipped_pictures import TRAINING_DIGITS, digit_image
+from dynabench.tasks.shipped import TRAINING_DIGITS, digit_image
 
 SEED = 7
 

@@ -18,12 +18,12 @@ from sklearn.linear_model import LogisticRegression
 
 from dynabench.evaluate import load
 from dynabench.models import catalog, spec
-from dynabench.models.backends import evidence, reader
+from dynabench.models.backends import reader
 from dynabench.models.backends.extractor import ExtractorModel, Found
 from dynabench.models.backends.reader import NONE, answered
 from dynabench.models.catalog import BUILTIN
 from dynabench.stats.rates import wilson
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 
 NAME = "qa-extended-reader"
 MEMBERS = ("qa-minilm", "boolq-ngram")
@@ -66,7 +66,7 @@ def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.Weights:
     """A logistic regression of whether there is no answer, and the threshold that makes F1 highest."""
     text = list(found(extractor, asked))
     table = np.array(
-        [evidence.of(a.question, a.passage, f.spans, f.strength) for a, f in zip(asked, text, strict=True)]
+        [reader.weigh_evidence(a.question, a.passage, f.spans, f.strength) for a, f in zip(asked, text, strict=True)]
     )
     none = np.array([not item.answers for item in asked])
     mean, scale = table.mean(0), table.std(0) + 1e-6
@@ -81,7 +81,7 @@ def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.Weights:
     marks = np.linspace(0.3, 0.7, 41)
     scores = [float(np.where(chances > mark, none, gains).mean()) for mark in marks]
     print(f"\nlearnt from {len(asked)} questions: F1 {max(scores):.4f} at {marks[int(np.argmax(scores))]:.2f}")
-    for name, weight in zip(evidence.NAMES, fitted.coef_[0], strict=True):
+    for name, weight in zip(reader.NAMES, fitted.coef_[0], strict=True):
         print(f"  {name:18} {weight:+.3f}")
     return reader.Weights(
         mean=mean.round(6).tolist(),

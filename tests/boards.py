@@ -7,7 +7,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import answer_files, row_scores
+from dynabench.benchmark.evaluations import answers, row_scores
 from dynabench.benchmark.evaluations.measures import REPLICATES, find_measure, pack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from dynabench.benchmark.registry.tables import Submission
@@ -129,8 +129,8 @@ def _shards(session: Session, settings: Settings, evaluation: int, rows: Sequenc
     half = len(rows) // 2
     for number, (first, last) in enumerate(((0, half), (half, len(rows)))):
         said = [Output({"label": "positive" if good else "negative"}) for good in right[first:last]]
-        waiting = answer_files.write_answers(settings, [row.uid for row in rows[first:last]], said)
-        waiting.keep(answer_files.answers_path(settings, evaluation, "rows", number))
+        waiting = answers.write_answers(settings, [row.uid for row in rows[first:last]], said)
+        waiting.keep(answers.answers_path(settings, evaluation, "rows", number))
         session.add(
             Shard(evaluation_id=evaluation, part="rows", number=number, first=first, rows=last - first,
                   digest=waiting.digest, seconds=1.0)

@@ -21,10 +21,11 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
+from xdist.scheduler import LoadGroupScheduling
 
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.people.accounts import passwords, rules
+from dynabench.people.accounts import login, rules
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import SCOPES
 from dynabench.site.app import create_app
@@ -33,17 +34,21 @@ from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_fo
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
 PASSWORD = "correct horse battery"
-passwords.MEMORY_KIB = 64  # hashing takes longer than any other part of logging in, on purpose
+login.MEMORY_KIB = 64  # hashing takes longer than any other part of logging in, on purpose
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)  # a busy machine fails no property
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)  # --hypothesis-profile thorough
 hypothesis.settings.load_profile("quick")
 dialects.install()
+TESTS = Path(__file__).parent
+BROWSER = TESTS / "browser"
+LONGEST = (BROWSER, TESTS / "jobs", TESTS / "supervisor", TESTS / "backups", TESTS / "packaging")
+LONGEST_NAME = 200
 PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for whoever opens them
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--crashes", type=int, default=3, help="how many processes to kill under load")
-    parser.addoption("--configs", type=int, default=20, help="how many random task configs to play, and to break")
+    parser.addoption("--configs", type=int, default=5, help="how many random task configs to play, and to break")
     parser.addoption("--draws", type=int, default=100, help="how many samples to draw for the coverage of intervals")
     parser.addoption("--both-databases", action="store_true", help="run every test on SQLite and PostgreSQL")
     parser.addoption("--database-seed", default="", help="which tests run on which database; the commit unless given")
@@ -71,16 +76,39 @@ def pytest_sessionstart() -> None:
     gc.disable()
 
 
+class FileScheduling(LoadGroupScheduling):
+    """Runs the tests of a file in one process, so that nothing is started twice, those of all browsers on one platform,
+    and those of a group (`xdist_group`) together wherever they are."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        group = super()._split_scope(nodeid)
+        if group != nodeid:
+            return str(group)
+        return BROWSER.name if nodeid.startswith("tests/browser/") else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
+    """Schedule by files where `--dist loadgroup` is asked for."""
+    return FileScheduling(config, log) if config.option.dist == "loadgroup" else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep one database of each test that needs only one, and the slow tests of a file in one process."""
-    for item in items:
-        if item.get_closest_marker("slow") and not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+    """Keep one database of each test that needs only one, and begin with what takes longest, so that no process is left
+    with it at the end."""
+    items.sort(key=lambda item: not any(folder in item.path.parents for folder in LONGEST))
     if not config.option.both_databases and not any("::" in each for each in config.args):
         dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}
         config.hook.pytest_deselected(items=[each for each in items if id(each) in dropped])
         items[:] = [each for each in items if id(each) not in dropped]
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name long and binary values by their length: as names they would be megabytes, and those of archives differ from
+    second to second, so that two processes would collect different tests."""
+    if isinstance(val, bytes) and (len(val) > LONGEST_NAME or not val.isascii() or b"\x00" in val):
+        return f"{len(val)} bytes"
+    return f"{len(val)} characters" if isinstance(val, str) and len(val) > LONGEST_NAME else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -233,7 +261,7 @@ class Caller:
 @cache
 def hashed(cost: int) -> str:
     """The hash of everybody's password, made once: it is slow on purpose."""
-    return passwords.make(PASSWORD, cost)
+    return login.hash_password(PASSWORD, cost)
 
 
 def register(client: TestClient, name: str) -> Caller:
@@ -241,8 +269,8 @@ def register(client: TestClient, name: str) -> Caller:
     state = client.app.state
 
     def make(session: Session) -> tuple[int, str]:
-        newcomer = rules.newcomer(name, f"{name}@example.org", PASSWORD, True)
-        person = accounts.register(session, newcomer, hashed(state.settings.password_cost))
+        newcomer = rules.check_registration(name, f"{name}@example.org", PASSWORD, True)
+        person = accounts.register_account(session, newcomer, hashed(state.settings.password_cost))
         session.flush()
         return person.id, accounts.create_token(session, person.id, "API", SCOPES)[1]
 

@@ -19,8 +19,10 @@ BODY = b"x" * 32 * 2**20
 @contextlib.asynccontextmanager
 async def serving(app):
     """Serve `app` as `dynabench web` does; yields the port."""
-    kept = processes.config(Settings(secret="a secret for tests, long enough to be one"))
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, http=kept.http, lifespan="off")
+    kept = processes.server_config(Settings(secret="a secret for tests, long enough to be one"))
+    config = uvicorn.Config(
+        app, host="127.0.0.1", port=0, log_config=None, http=kept.http, lifespan="off", timeout_keep_alive=1
+    )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     while not server.started:
@@ -71,7 +73,7 @@ def test_a_head_that_does_not_come_is_not_waited_for(sent):
 
 def test_a_request_that_takes_longer_than_its_head_may_is_answered():
     async def slow(scope, receive, send):
-        await asyncio.sleep(1)
+        await asyncio.sleep(0.5)
         await _page(scope, receive, send)
 
     async def story():

@@ -1,4 +1,4 @@
-"""The check of decisions by a visibility: a planted example of each kind is refused, and the package has none."""
+"""The check of decisions on what is shown: a planted example of each kind is refused, and the package has none."""
 
 from pathlib import Path
 
@@ -26,9 +26,14 @@ from scripts import disclosure_lint
         'match dataset.visibility:\n    case "public": ...',
         "text(\"SELECT id FROM datasets WHERE visibility = 'public'\")",
         "text(\"SELECT id FROM datasets WHERE visibility IN ('public')\")",
+        "if standing.withheld: ...",
+        "query.where(Standing.hidden | Standing.withheld)",
+        'text("SELECT 1 FROM standings s WHERE NOT s.withheld")',
+        'if dataset.kind == "secret": ...',
+        'if dataset.kind not in ("round", "secret"): ...',
     ],
 )
-def test_a_decision_by_a_visibility_is_refused(planted: str):
+def test_a_decision_outside_the_one_place_is_refused(planted: str):
     assert len(list(disclosure_lint.breaches(planted))) == 1
 
 
@@ -43,6 +48,11 @@ def test_a_decision_by_a_visibility_is_refused(planted: str):
         'made = Dataset(name=name, visibility="public")',
         'found = {"visibility": dataset.visibility}',
         '"""The visibility is one of three."""',
+        "update(Standing).values(withheld=True)",
+        "standing.withheld = True",
+        'if dataset.kind == "round": ...',
+        'made = Dataset(kind="secret")',
+        'secret = "secret"',
     ],
 )
 def test_what_decides_nothing_is_allowed(allowed: str):
@@ -59,9 +69,12 @@ def test_what_decides_nothing_is_allowed(allowed: str):
         ('{{ {"public": _("public"), "private": _("private")}[made.visibility] }}', 0),
         ('{{ forms.choice("visibility", _("Who sees it"), options, dataset.visibility) }}', 0),
         ("{{ parts.visibility(dataset.visibility) }}", 0),
+        ("{% if standing.withheld %}", 1),
+        ('{% if dataset.kind not in ("round", "secret") %}', 1),
+        ('{{ {"secret": _("hidden for good")}[dataset.kind] }}', 0),
     ],
 )
-def test_a_template_compares_no_visibility(template: str, lines: int):
+def test_a_template_decides_nothing(template: str, lines: int):
     assert len(list(disclosure_lint.template_breaches(template))) == lines
 
 

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from dynabench.cli import COMMANDS
 from dynabench.kit.settings import Settings
 
@@ -13,14 +11,12 @@ REFERENCE = "\n".join(
 )
 
 
-@pytest.mark.parametrize("name", sorted(Settings.model_fields))
-def test_every_setting_is_documented(name: str):
-    assert f"`DYNABENCH_{name.upper()}`" in REFERENCE
+def test_every_setting_is_documented():
+    assert not [name for name in Settings.model_fields if f"`DYNABENCH_{name.upper()}`" not in REFERENCE]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_documented(name: str):
-    assert f"`dynabench {name}" in REFERENCE
+def test_every_command_is_documented():
+    assert not [name for name in COMMANDS if f"`dynabench {name}" not in REFERENCE]
 
 
 def test_every_route_of_the_api_is_documented(app):

@@ -1,10 +1,16 @@
-"""The check of literals: a planted role, state or `.admin` of each kind is refused, and an enum's member is not."""
+"""The check of literals: planted roles, states, reviews, sources and `.admin` are refused, members of enums are not."""
 
 import pytest
 
+from dynabench.web.environment import STATES
 from scripts import literals
 
-WORDS = {"role": frozenset({"owner", "moderator"}), "state": frozenset({"open", "draft"})}
+WORDS = {
+    "role": frozenset({"owner", "moderator"}),
+    "state": frozenset({"open", "draft"}),
+    "review": frozenset({"waiting", "none"}),
+    "source": frozenset({"program"}),
+}
 ENUMS = '''
 from enum import StrEnum
 
@@ -14,6 +20,12 @@ class TaskRole(StrEnum):
 
 class RoundState(StrEnum):
     OPEN = "open"
+
+class FlagReview(StrEnum):
+    WAITING = "waiting"
+
+class ExampleSource(StrEnum):
+    PROGRAM = "program"
 
 class Colour(StrEnum):
     RED = "red"
@@ -34,6 +46,9 @@ class Colour(StrEnum):
         'query.filter_by(state="open")',
         'round.state = "open" if begun else later',
         'match round.state:\n    case "draft" | "other": ...',
+        'review(session, example, votes) == "waiting"',
+        'flagged = review != "none"',
+        'query.where(Example.source != "program")',
     ],
 )
 def test_a_literal_is_refused(planted):
@@ -45,6 +60,8 @@ def test_a_literal_is_refused(planted):
     [
         "found.role == TaskRole.OWNER",
         "Round.state.in_((RoundState.DRAFT, RoundState.OPEN))",
+        'dataset.source == "https://example.org"',
+        "row.source == ExampleSource.PROGRAM",
         'message["role"] == "system"',
         'title == "open"',
         'Round(task_id="open")',
@@ -63,10 +80,31 @@ def test_a_member_of_an_enum_and_another_word_are_not(clean):
         "{% if role|default(none) in ('owner', 'moderator') %}",
         '{{ "x" if each.role != "moderator" }}',
         "{% if viewer.admin %}",
+        '{% if round.state == "open" %}',
+        "{% if shown.state|default('') in ('draft', 'open') %}",
+        '{{ "x" if each["state"] not in ["open"] }}',
+        '{% if case.review == "waiting" %}',
+        '{% if each.example.source != "program" %}',
     ],
 )
-def test_a_template_decides_by_no_role(planted):
-    assert len(list(literals.template_faults(planted, admin=False))) == 1
+def test_a_template_decides_by_no_literal(planted):
+    assert len(list(literals.template_faults(planted, WORDS, admin=False))) == 1
+
+
+@pytest.mark.parametrize(
+    "clean",
+    [
+        "{% if round is open %}",
+        '{{ {"open": _("open")}[round.state] }}',
+        '{% if message.source == "elsewhere" %}',
+    ],
+)
+def test_a_template_may_use_tests_and_tables_of_words(clean):
+    assert list(literals.template_faults(clean, WORDS, admin=False)) == []
+
+
+def test_every_state_that_templates_can_ask_for_is_a_member_of_an_enum():
+    assert set(STATES) <= literals.enum_words(literals.ROOT)["state"]
 
 
 @pytest.fixture
@@ -84,7 +122,12 @@ def house(tmp_path):
 
 def test_the_words_are_those_of_the_enums(house):
     words = literals.enum_words(house.parent.parent)
-    assert words == {"role": frozenset({"owner"}), "state": frozenset({"open"})}
+    assert words == {
+        "role": frozenset({"owner"}),
+        "state": frozenset({"open"}),
+        "review": frozenset({"waiting"}),
+        "source": frozenset({"program"}),
+    }
 
 
 def test_faults_are_found_in_the_package_file_by_file(house, monkeypatch, capsys):

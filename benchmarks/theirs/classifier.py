@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModel, AutoTokenizer
 
-from dynabench.models.backends.network import Head
+from dynabench.models.backends.body import Head
 
 LABELS = ("negative", "neutral", "positive")
 _loaded: dict[str, Any] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.adversaries import template_suites
+from dynabench.adversaries import checklist
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models.training import recipes, rows
 from dynabench.stats import minhash
@@ -99,8 +99,8 @@ def group_near_duplicates(texts: Sequence[str]) -> IntArray:
 
 def read_suite(name: str, recipe: recipes.Recipe) -> LabelledRows:
     """Read the first items of each phenomenon; the phenomenon takes the place of a row's source."""
-    template_suite = template_suites.load_suite(name)
-    by_phenomenon: dict[str, list[template_suites.Item]] = defaultdict(list)
+    template_suite = checklist.load_suite(name)
+    by_phenomenon: dict[str, list[checklist.Item]] = defaultdict(list)
     for item in template_suite.items():
         by_phenomenon[item.phenomenon].append(item)
     items = [item for all_items in by_phenomenon.values() for item in all_items[:ITEMS_PER_PHENOMENON]]

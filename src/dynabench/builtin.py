@@ -72,7 +72,7 @@ def dynabench_perturbations() -> "Iterable[Transformation]":
 
 @hookimpl
 def dynabench_adversaries() -> Mapping[str, str]:
-    """The adversaries of `adversaries/registry.py`."""
-    from dynabench.adversaries import registry
+    """The adversaries of `adversaries/protocol.py`."""
+    from dynabench.adversaries.protocol import SHIPPED_ADVERSARIES
 
-    return registry.SHIPPED_ADVERSARIES
+    return SHIPPED_ADVERSARIES

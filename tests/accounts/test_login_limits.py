@@ -33,6 +33,7 @@ def test_somebody_who_guesses_at_a_name_locks_its_owner_out_nowhere_else(log_in,
     assert log_in("bob", "guess", "192.0.2.66") == 401, "another name is another limit"
 
 
+@pytest.mark.slow
 def test_forty_people_register_and_log_in_from_one_address(client, log_in):
     """A class room behind one address, within a few minutes."""
     for number in range(40):

@@ -183,10 +183,10 @@ def test_a_deleted_account_needs_the_password_too(browser):
 
 def test_a_hash_of_old_is_replaced_when_its_owner_logs_in(browser, database, settings):
     browser().join("ada")
-    before = database.read(service.find, "ada").password_hash
+    before = database.read(service.find_account, "ada").password_hash
     settings.password_cost = 2
     assert browser().log_in("ada").status_code == 303
-    after = database.read(service.find, "ada").password_hash
+    after = database.read(service.find_account, "ada").password_hash
     assert before != after
     assert "t=2" in after
     assert browser().log_in("ada").status_code == 303

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select
 
 from dynabench.kit.db import now
-from dynabench.people.accounts import notices, service
+from dynabench.people.accounts import service
 from dynabench.people.accounts.tables import Session as Login
 
 SECOND = timedelta(seconds=1)
@@ -18,8 +18,7 @@ def set_clock(monkeypatch):
     """Set the clock of accounts to a moment, at which it stays."""
 
     def set_to(moment):
-        for module in (service, notices):
-            monkeypatch.setattr(module, "now", lambda: moment)
+        monkeypatch.setattr(service, "now", lambda: moment)
 
     return set_to
 

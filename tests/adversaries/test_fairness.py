@@ -1,7 +1,7 @@
 """Names and gendered words: what is swapped, what is a person, and what is left alone."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.adversaries.perturbations import find_transformations, generator, names_on_axis, person_names
@@ -126,7 +126,6 @@ def test_every_group_has_two_hundred_names_to_draw():
 
 
 @given(TEXTS, st.sampled_from(names_on_axis("fairness")), st.integers(0, 5))
-@settings(max_examples=100, deadline=None)
 def test_swaps_are_repeatable_change_something_and_leave_other_scripts(text, name, seed):
     edited_texts = find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
     assert edited_texts == find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))

@@ -8,8 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from dynabench.adversaries.language_model import InformedAdversary, parse_fields
-from dynabench.adversaries.protocol import Budget, Context
-from dynabench.adversaries.registry import create_adversary
+from dynabench.adversaries.protocol import Budget, Context, create_adversary
 from dynabench.kit.settings import get_settings
 from dynabench.models.protocol import Output
 

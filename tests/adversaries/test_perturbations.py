@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from dynabench.adversaries.perturbations import Edit, find_transformations, generator, names_on_axis, transformations
-from dynabench.adversaries.perturbations.text_edits import apply_edits
-from dynabench.adversaries.perturbations.words import (
+from dynabench.adversaries.perturbations.transformation import (
     _CHARACTERS_BEFORE,
     _PROTECTED,
     _SENTENCE_START,
     _begins_sentence,
+    apply_edits,
     protected_spans,
     words,
 )

@@ -20,6 +20,7 @@ def model_and_answers(name):
     return model, {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEAST)
 def test_answers_mostly_stay(name):
     model, answers = model_and_answers("nli-ngram" if name == "whitespace_added" else "nli-minilm")

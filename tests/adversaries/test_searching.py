@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dynabench.adversaries import registry
+from dynabench.adversaries import protocol
 from dynabench.adversaries.attacks import LocalTarget, attack, run_attempts, summarise_attempts
-from dynabench.adversaries.perturbations.words import words
+from dynabench.adversaries.perturbations.transformation import words
 from dynabench.adversaries.protocol import Budget, Context
-from dynabench.adversaries.search import grammar, lexicon
-from dynabench.adversaries.search.similarity import cosines
+from dynabench.adversaries.search import lexicon
+from dynabench.adversaries.search.word_search import cosines
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.protocol import Card
 from dynabench.models.training import ngram
@@ -73,7 +73,7 @@ class Counting:
 @given(text=texts(), queries=st.integers(0, 20), name=st.sampled_from([*SEARCHES, "checklist", "counterfactual"]))
 def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
     counting = Counting(target)
-    result = list(registry.create_adversary(name).propose(context(text), counting, Budget(queries=queries)))
+    result = list(protocol.create_adversary(name).propose(context(text), counting, Budget(queries=queries)))
     assert counting.count <= queries
     assert sum(item.queries for item in result) <= counting.count
 
@@ -82,7 +82,7 @@ def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=texts(), name=st.sampled_from(["substitution", "typos"]))
 def test_what_is_proposed_keeps_the_constraints(target, text, name):
-    for result in registry.create_adversary(name, similarity=0.8, share=0.25).propose(
+    for result in protocol.create_adversary(name, similarity=0.8, share=0.25).propose(
         context(text), target, Budget(queries=80)
     ):
         new = result.inputs["statement"]
@@ -102,7 +102,7 @@ def test_what_is_proposed_keeps_the_constraints(target, text, name):
 def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, name):
     rows = [context(f"The {item} was {GOOD[at]}, I laughed a lot.") for at, item in enumerate(SUBJECTS[:2])]
     runs = [
-        list(attack(registry.create_adversary(name, similarity=0.5), target, rows, Budget(queries=60)))
+        list(attack(protocol.create_adversary(name, similarity=0.5), target, rows, Budget(queries=60)))
         for _ in range(2)
     ]
     assert runs[0] == runs[1]
@@ -110,18 +110,18 @@ def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, n
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("text", ODD)
 @pytest.mark.parametrize("name", [*SEARCHES, "checklist", "counterfactual", "generator"])
-def test_odd_texts_break_nothing(target, name, text):
-    rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
-    for result in attack(registry.create_adversary(name), target, rows, Budget(queries=4)):
-        assert isinstance(result.inputs["statement"], str)
+def test_odd_texts_break_nothing(target, name):
+    for text in ODD:
+        rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
+        for result in attack(protocol.create_adversary(name), target, rows, Budget(queries=4)):
+            assert isinstance(result.inputs["statement"], str)
 
 
 @pytest.mark.models
 def test_attempts_are_made_of_correct_inputs_and_summed_up(target):
     rows = [context("The film was superb."), context("The film was awful."), context("The novel was clever and funny.")]
-    attempts = list(run_attempts(registry.create_adversary("typos", similarity=0.3), target, rows, Budget(queries=60)))
+    attempts = list(run_attempts(protocol.create_adversary("typos", similarity=0.3), target, rows, Budget(queries=60)))
     assert [attempt.context for attempt in attempts] == [rows[0], rows[2]]
     result = summarise_attempts(attempts)
     assert result.correct == result.fooled.n == 2
@@ -136,19 +136,19 @@ def test_attempts_are_made_of_correct_inputs_and_summed_up(target):
      ("write", "walked", "VERB", "wrote")],
 )  # fmt: skip
 def test_a_new_word_takes_the_form_of_the_old_one(new, old, part, expected):
-    assert grammar.inflect_like(new, old, part) == expected
+    assert lexicon.inflect_like(new, old, part) == expected
 
 
 def test_articles_and_opposites():
-    assert grammar.article_fits("an", "hour")
-    assert not grammar.article_fits("a", "apple")
-    assert grammar.article_fits("a", "university")
+    assert lexicon.article_fits("an", "hour")
+    assert not lexicon.article_fits("a", "apple")
+    assert lexicon.article_fits("a", "university")
     assert lexicon.are_opposites("good", "bad")
     assert not lexicon.are_opposites("movie", "film")
 
 
 def test_facts_are_json(target):
-    [result] = registry.create_adversary("typos", similarity=-1).propose(
+    [result] = protocol.create_adversary("typos", similarity=-1).propose(
         context("The film was wonderful."), target, Budget(queries=40)
     )
     assert json.loads(json.dumps(result.facts))["words"] == 4

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select
 from typer.testing import CliRunner
 
-from dynabench.adversaries import template_suites
+from dynabench.adversaries import checklist
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cli import app
 from dynabench.datasets import library_queries, stored
@@ -38,17 +38,18 @@ def newest(database, task, name):
     return database.read(read)
 
 
+@pytest.mark.slow
 def test_the_demo_adds_every_suite_once_and_a_suites_file_gives_the_same_rows(database, settings, here, tmp_path):
     demo.prepare(settings)
     demo.prepare(settings)
     suites = select(func.count(Dataset.id)).where(Dataset.kind == "suite")
-    assert database.read(lambda session: session.scalar(suites)) == len(template_suites.shipped_suites())
+    assert database.read(lambda session: session.scalar(suites)) == len(checklist.shipped_suites())
     queued = select(func.count(Job.id)).where(Job.kind == "queue_evaluations")
     entered = database.read(lambda session: session.scalar(select(func.count(Submission.id))))
     scored = select(func.count(Dataset.id)).where(Dataset.kind != "pool")
     assert database.read(lambda session: session.scalar(queued)) == entered + database.read(lambda s: s.scalar(scored))
-    for name in template_suites.shipped_suites():
-        suite = template_suites.load_suite(name)
+    for name in checklist.shipped_suites():
+        suite = checklist.load_suite(name)
         kind, visibility, licence, digest = newest(database, suite.task, name)
         assert (kind, visibility, licence) == ("suite", "public", "CC-BY-4.0")
         tags = {tag for row in stored.read(settings, digest) for tag in row.tags}
@@ -62,7 +63,7 @@ def test_the_demo_adds_every_suite_once_and_a_suites_file_gives_the_same_rows(da
 
 def test_the_command_lists_suites_and_names_them_where_one_is_unknown():
     listed = CliRunner().invoke(app, ["adversary", "suite", "list", "--json"])
-    assert [item["name"] for item in json.loads(listed.stdout)["suites"]] == template_suites.shipped_suites()
+    assert [item["name"] for item in json.loads(listed.stdout)["suites"]] == checklist.shipped_suites()
     wrong = CliRunner().invoke(app, ["adversary", "suite", "nope"])
     assert wrong.exit_code == 1
     assert "nli-phenomena" in str(wrong.exception) + wrong.output

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from dynabench.adversaries import template_suites
+from dynabench.adversaries import checklist
 from dynabench.kit.errors import Invalid
 from dynabench.tasks.shipped import shipped_tasks
 
@@ -23,9 +23,9 @@ phenomena:
 """
 
 
-@pytest.mark.parametrize("name", template_suites.shipped_suites())
+@pytest.mark.parametrize("name", checklist.shipped_suites())
 def test_every_item_of_a_shipped_suite_is_one_that_its_task_takes(name):
-    result = template_suites.load_suite(name)
+    result = checklist.load_suite(name)
     config = CONFIGS[result.task]
     given = {field.name for field in config.context}
     for item in result.items():
@@ -36,25 +36,25 @@ def test_every_item_of_a_shipped_suite_is_one_that_its_task_takes(name):
         assert not any("{" in value or "}" in value for value in item.inputs.values())
 
 
-@pytest.mark.parametrize("name", template_suites.shipped_suites())
+@pytest.mark.parametrize("name", checklist.shipped_suites())
 def test_items_are_the_same_each_time_and_none_comes_twice(name):
-    result = template_suites.load_suite(name)
+    result = checklist.load_suite(name)
     items = list(result.items())
-    assert items == list(template_suites.load_suite(name).items())
+    assert items == list(checklist.load_suite(name).items())
     assert len({item.uid for item in items}) == len({str(item.inputs) for item in items}) == len(items)
 
 
 @pytest.mark.parametrize(("name", "phenomena"), [("sentiment-phenomena", 12), ("nli-phenomena", 12)])
 def test_there_are_thirty_items_of_each_of_ten_phenomena_at_least(name, phenomena):
-    counts = Counter(item.phenomenon for item in template_suites.load_suite(name).items())
+    counts = Counter(item.phenomenon for item in checklist.load_suite(name).items())
     assert len(counts) == phenomena
     assert min(counts.values()) >= 30
-    assert max(counts.values()) <= template_suites.ITEMS_PER_PHENOMENON
+    assert max(counts.values()) <= checklist.ITEMS_PER_PHENOMENON
 
 
 @pytest.mark.parametrize("name", ["sentiment-phenomena", "nli-phenomena"])
 def test_every_answer_of_the_task_is_right_somewhere(name):
-    result = template_suites.load_suite(name)
+    result = checklist.load_suite(name)
     labels = Counter(item.answer["label"] for item in result.items())
     assert set(labels) == set(CONFIGS[result.task].answer[0].values)
 
@@ -62,7 +62,7 @@ def test_every_answer_of_the_task_is_right_somewhere(name):
 def test_two_slots_of_one_list_get_two_words(tmp_path):
     path = tmp_path / "own.yaml"
     path.write_text(OWN)
-    texts = {item.inputs["statement"] for item in template_suites.load_suite(str(path)).items()}
+    texts = {item.inputs["statement"] for item in checklist.load_suite(str(path)).items()}
     assert texts == {"The soup is better than the bread.", "The bread is better than the soup."}
 
 
@@ -81,10 +81,10 @@ def test_a_broken_file_says_what_is_wrong(tmp_path, old, new, told):
     path = tmp_path / "own.yaml"
     path.write_text(OWN.replace(old, new))
     with pytest.raises(Invalid) as error:
-        template_suites.load_suite(str(path))
+        checklist.load_suite(str(path))
     assert told in error.value.fields["suite"]
 
 
 def test_an_unknown_suite_is_refused_with_those_that_there_are():
     with pytest.raises(Invalid, match="nli-phenomena"):
-        template_suites.load_suite("nothing-of-the-kind")
+        checklist.load_suite("nothing-of-the-kind")

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from dynabench.adversaries import registry
+from dynabench.adversaries import protocol
 from dynabench.adversaries.attacks import LocalTarget
 from dynabench.adversaries.protocol import Budget, Context, MeteredTarget
 from dynabench.adversaries.synthetic_answers import find_answers
@@ -16,7 +16,7 @@ from dynabench.cli.adversary import app
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models.catalog import BUILTIN, open_model
 from dynabench.models.protocol import Output
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 from tests.adversaries.test_language_model import chat  # noqa: F401
 
 PASSAGE = (
@@ -51,7 +51,7 @@ def asked(passage, cloze=False):
 
 
 def propose(target, passage=PASSAGE, budget=None, **options):
-    maker = registry.create_adversary("synthetic-qa", **options)
+    maker = protocol.create_adversary("synthetic-qa", **options)
     result = list(maker.propose(Context("c", {"passage": passage}), target, budget or Budget()))
     maker.close()
     return result, maker.tally
@@ -75,7 +75,7 @@ def test_without_the_tagger_dates_numbers_and_capitals_remain(monkeypatch):
     def missing(*_):
         raise Unavailable("not installed")
 
-    monkeypatch.setattr("dynabench.adversaries.search.grammar.tag_words", missing)
+    monkeypatch.setattr("dynabench.adversaries.search.lexicon.tag_words", missing)
     assert asked(PASSAGE)["1874"][0] == "When was the old lighthouse built by Maria Keller?"
 
 
@@ -112,7 +112,7 @@ def test_a_seed_draws_the_same_and_a_budget_ends_it():
     assert len(result) == target.asked == 3
     counted = MeteredTarget(target, Budget(queries=0))
     assert (
-        list(registry.create_adversary("synthetic-qa").propose(Context("c", {"passage": PASSAGE}), counted, Budget()))
+        list(protocol.create_adversary("synthetic-qa").propose(Context("c", {"passage": PASSAGE}), counted, Budget()))
         == []
     )
     assert len(propose(Says("x"), agree=0, most=2)[0]) <= 2
@@ -154,7 +154,7 @@ def test_a_language_model_writes_within_its_money(chat):  # noqa: F811
 )
 def test_what_is_wrong_is_refused(options):
     with pytest.raises(Invalid):
-        registry.create_adversary("synthetic-qa", **options)
+        protocol.create_adversary("synthetic-qa", **options)
 
 
 def test_the_rows_of_the_command_are_read_by_training(tmp_path):

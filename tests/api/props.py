@@ -22,7 +22,7 @@ from dynabench.media import uploads
 from dynabench.media.facts import UploadLimits
 from dynabench.media.store import MediaStore
 from dynabench.people.accounts.tables import Notice, Person, Token
-from dynabench.people.notices import links
+from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
 from dynabench.rounds import invitations
@@ -174,7 +174,7 @@ class Props:
             rows = [{"model_name": "other", "metrics": {"Accuracy": "80"}}]
             content = orjson.dumps([{"datasets": [{"dataset": "First", "sota": {"rows": rows}}]}])
             found = session.scalar(select(Report.id))
-            return found or reports.add(session, None, "nli", content, "https://example.org/tables").id
+            return found or reports.add_report(session, None, "nli", content, "https://example.org/tables").id
 
         return self.database.write(make)
 
@@ -185,9 +185,9 @@ class Props:
         def make(session: Session) -> str:
             author = session.get_one(Person, self.ids[NAMES["author"]])
             if kind == "forks":
-                return snapshots.fork(session, author, "nli", {}, "Mine").slug
+                return snapshots.make_fork(session, author, "nli", {}, "Mine").slug
             found = session.scalar(select(Snapshot.slug))
-            return found or snapshots.take(session, author, "nli", {}, "").slug
+            return found or snapshots.take_snapshot(session, author, "nli", {}, "").slug
 
         return self.database.write(make)
 
@@ -217,7 +217,7 @@ class Props:
         if role == "anon":
             return 1
         person_id = self.callers[role].id
-        self.database.write(notices.tell, person_id, "warning", "Mind your step.")
+        self.database.write(notices.notify_person, person_id, "warning", "Mind your step.")
         newest = select(Notice.id).where(Notice.person_id == person_id).order_by(Notice.id.desc())
         return self.database.read(lambda session: session.scalars(newest).first()) or 0
 
@@ -244,7 +244,7 @@ class Props:
             session.merge(Wish(person_id=number, address=address, channels={}, problem=""))
 
         self.database.write(make)
-        return links.make(self.client.app.state.settings.key, purpose, number, address)
+        return mailing.make_link_token(self.client.app.state.settings.key, purpose, number, address)
 
     def evaluation(self) -> int:
         """An evaluation of a model that `author` submitted, which failed; its record is an earlier run's."""

@@ -28,7 +28,7 @@ from dynabench.kit.settings import Settings
 from dynabench.site.app import create_app
 from tests.api.serving import Site, an_example, site
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 CHECKS = [
     not_a_server_error,

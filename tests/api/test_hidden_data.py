@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import answer_files, records
+from dynabench.benchmark.evaluations import answers, records
 from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from dynabench.datasets import library, stored
 from dynabench.datasets.stored import Stored
@@ -102,10 +102,8 @@ def _evaluation(session: Session, submission: int, version: int) -> Evaluation:
 
 def _answer(session: Session, settings: Settings, evaluation: Evaluation, rows: list[Stored]) -> None:
     """Answers, a score of a small slice from the time when the dataset was not hidden yet, and the signed record."""
-    waiting = answer_files.write_answers(
-        settings, [row.uid for row in rows], [Output({"label": "saidzebra"})] * len(rows)
-    )
-    waiting.keep(answer_files.answers_path(settings, evaluation.id, "rows", 0))
+    waiting = answers.write_answers(settings, [row.uid for row in rows], [Output({"label": "saidzebra"})] * len(rows))
+    waiting.keep(answers.answers_path(settings, evaluation.id, "rows", 0))
     session.add(Shard(evaluation_id=evaluation.id, part="rows", number=0, first=0, rows=len(rows),
                       digest=waiting.digest, seconds=1.0))  # fmt: skip
     for tag, count in (("tagzebra", FEW), ("large", ROWS)):

@@ -78,7 +78,13 @@ def leaks(texts: list[tuple[str, str]], words: set[str], but: Callable[[str], bo
     return [f"{word} at {path}" for path, text in texts if not but(path) for word in words if word in text]
 
 
-@pytest.mark.parametrize("role", sorted(EVERYBODY))
+BRIEFLY = ("anon", "member", "moderator", "owner")
+"""Roles that see different things; others see what one of these does."""
+
+
+@pytest.mark.parametrize(
+    "role", [pytest.param(role, marks=() if role in BRIEFLY else pytest.mark.slow) for role in sorted(EVERYBODY)]
+)
 def test_everybody_reads_only_what_is_theirs(stage: Stage, role: str):
     """Hidden and retracted examples, owners' configs and notes, names behind pseudonyms, addresses, private models."""
 

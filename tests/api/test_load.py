@@ -19,7 +19,7 @@ from dynabench.rounds.tables import Context
 from dynabench.validation.rebuild import rebuild
 from tests.api.serving import Site, model_host
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 PEOPLE, TURNS = 20, 6
 

@@ -9,13 +9,13 @@ from sqlalchemy import select
 
 from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.tables import Evaluation
-from dynabench.benchmark.registry import predictions, submission_files, submissions
+from dynabench.benchmark.registry import predictions, submission_sources, submissions
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit import jobs
 from dynabench.models import catalog, spec
-from dynabench.models.backends.served import tokens
+from dynabench.models.backends.served import endpoint
 from dynabench.operations.backups.backup import make_backup
 from dynabench.operations.backups.database_copy import migrate_jobs
 from dynabench.operations.backups.file_check import check_files
@@ -64,7 +64,7 @@ def sent_model(settings, database, kind="archive", **more):
     source = {"file": f"{kind}.txt", "name": "what was sent"} | more
     enter(database, kind=kind, name=name, model=name, version=version, source=source)
     if kind == "training_set":
-        submission_files.taken_path(settings, source["file"]).write_text("r1\n")
+        submission_sources.taken_path(settings, source["file"]).write_text("r1\n")
     return folder
 
 
@@ -92,7 +92,7 @@ def row_scores_of(settings, database):
 
 
 def token(settings, database):
-    tokens.keep(settings.folder, TOKEN, "api.example.org", "abc")
+    endpoint.keep_token(settings.folder, TOKEN, "api.example.org", "abc")
     source = {"protocol": "oip", "url": "https://api.example.org", "token": TOKEN}
     version = put_model(settings, "endpoint")[1]
     enter(database, kind="endpoint", name="endpoint", model="endpoint", version=version, source=source)

@@ -14,7 +14,7 @@ from tests.collection import conftest as collection
 
 rules = collection.rules
 BEGIN = ("/", "/tasks/nli", "/tasks/checks", "/tasks/done", "/models")
-LINKS = {"admin": 240, "author": 160, "anon": 80}
+LINKS = {"admin": 120, "author": 80, "anon": 40}
 """How many pages are looked at that each reaches by links."""
 LEAST = {"admin": 0.85, "author": 0.85, "anon": 0.4}
 """The share of what is asked that is answered: strangers are sent to log in where a route is not theirs."""
@@ -26,6 +26,7 @@ def furnish():
     return filled
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # hundreds of pages, each asked for twice
 @pytest.mark.parametrize("into", ["same", "other"])
 def test_a_restored_platform_answers_every_page_as_before(

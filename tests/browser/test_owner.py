@@ -181,7 +181,7 @@ def close_round(page: Page, task: str) -> None:
     expect(page.get_by_text("All votes are in")).to_be_visible()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_from_a_yaml_and_a_csv_to_a_closed_round_and_its_export(guest, site, scripts):
     task = "weather" if scripts else "weather-plain"
     come = owner(guest, site, "olga", java_script_enabled=scripts)

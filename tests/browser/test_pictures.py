@@ -11,7 +11,7 @@ from dynabench.client import Client
 from tests.browser.people import example_on, find_in_queue
 from tests.media import files
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def misread(page, visitor: Client) -> str:

@@ -34,6 +34,7 @@ def test_a_card_has_ranges_options_and_examples(client):
     assert client.get("/api/v1/evaluate/metric/nothing").status_code == 404
 
 
+@pytest.mark.slow
 def test_the_examples_of_all_cards_can_be_sent_back_and_give_what_they_say(client):
     """The first one that gives a result, and the first one that is refused: `evaluate` tests all of them."""
     for entry in OPEN:

@@ -29,6 +29,7 @@ def files(tmp_path, monkeypatch):
     get_settings.cache_clear()
 
 
+@pytest.mark.slow
 def test_files_with_weights_become_a_model_for_each_seed(files):
     options = ["--dev", str(files / "dev.jsonl"), "--test", str(files / "test.jsonl"), "--method", "ngram"]
     sources = ["--on", str(files / "train.jsonl"), "--on", f"{files / 'more.jsonl'}:2.5"]
@@ -62,11 +63,12 @@ def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files):
 
 
 def test_a_weight_stands_behind_the_last_colon():
-    assert training_mixes.weighted("release:nli/3:2") == ("release:nli/3", 2.0)
-    assert training_mixes.weighted("release:nli/3") == ("release:nli/3", 1.0)
-    assert training_mixes.weighted("rows.jsonl") == ("rows.jsonl", 1.0)
+    assert training_mixes.parse_weight("release:nli/3:2") == ("release:nli/3", 2.0)
+    assert training_mixes.parse_weight("release:nli/3") == ("release:nli/3", 1.0)
+    assert training_mixes.parse_weight("rows.jsonl") == ("rows.jsonl", 1.0)
 
 
+@pytest.mark.slow
 def test_spans_are_learnt_from_questions_that_people_asked(files):
     short = [one for one in real.paragraphs(30) if len(one["context"]) < 420][:12]
     for name, part in {"asked": short[:8], "judged": short[7:10], "scored": short[10:]}.items():

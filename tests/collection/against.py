@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
-from dynabench.models.backends.served.breaker import breaker
+from dynabench.models.backends.served.endpoint import breaker
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import contexts, service

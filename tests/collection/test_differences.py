@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dynabench.collection.differences import changes
 from dynabench.tasks.fields import Text
-from dynabench.tasks.word_differences import MAX_WORDS, word_differences
+from dynabench.tasks.words import MAX_WORDS, word_differences
 
 WORDS = st.lists(st.sampled_from(["the", "cat", " ", "  ", "sat", "Sat", ",", "\n", "mat", "d'être", "é"]), max_size=30)
 texts = st.one_of(WORDS.map("".join), st.text(max_size=60))

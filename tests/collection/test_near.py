@@ -61,7 +61,6 @@ WORDS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @draws(first=WORDS, second=WORDS)
 def test_signatures_estimate_the_similarity_that_is_counted(first, second):
     a, b = (minhash.shingle_hashes(" ".join(words)) for words in (first, second))

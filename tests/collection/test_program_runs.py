@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dynabench
-from dynabench.adversaries import input_files, program_run, report_import
+from dynabench.adversaries import input_files, program_run, reports
 from dynabench.adversaries.program_run import Journal
 from dynabench.adversaries.protocol import Budget, Candidate, Context
 from dynabench.adversaries.remote_task import RemoteTask
@@ -119,19 +119,20 @@ def test_what_another_program_found_is_proposed_once_and_the_rest_is_told(ada, t
         AttackFinding("line 4", {"": "So it went."}, "7"),
     ]
     report = AttackReport("textattack", "0.3", found, [SkippedEntry("line 5", "The attack found nothing.")])
-    mapped = report_import.ReportMapping(labels={"1": "negative"})
+    mapped = reports.ReportMapping(labels={"1": "negative"})
     journal = Journal.open(tmp_path / "import.jsonl", {})
-    steps = {step.context: step for step in report_import.import_report(site, journal, report, mapped)}
+    steps = {step.context: step for step in reports.import_report(site, journal, report, mapped)}
     assert steps["line 2"].outcome["fooled"] is True
     assert "--answer" in steps["line 3"].refused
     assert "--label 7=" in steps["line 4"].refused
     assert steps["line 5"].refused == "The attack found nothing."
-    again = report_import.import_report(site, Journal.open(tmp_path / "import.jsonl", {}), report, mapped)
+    again = reports.import_report(site, Journal.open(tmp_path / "import.jsonl", {}), report, mapped)
     assert [step.context for step in again] == ["line 3", "line 4", "line 5"]
     (kept,) = ada.examples("sentiment")
     assert (kept["program"]["name"], kept["program"]["facts"]["at"]) == ("textattack", "line 2")
 
 
+@pytest.mark.slow
 @on_sqlite
 def test_the_command_attacks_a_round_from_texts_of_ones_own(ada, tmp_path):
     texts_file = tmp_path / "texts.jsonl"

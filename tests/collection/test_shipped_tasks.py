@@ -97,6 +97,8 @@ PLAYED: dict[str, tuple[str, Callable[[int, dict[str, Any]], Written], str]] = {
     "ner": ("ner-tagger", named, "f1"),
 }
 """By task: a model that comes with it, what is written in the example of a number, and the board's metric."""
+BRIEFLY = {"sentiment", "ner", "summarization"}
+"""Tasks whose answers are of different forms, with models that answer at once."""
 FEW = {"qa-extended": 12, "hate": 0}
 """How many contexts come with a task, at least; others have 30."""
 
@@ -170,7 +172,9 @@ def write(caller: Caller, task: str, number: int) -> dict[str, Any]:
     return told.json() | {"claimed": body["answer"]}
 
 
-@pytest.mark.parametrize("task", list(PLAYED))
+@pytest.mark.parametrize(
+    "task", [pytest.param(task, marks=() if task in BRIEFLY else pytest.mark.slow) for task in PLAYED]
+)
 def test_it_is_played_from_create_to_evaluate(task, olga, person, database, settings, by_hand, open_round):
     owner, ada, judges = olga(task), person("ada"), [person("bob"), person("eve")]
     model, _, metric = PLAYED[task]
@@ -230,6 +234,7 @@ def test_the_first_page_offers_no_try_against_a_passage_that_it_does_not_show(ol
     assert "A question that yes or no answers" not in page
 
 
+@pytest.mark.slow
 def test_translations_are_scored_by_pair_of_languages_and_in_bleu(olga, database, settings, by_hand):
     owner, here = olga("translation"), Made(database, settings, "translation")
     rows = [

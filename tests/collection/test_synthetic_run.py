@@ -31,6 +31,7 @@ def island(owner, database):
     assert opened.status_code == 201, opened.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_question_that_another_model_confirms_fools_the_rounds_target(island, ada, tmp_path):  # noqa: F811
     words = ["run", "island", "--with", "synthetic-qa", "--option", "judges=qa-minilm", "--contexts", 1, "--json",

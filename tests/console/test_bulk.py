@@ -59,6 +59,7 @@ def test_many_are_hidden_and_shown_again(owner, ids, database):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "value", "asked"), [
     ("flag", "Odd.", {"flagged": "true"}), ("label", "odd", {"label": "odd"}), ("note", "Odd.", {"noted": "true"}),
 ])  # fmt: skip

@@ -145,6 +145,7 @@ class TestAFileOnItsWayIn:
         assert page.get(address).status_code == 404
 
 
+@pytest.mark.slow
 def test_a_mapped_file_is_imported_and_its_bad_rows_come_back_to_be_mended(owner, enter, worker, database, settings):
     page, before = enter(owner), count(database)
     address = sent(page, "facts of life.csv", FILE)

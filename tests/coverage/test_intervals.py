@@ -15,7 +15,7 @@ import pytest
 from dynabench.evaluate import load
 from tests.large_data import folder_with
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 SNLI = "snli_dev_test/dev.jsonl.gz"
 
 N = 500

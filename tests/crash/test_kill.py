@@ -19,7 +19,7 @@ from dynabench.validation.rebuild import rebuild
 from dynabench.validation.tables import Validation
 from tests.crash.load import Annotator, Validator
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.release, pytest.mark.timeout(1800)]
 
 ROLES = ("web", "host", "worker")
 

@@ -10,7 +10,7 @@ from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.measures import REPLICATES, pack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.registry.tables import Submission
-from dynabench.cycle import closing, deciding, scores, service, training_sources
+from dynabench.cycle import deciding, round_steps, service, training_sources
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.datasets.stored import Stored
 from dynabench.kit import errors
@@ -55,11 +55,11 @@ class Turn:
             self.db.write(lambda session: rounds.save_task(session, None, config))
         asked = turns.plans.read_plan(PLAN | dict(plan))
         self.id = turns.start(self.db, asked, task=self.task)
-        self.db.write(closing.close_round, self.id, 1)
-        closing.release_round(self.db, settings, self.id, 1)
+        self.db.write(round_steps.close_round, self.id, 1)
+        round_steps.release_round(self.db, settings, self.id, 1)
         self.old = self.db.write(self._submission, "m", "1")
         self.new = self.db.write(self._candidate)
-        self.db.write(scores.queue_evaluations, [self.old, self.new])
+        self.db.write(deciding.queue_evaluations, [self.old, self.new])
         [self.released] = self.db.read(
             lambda s: training_sources.ancestor_releases(s, settings, service.find_turn(s, self.task, self.id))
         )
@@ -80,7 +80,7 @@ class Turn:
 
     def left(self):
         """How many evaluations the turn waits for, and of how many."""
-        return self.db.read(scores.count_remaining, self.settings, self.id, [self.old, self.new])
+        return self.db.read(deciding.count_remaining, self.settings, self.id, [self.old, self.new])
 
     def give(self, submission, values, failed=()):
         """What a model scored on the dataset versions that it is evaluated on, exactly; some evaluations failed."""

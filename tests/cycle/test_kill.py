@@ -22,7 +22,7 @@ from tests.cycle import world
 from tests.jobs.conftest import Worker, until
 from tests.models.conftest import served
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.release, pytest.mark.timeout(1200)]
 TURNS = 2
 KILLS = 3
 """Times that the worker dies in each turn, if it lasts that long."""
@@ -30,7 +30,7 @@ KILLS = 3
 
 @pytest.fixture
 def afforded(database_kind: str, pytestconfig: pytest.Config) -> None:
-    """On SQLite with the slow tests, on PostgreSQL as well with `make crash`: each takes minutes."""
+    """On SQLite with the tests of a release, on PostgreSQL as well with `make crash`: each takes minutes."""
     if database_kind == "postgres" and pytestconfig.getoption("crashes") < 50:
         pytest.skip("`make crash` plays it on PostgreSQL.")
 

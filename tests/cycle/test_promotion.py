@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dynabench.cycle import report_text
-from dynabench.cycle.lineage import generations
+from dynabench.cycle import report
 from dynabench.cycle.plan import PromotionRule
 from dynabench.cycle.promotion import ModelScores, NeutralScore, decide_promotion, rule_figure, rule_statistic
+from dynabench.cycle.queries import generations
 from dynabench.cycle.report import TurnReport
 from dynabench.kit.language import said, speaking
 
@@ -26,7 +26,7 @@ def model(name, *values, caught=(), spread=0.0):
 
 def told(rule, found):
     """What is said of a decision that was kept and read again."""
-    return report_text.add_words(TurnReport.model_validate(TurnReport.of(rule, found).model_dump(mode="json")), {}).why
+    return report.add_words(TurnReport.model_validate(TurnReport.of(rule, found).model_dump(mode="json")), {}).why
 
 
 def test_the_mean_over_rounds_counts_older_rounds_less():
@@ -143,14 +143,14 @@ def test_a_decision_is_kept_in_codes_and_told_in_the_readers_language():
     found = decide_promotion(rule, [model("old@1", 0.5, 0.5)], [model("a", 0.7, 0.7)])
     kept = TurnReport.of(rule, found, excluded={"b": "unscored", "c": "Out of memory."})
     assert kept.why == ""
-    shown = report_text.add_words(kept, {})
+    shown = report.add_words(kept, {})
     assert shown.excluded["b"].startswith("It was not scored on all rounds")
     assert shown.excluded["c"] == "Out of memory."
     with speaking("es"):
         assert said(shown.why) != shown.why
         assert said(shown.excluded["b"]) != shown.excluded["b"]
-    assert "no release has a public test part" in report_text.add_words(TurnReport.of(rule), {}).why
-    assert report_text.add_words(TurnReport(why="Because."), {}).why == "Because."
+    assert "no release has a public test part" in report.add_words(TurnReport.of(rule), {}).why
+    assert report.add_words(TurnReport(why="Because."), {}).why == "Because."
 
 
 def test_candidates_have_to_beat_the_best_of_several_targets():

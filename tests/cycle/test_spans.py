@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.tables import Evaluation
-from dynabench.cycle import closing, deciding, opening, scores, service, training, training_sources
+from dynabench.cycle import deciding, round_steps, service, training, training_sources
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.kit import errors
 from dynabench.models import catalog
@@ -75,8 +75,8 @@ def collected(database, passages: int) -> None:
 def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, settings, by_hand):
     collected(database, 6)
     turn = world.start(database, world.plan(**PLAN), task="qa")
-    database.write(closing.close_round, turn, 1)
-    closing.release_round(database, settings, turn, 1)
+    database.write(round_steps.close_round, turn, 1)
+    round_steps.release_round(database, settings, turn, 1)
 
     released = database.read(
         lambda s: training_sources.ancestor_releases(s, settings, service.find_turn(s, "qa", turn))
@@ -96,7 +96,7 @@ def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, se
     assert entry.card.kind == "extractor"
 
     present = database.write(training.present_submissions, turn, 1)
-    database.write(scores.queue_evaluations, [*present.values(), candidate.submission_id])
+    database.write(deciding.queue_evaluations, [*present.values(), candidate.submission_id])
     evaluations = database.read(lambda s: {e.submission_id: e.id for e in s.scalars(select(Evaluation))})
     assert len(evaluations) == 2
     for each in evaluations.values():
@@ -104,13 +104,13 @@ def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, se
     deciding.decide_turn(database, settings, turn, 1)
     report = world.turn(database, settings, task="qa").report
     caught = row_scores.read_row_scores(settings, evaluations[candidate.submission_id])[1]
-    [fooled] = scores.fooling_masks(settings, released)
+    [fooled] = deciding.fooling_masks(settings, released)
     assert fooled.any()
     [figures] = report.candidates
     assert (figures.figure.n, figures.figure.value) == (fooled.sum(), pytest.approx(caught[fooled].mean()))
     assert report.rounds[0].n == len(tested)
 
-    number = database.write(opening.next_round, settings, turn, 1)
+    number = database.write(round_steps.next_round, settings, turn, 1)
     after = database.read(lambda s: [each.model for each in rounds.round_of(s, "qa", number).targets])
     assert after == (report.promoted or [TARGET])
 

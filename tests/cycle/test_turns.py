@@ -4,7 +4,7 @@ import pytest
 from markupsafe import escape
 from sqlalchemy import select
 
-from dynabench.cycle import lineage, maintenance, opening, service, training_sources, turn_preview
+from dynabench.cycle import maintenance, queries, round_steps, service, training_sources, views
 from dynabench.cycle import plan as plans
 from dynabench.cycle.tables import CycleTurn
 from dynabench.kit import errors
@@ -68,7 +68,7 @@ def done(films, settings, promoted=True):
         name, _, version = turn.present[0].partition("@")
         turn.report = {"promoted": [name] if promoted else [], "models": {name: version}, "why": "Because."}
         rounds.close_round(session, None, world.TASK, 1)
-        opening.next_round(session, settings, made, turn.attempt)
+        round_steps.next_round(session, settings, made, turn.attempt)
         service.finish_turn(session, made, turn.attempt)
 
     films.write(finish)
@@ -135,15 +135,15 @@ def test_a_promotion_is_taken_back(films, olga, browser, settings):
 def test_what_was_collected_since_a_promotion_is_kept_when_it_is_taken_back(films, settings):
     made = done(films, settings)
     assert world.collect(films, settings, 20) == 2
-    films.write(opening.undo_promotion, settings, None, world.TASK, made)
-    known = films.read(lambda s: {each.round.number: each.parents for each in lineage.lineage_links(s, world.TASK)})
+    films.write(round_steps.undo_promotion, settings, None, world.TASK, made)
+    known = films.read(lambda s: {each.round.number: each.parents for each in queries.lineage_links(s, world.TASK)})
     assert known == {1: (), 2: (1,), 3: (2,)}
 
 
 def test_nothing_that_was_not_promoted_is_taken_back(films, settings):
     made = done(films, settings, promoted=False)
     with pytest.raises(errors.Conflict, match="promoted nothing"):
-        films.write(opening.undo_promotion, settings, None, world.TASK, made)
+        films.write(round_steps.undo_promotion, settings, None, world.TASK, made)
 
 
 def test_rounds_fork_and_merge(films, settings):
@@ -151,13 +151,11 @@ def test_rounds_fork_and_merge(films, settings):
     fork = plans.read_plan(
         {"candidates": [{"name": "ngram", "method": "ngram"}], "next": {"open": False, "parents": [2]}}
     )
-    told = films.read(turn_preview.preview_turn, settings, None, world.TASK, fork, 1)
+    told = films.read(views.preview_turn, settings, None, world.TASK, fork, 1)
     assert (told.next, told.parents, told.opens, told.closes) == (3, [1, 2], False, False)
-    assert "which follows 1, 2" in " ".join(turn_preview.preview_sentences(told))
+    assert "which follows 1, 2" in " ".join(views.preview_sentences(told))
     with pytest.raises(errors.Invalid) as wrong:
-        films.read(
-            turn_preview.preview_turn, settings, None, world.TASK, plans.read_plan({"next": {"parents": [9]}}), 1
-        )
+        films.read(views.preview_turn, settings, None, world.TASK, plans.read_plan({"next": {"parents": [9]}}), 1)
     assert "next.parents" in wrong.value.fields
     with pytest.raises(errors.Invalid) as wrong:
         films.read(

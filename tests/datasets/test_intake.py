@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
-from hypothesis import settings as how
 from hypothesis import strategies as st
 
 from dynabench.datasets import stored
@@ -193,7 +192,6 @@ def outcome(call, values, answers):
         return problem.fields
 
 
-@how(max_examples=300, deadline=None)
 @given(st.fixed_dictionaries({}, optional={"premise": TEXT, "hypothesis": TEXT, "more": TEXT}),
        st.lists(st.fixed_dictionaries({"label": st.sampled_from(LABELS)}), max_size=3))  # fmt: skip
 def test_the_short_way_comes_to_what_the_tasks_rules_say(values, answers):
@@ -203,7 +201,6 @@ def test_the_short_way_comes_to_what_the_tasks_rules_say(values, answers):
 SPAN = st.fixed_dictionaries({"start": st.integers(-1, 9), "end": st.integers(0, 9)}, optional={"text": TEXT})
 
 
-@how(max_examples=300, deadline=None)
 @given(
     st.fixed_dictionaries({}, optional=dict.fromkeys(("passage", "question", "more"), TEXT)),
     st.lists(st.fixed_dictionaries({}, optional={"answer": st.lists(SPAN, max_size=2) | TEXT}), max_size=2),

@@ -17,7 +17,7 @@ from dynabench.datasets.formats import FORMATS
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.operations.migrations import metadata
-from dynabench.people.accounts import passwords
+from dynabench.people.accounts import login
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from dynabench.validation.rebuild import rebuild
@@ -239,7 +239,7 @@ def test_people_of_an_import_cannot_log_in_and_are_called_by_their_pseudonym(
     people = elsewhere.read(lambda session: list(session.scalars(select(Person))))
     assert {one.imported_as for one in people} == {row["author"], row["validations"][0]["validator"]}
     assert all(one.public_name == one.imported_as for one in people)
-    assert not any(passwords.check(one.password_hash, guess, 1) for one in people for guess in ("", "x"))
+    assert not any(login.verify_password(one.password_hash, guess, 1) for one in people for guess in ("", "x"))
     assert not any(one.admin for one in people)
     events = elsewhere.read(lambda session: list(session.scalars(select(VerdictEvent.verdict))))
     assert events == ["correct"]

@@ -40,7 +40,6 @@ def test_what_is_written_is_read_back_and_its_digest_is_that_of_the_rows(home, r
     assert sum(written.tags.values()) == sum(len(row.tags) for row in rows)
 
 
-@how(max_examples=50, deadline=None)
 @given(st.lists(ROW, max_size=6))
 def test_the_digest_is_that_of_sorted_json_lines(rows):
     lines = [

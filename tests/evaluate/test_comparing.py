@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import Metric, compare, load
@@ -139,7 +139,6 @@ def test_nothing_but_numpy_is_imported_before_it_is_needed():
 
 
 @given(st.integers(2, 12), st.integers(2, 5), st.integers(0, 1000))
-@settings(max_examples=30, deadline=None)
 def test_results_are_plain_complete_and_the_same_each_time(n, count, seed):
     systems, true = rows(n, [0.6] * count, seed)
     found = compare(systems, true, metric="f1", average="macro", resamples=50)
@@ -151,6 +150,7 @@ def test_results_are_plain_complete_and_the_same_each_time(n, count, seed):
     assert all(pair["low"] <= pair["high"] for pair in found["pairs"])
 
 
+@pytest.mark.slow
 def test_four_equal_systems_are_rarely_told_apart():
     """The chance that any of six pairs seems to differ stays near 5%, where without correction it is above 10%."""
     any_found = dict.fromkeys(("holm", "none"), 0)

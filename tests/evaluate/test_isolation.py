@@ -5,6 +5,8 @@ import subprocess
 import sys
 from functools import cache
 
+import pytest
+
 HEAVY = ("torch", "transformers", "scipy", "sklearn", "nltk", "sacrebleu", "fastapi", "sqlalchemy", "pandas", "socket")
 EVERYTHING = """
 import sys
@@ -57,5 +59,6 @@ def test_importing_it_opens_no_socket() -> None:
     assert python(code + "; print([event for event in seen if event.startswith('socket')])") == "[]"
 
 
+@pytest.mark.slow
 def test_every_example_that_needs_no_model_runs_with_the_network_cut_off() -> None:
     assert int(python(EVERYTHING, *cut_off())) > 5

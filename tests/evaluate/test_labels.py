@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate.labels import DENSE, encode_labels, merge_labels, recode_labels, same
 
-often = settings(deadline=None, max_examples=100)
 small = st.lists(st.integers(-5, 5), max_size=20)
 sparse = st.lists(st.one_of(st.integers(-5, 5), st.integers(-(2**62), 2**62)), max_size=20)
 texts = st.lists(st.text(max_size=3), max_size=20)
@@ -19,7 +18,6 @@ def decoded(labels: Any, codes: Any) -> list[Any]:
     return [labels[code] for code in codes]
 
 
-@often
 @given(st.one_of(st.lists(small, min_size=1, max_size=3), st.lists(sparse, min_size=1, max_size=3)))
 def test_codes_of_numbers_give_the_numbers_back(columns: list[list[int]]) -> None:
     labels, codes = encode_labels(*(np.array(column, np.int64) for column in columns))
@@ -28,7 +26,6 @@ def test_codes_of_numbers_give_the_numbers_back(columns: list[list[int]]) -> Non
     assert [decoded(labels, each) for each in codes] == columns
 
 
-@often
 @given(st.lists(texts, min_size=1, max_size=3))
 def test_codes_of_texts_give_the_texts_back(columns: list[list[str]]) -> None:
     labels, codes = encode_labels(*columns)
@@ -70,14 +67,12 @@ def test_an_empty_column_goes_with_either_kind() -> None:
     assert encode_labels(np.zeros(0, np.int64), np.zeros(0, np.int64)) == ((), [pytest.approx([]), pytest.approx([])])
 
 
-@often
 @given(texts, texts)
 def test_equal_rows_are_told(first: list[str], second: list[str]) -> None:
     n = min(len(first), len(second))
     assert same(first[:n], second[:n]).tolist() == [one == other for one, other in zip(first, second, strict=False)]
 
 
-@often
 @given(small, small)
 def test_codes_move_to_more_labels(first: list[int], second: list[int]) -> None:
     old, (codes,) = encode_labels(np.array(first, np.int64))

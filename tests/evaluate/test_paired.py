@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, ks_2samp, skew
 
@@ -52,7 +52,6 @@ def test_a_state_among_others_is_drawn_as_it_is_alone(kind):
 
 
 @given(systems(), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
 def test_means_of_resamples_centre_on_the_means_of_the_rows(states, seed):
     times = 500
     for one in states:
@@ -64,7 +63,6 @@ def test_means_of_resamples_centre_on_the_means_of_the_rows(states, seed):
 
 
 @given(systems(), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
 def test_copies_of_a_system_never_differ(states, seed):
     found = drawn([*states, *states], seed, 50)
     assert np.array_equal(found[: len(states)], found[len(states) :])

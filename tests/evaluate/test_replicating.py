@@ -4,7 +4,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
@@ -48,7 +48,6 @@ def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns
 
 
 @given(systems(), st.text(max_size=5))
-@settings(max_examples=60, deadline=None)
 def test_replicates_do_not_depend_on_the_others_the_times_or_memory(states, digest):
     for one in states:
         many, few = (formula_replicates(one, formula, digest, times)["x"] for times in (40, 13))

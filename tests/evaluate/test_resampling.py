@@ -48,6 +48,7 @@ def test_groups_of_rows_are_the_same_for_both_of_a_pair(monkeypatch: pytest.Monk
     ) == pytest.approx(exact, abs=0.004)
 
 
+@pytest.mark.slow
 def test_rank_correlations_of_many_rows_have_an_interval() -> None:
     rng = np.random.default_rng(3)
     first = rng.normal(size=20_500)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -13,7 +13,6 @@ from dynabench.evaluate.states import Cells, Confusion, Rows, Sums, block_sizes,
 from dynabench.evaluate.states.summed import SummedState
 from dynabench.evaluate.states.weighted import WeightedRows, WeightedSample
 
-often = settings(deadline=None, max_examples=60)
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 25)
 
@@ -73,7 +72,6 @@ additive = pytest.mark.parametrize(
 
 
 @every_state
-@often
 @given(first=seeds, second=seeds, n=sizes, m=sizes)
 def test_a_merge_holds_the_rows_of_both_in_order(make: Any, first: int, second: int, n: int, m: int) -> None:
     one, other = make(first, n), make(second, m)
@@ -87,7 +85,6 @@ def test_a_merge_holds_the_rows_of_both_in_order(make: Any, first: int, second: 
 
 
 @every_state
-@often
 @given(seed=seeds, n=sizes)
 def test_leaving_out_each_row_equals_doing_so_one_by_one(make: Any, seed: int, n: int) -> None:
     state = make(seed, n)
@@ -122,7 +119,6 @@ def test_resampled_hits_are_binomial() -> None:
 
 
 @additive
-@often
 @given(seed=seeds, n=sizes)
 def test_atoms_hold_every_row(make: Any, seed: int, n: int) -> None:
     state = make(seed, n)
@@ -133,7 +129,6 @@ def test_atoms_hold_every_row(make: Any, seed: int, n: int) -> None:
     assert np.allclose(flat(state.weighed(counts[None, :].repeat(2, 0)))[1], flat(state.total()))
 
 
-@often
 @given(seeds, sizes)
 def test_a_weight_counts_a_row_again(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)

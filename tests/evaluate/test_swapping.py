@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -55,7 +55,6 @@ def test_drawn_swaps_come_as_often_as_they_should(kind):
 
 
 @given(st.sampled_from(KINDS), st.integers(1, 20), st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
 def test_copies_of_a_system_swap_without_a_trace(kind, n, seed):
     one = state(kind, n, seed % 1000)
     assert find_swaps(one, one).ways == 1

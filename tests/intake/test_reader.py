@@ -213,7 +213,7 @@ def write_rows(path, count):
 
 
 @pytest.mark.parametrize(
-    "count", [pytest.param(20_000, id="quick"), pytest.param(1_000_000, id="million", marks=pytest.mark.slow)]
+    "count", [pytest.param(20_000, id="quick"), pytest.param(1_000_000, id="million", marks=pytest.mark.release)]
 )
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".json", ".parquet"])
 def test_a_large_file_is_read_in_constant_memory(tmp_path, ending, count):

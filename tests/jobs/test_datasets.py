@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from dynabench.benchmark.registry import maintenance as sweeping
+from dynabench.benchmark import maintenance as benchmark_maintenance
 from dynabench.datasets import maintenance, stored
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.kit import jobs
@@ -67,10 +67,10 @@ def test_a_reading_that_was_given_up_bars_no_later_one_and_leaves_no_file(olga, 
     left = Path(database.read(lambda s: s.get_one(Job, lost)).payload["file"])
     left.write_text("{}")
     os.utime(left, (0, 0))
-    sweeping.tidy(database, settings)
+    benchmark_maintenance.tidy_submissions(database, settings)
     assert left.exists(), "its job may still read it"
     give_up(settings, lost)
-    sweeping.tidy(database, settings)
+    benchmark_maintenance.tidy_submissions(database, settings)
     assert not left.exists()
     maintenance.tidy(database, settings)
     assert newest(database).state == "failed", jobs.progress(settings, database.read(lambda s: s.get_one(Job, lost)))

@@ -103,6 +103,7 @@ def ended_by(worker, database, how):
         return worker.end(how, seconds=150)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("database_kind", "how"),
     [(kind, signal.SIGKILL) for kind in KINDS] + [("sqlite", signal.SIGTERM)],

@@ -3,13 +3,13 @@ moves it."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.benchmark import weights
 from dynabench.benchmark.evaluations.measures import REPLICATES, find_measure
 from dynabench.benchmark.leaderboards import drawings
-from dynabench.benchmark.leaderboards.matrix import Matrix, MatrixLine
+from dynabench.benchmark.leaderboards.board_views import Matrix, MatrixLine
 from dynabench.benchmark.ranking import rank_entrants
 from dynabench.benchmark.standings import ScoreCell, TaskBoard
 from dynabench.benchmark.weights import dataset_steps
@@ -36,7 +36,6 @@ def score(of: TaskBoard, name: str = "model-0") -> float:
     return value
 
 
-@settings(max_examples=100, deadline=None)
 @given(models=MODELS, tiny=MODELS)
 def test_other_models_and_tiny_datasets_move_no_default_score(models, tiny):
     alone = score(board([[models[0]]], [400]))
@@ -71,5 +70,5 @@ def matrix_of(means: list[float], noise: float) -> Matrix:
 
 
 def test_no_model_leads_a_matrix_whose_data_do_not_tell_it_from_the_next():
-    assert said(drawings._finding(matrix_of([0.81, 0.80, 0.50], 0.05))) == "2 of 3 models share the lead"
-    assert said(drawings._finding(matrix_of([0.81, 0.60, 0.50], 0.005))) == "model-0 leads over 2 columns"
+    assert said(drawings._matrix_finding(matrix_of([0.81, 0.80, 0.50], 0.05))) == "2 of 3 models share the lead"
+    assert said(drawings._matrix_finding(matrix_of([0.81, 0.60, 0.50], 0.005))) == "model-0 leads over 2 columns"

@@ -9,7 +9,7 @@ import yaml
 from sqlalchemy import delete
 
 from dynabench.benchmark.evaluations.tables import Evaluation, Record, Score
-from dynabench.benchmark.leaderboards.ledger import people
+from dynabench.benchmark.leaderboards.ledger import tries_by_submitter
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.kit.db import now
 
@@ -142,7 +142,7 @@ def test_the_ledger_keeps_withdrawn_tries_and_names_nobody_who_is_not_public(cli
         ("model-0", public, 1, "ready"), ("model-1", public, 2, "withdrawn"), (f"Private {ids[2]}", "", None, "ready"),
         (f"Anonymous {ids[3]}", "", None, "ready"),
     ]  # fmt: skip
-    counted = database.read(lambda session: people(session, None, "sentiment"))
+    counted = database.read(lambda session: tries_by_submitter(session, None, "sentiment"))
     assert counted == [(public, 3, 1)], "a count that rose by the anonymous one would say whose it is"
     become(ids[1], visibility="anonymous")
     become(ids[0], created_at=now() + timedelta(hours=1))

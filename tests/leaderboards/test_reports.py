@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from dynabench.benchmark.leaderboards import external_results
+from dynabench.benchmark.leaderboards import reports
 from dynabench.cli import app
 from dynabench.kit import errors
 from dynabench.kit.settings import get_settings
@@ -140,7 +140,7 @@ def test_what_the_platform_writes_it_reads_again(client, ids, owner):
         ({"datasets": 7}, SOURCE, "file"),
         ("not a card", SOURCE, "file"),
         ("---\nmodel-index: 3\n---\n", SOURCE, "file"),
-        (tables(*[row(f"m{n}", n) for n in range(external_results.MOST + 1)]), SOURCE, "file"),
+        (tables(*[row(f"m{n}", n) for n in range(reports.MAX_RESULTS + 1)]), SOURCE, "file"),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_field(ids, owner, document, source, field):
@@ -157,13 +157,13 @@ def test_only_owners_import(ids, ada, brought):
 
 def test_links_that_are_no_addresses_are_dropped():
     content = json.dumps(tables(row("a", 1, paper_url="javascript:alert(1)"))).encode()
-    assert external_results.read(content).results[0].link == ""
+    assert reports.read_report(content).results[0].link == ""
 
 
 def test_subtasks_and_subdatasets_count():
     inner = {"subdataset": "Deep", "sota": {"rows": [row("a", "81.2%")]}}
     content = json.dumps({"task": "x", "subtasks": [{"datasets": [{"dataset": "D", "subdatasets": [inner]}]}]}).encode()
-    (found,) = external_results.read(content).results
+    (found,) = reports.read_report(content).results
     assert (found.dataset, found.number) == ("Deep", 81.2)
 
 
@@ -174,19 +174,19 @@ def test_subtasks_and_subdatasets_count():
      ("1,234", None), ("", None), ("9" * 400, None), ("88.6 of 90", None), ("3 %", 3.0)],
 )  # fmt: skip
 def test_numbers_as_people_write_them(text, number):
-    assert external_results.ExternalResult("m", "d", "k", text).number == number
+    assert reports.ExternalResult("m", "d", "k", text).number == number
 
 
 @given(st.one_of(st.text(), st.text().map(lambda text: f"---\nmodel-index: {text}\n---\n")))
 def test_any_readme_reports_something_or_nothing(readme):
-    assert all(each.value for each in external_results.readme(readme))
+    assert all(each.value for each in reports.readme_results(readme))
 
 
 @pytest.mark.parametrize(
     "matter", ["model-index: 3", "model-index: [{results: [{metrics: {}}]}]", "- 1", "model-index: [[]]", "&a [*a, *a]"]
 )
 def test_front_matter_of_another_shape_reports_nothing(matter):
-    assert external_results.readme(f"---\n{matter}\n---\n") == ()
+    assert reports.readme_results(f"---\n{matter}\n---\n") == ()
 
 
 NAMES = ("datasets", "dataset", "subtasks", "sota", "rows", "metrics", "model_name", "model-index", "results", "value")
@@ -201,7 +201,7 @@ ANY = st.recursive(
 @given(ANY)
 def test_any_document_is_read_or_refused(document):
     try:
-        found = external_results.read(json.dumps(document).encode())
+        found = reports.read_report(json.dumps(document).encode())
     except errors.Invalid:
         return
     assert found.results

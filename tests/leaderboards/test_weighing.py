@@ -106,6 +106,7 @@ def expected(case: dict[str, Any]) -> list[float]:
     return list(dynascore(table, "accuracy", steps, directions, {"memory": 32.0}).values())
 
 
+@pytest.mark.slow
 def test_the_page_computes_the_dynascore_of_the_library(page):
     page.goto(BOARD)
     boards = list(cases(np.random.default_rng(6)))
@@ -122,6 +123,7 @@ def shown(page: Page) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_a_slider_moved_by_keys_re_ranks_at_once_and_the_link_shows_the_same(page):
     page.goto(BOARD)
     page.evaluate("() => { window.stayed = true }")
@@ -145,6 +147,7 @@ def test_a_slider_moved_by_keys_re_ranks_at_once_and_the_link_shows_the_same(pag
     assert "?" not in page.url
 
 
+@pytest.mark.slow
 def test_columns_rows_and_sorting_change_without_a_load(page):
     page.goto(BOARD)
     page.get_by_role("link", name="Model", exact=True).click()
@@ -159,6 +162,7 @@ def test_columns_rows_and_sorting_change_without_a_load(page):
     expect(page.locator("[data-detail]")).to_contain_text("Second")
 
 
+@pytest.mark.slow
 def test_details_stay_open_below_their_row_when_the_board_is_ranked_anew(page):
     page.goto(BOARD)
     page.get_by_role("link", name="model-3").click()
@@ -180,7 +184,7 @@ CLIPPED = """() => [...document.querySelectorAll("table")].filter((table) => {
 }).map((table) => table.className || table.caption?.textContent || "table")"""
 
 
-@pytest.mark.parametrize("width", [1440, 1024, 390])
+@pytest.mark.parametrize("width", [390, *(pytest.param(width, marks=pytest.mark.slow) for width in (1024, 1440))])
 def test_no_table_is_cut_without_a_hint_that_it_goes_on(page, width):
     page.set_viewport_size({"width": width, "height": 900})
     for path in (BOARD, "/tasks/sentiment/slices", "/tasks/sentiment/matrix"):

@@ -10,9 +10,8 @@ import yaml
 
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import archives
-from dynabench.models.sandbox.available import sandbox
+from dynabench.models.sandbox.available import Bubblewrap, sandbox
 from dynabench.models.sandbox.box import Box
-from dynabench.models.sandbox.bubblewrap import Bubblewrap
 
 NLI = {
     "name": "builders-own",

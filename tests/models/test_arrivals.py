@@ -13,7 +13,7 @@ from dynabench.kit.errors import Unavailable
 from dynabench.models import catalog
 from dynabench.models.backends import ngram
 from dynabench.models.client import Host
-from dynabench.models.host import watching
+from dynabench.models.host import repository
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from tests.models.conftest import served
@@ -26,7 +26,7 @@ SECONDS = 60.0
 @pytest.fixture(autouse=True)
 def looks(monkeypatch):
     """Hosts look often."""
-    monkeypatch.setattr(watching, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(repository, "LOOK_SECONDS", 0.1)
 
 
 async def answered(host, name):
@@ -50,6 +50,7 @@ def test_a_model_that_is_installed_later_is_served_by_itself(serve_models, ngram
         ask(address, story)
 
 
+@pytest.mark.slow
 def test_each_of_several_hosts_serves_it(copied, tmp_path):
     copied("sentiment-ngram")
     first, second = (create_app(Repository([tmp_path / "models"])) for _ in range(2))
@@ -71,6 +72,7 @@ def test_each_of_several_hosts_serves_it(copied, tmp_path):
         asyncio.run(story())
 
 
+@pytest.mark.slow
 def test_a_broken_folder_is_served_once_it_is_mended(serve_models, ngrams, copied):  # noqa: F811
     weights = copied("nli-ngram", "torn") / "ngram.safetensors"
     whole = weights.read_bytes()
@@ -93,6 +95,7 @@ def test_a_broken_folder_is_served_once_it_is_mended(serve_models, ngrams, copie
         ask(address, story)
 
 
+@pytest.mark.slow
 def test_what_an_operator_unloaded_stays_so_and_folders_that_are_being_written_are_no_models(
     serve_models,
     ngrams,  # noqa: F811
@@ -127,6 +130,7 @@ def unreadable(folder):
     (folder / "more.safetensors").symlink_to("/proc/self/mem")
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_read_holds_up_no_other_and_is_served_once_it_can(serve_models, ngrams, copied):  # noqa: F811
     unreadable(copied("nli-ngram", "locked"))
     with serve_models(ngrams) as address:
@@ -144,13 +148,14 @@ def test_a_folder_that_cannot_be_read_holds_up_no_other_and_is_served_once_it_ca
         ask(address, story)
 
 
+@pytest.mark.slow
 def test_a_folder_that_could_not_be_read_for_a_while_is_read_again(serve_models, ngrams, copied, monkeypatch, tmp_path):  # noqa: F811
     """A file becomes readable, and nothing in the folder changes by that."""
-    monkeypatch.setattr(watching, "RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(repository, "RETRY_SECONDS", 0.1)
     disk = tmp_path / "disk"
     disk.symlink_to("/proc/self")
     (copied("nli-ngram", "locked") / "more.safetensors").symlink_to(disk / "mem")
-    before = watching.marks([ngrams])
+    before = repository.folder_marks([ngrams])
     with serve_models(ngrams) as address:
 
         async def story(host):
@@ -162,12 +167,13 @@ def test_a_folder_that_could_not_be_read_for_a_while_is_read_again(serve_models,
             os.utime(mended / "mem", ns=(times, times))
             (tmp_path / "swap").symlink_to(mended)
             (tmp_path / "swap").rename(disk)
-            assert watching.marks([ngrams]) == before
+            assert repository.folder_marks([ngrams]) == before
             assert await answered(host, "locked")
 
         ask(address, story)
 
 
+@pytest.mark.slow
 def test_models_are_loaded_although_a_place_cannot_be_listed(monkeypatch, copied, tmp_path):
     """A mount that fails for a moment: the host says so in its log, and goes on."""
     copied("nli-ngram")
@@ -209,6 +215,7 @@ def test_a_model_that_panics_while_it_is_loaded_is_listed_and_holds_up_no_other(
         ask(address, story)
 
 
+@pytest.mark.slow
 def test_a_library_that_is_missing_when_models_are_warmed_up_does_not_end_the_search_for_newcomers(
     monkeypatch, serve_models, copied, tmp_path
 ):

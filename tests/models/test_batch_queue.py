@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.kit.errors import Unavailable
-from dynabench.models.host import threads
-from dynabench.models.host.batch_queue import HALF_LIFE, BatchQueue, Busy, Pace, size_class
-from dynabench.models.host.figures import Figures
+from dynabench.models.host import batch_queue
+from dynabench.models.host.batch_queue import HALF_LIFE, BatchQueue, Busy, Figures, Pace, size_class
 
 
 def figure(figures, name):
@@ -344,13 +343,13 @@ def test_a_batch_that_never_ends_is_given_up_and_others_are_computed():
                 first, second = await asyncio.gather(lane.submit(1, 1), lane.submit(2, 1), return_exceptions=True)
                 assert isinstance(first, Unavailable)
                 assert second == 4
-                assert threads.stuck(), "the process says so, and its supervisor starts it anew"
+                assert batch_queue.has_stuck_threads(), "the process says so, and its supervisor starts it anew"
                 assert await lane.submit(3, 1, within=5) == 6
                 await lane.close()
             assert figure(figures, "dynabench_host_given_up_total") == 1
         finally:
             stuck.set()
-        while threads.stuck():
+        while batch_queue.has_stuck_threads():
             await asyncio.sleep(0.01)
 
     asyncio.run(story())

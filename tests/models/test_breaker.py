@@ -2,10 +2,10 @@
 
 import pytest
 
-from dynabench.models import breaker as module
-from dynabench.models.breaker import Breaker
-from dynabench.models.sandbox import keeper
-from dynabench.models.sandbox.keeper import PAUSES, Keeper
+from dynabench.models import health as module
+from dynabench.models.health import Breaker
+from dynabench.models.sandbox import process
+from dynabench.models.sandbox.process import PAUSES, Keeper
 
 
 class Clock:
@@ -22,7 +22,7 @@ class Clock:
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(keeper, "time", clock)
+    monkeypatch.setattr(process, "time", clock)
     return clock
 
 

@@ -129,6 +129,7 @@ def test_folders_of_the_settings_are_searched(tmp_path):
     assert places == [tmp_path / "a", tmp_path / "b", settings.folder / "models", catalog.BUILTIN]
 
 
+@pytest.mark.slow
 def test_the_web_process_can_list_models_and_ask_a_host_without_torch():
     code = (
         "import sys; from dynabench.models import catalog, client; catalog.find([catalog.BUILTIN]); "

@@ -55,7 +55,7 @@ def grid(tmp_path, chosen):
 def test_hosts_and_evaluations_ask_the_cluster_that_the_settings_name(grid):
     assert application([Path("models")], None) == ("host", "grid-head:6379", [Path("models")])
     assert child._open_model(BUILTIN / "nli-ngram", 2**40) == ("model", "grid-head:6379", "nli-ngram")
-    assert evaluation_models.found("nli-ngram", "")[0] == ("model", "grid-head:6379", "nli-ngram")
+    assert evaluation_models.find_model("nli-ngram", "")[0] == ("model", "grid-head:6379", "nli-ngram")
 
 
 def test_without_a_cluster_no_plug_in_is_asked():

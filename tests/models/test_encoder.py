@@ -20,7 +20,8 @@ from tests.datasets.test_hub import Hub as DatasetHub
 NEWER = "f" * 40
 OTHER = dict.fromkeys(encoder.FILES, b"{}")
 ASK = """
-import json, sys
+import json, sys, time
+time.sleep = lambda seconds: None  # between the tries of a hub
 sys.modules[sys.argv[1]] = None  # as if it were not installed
 from dynabench.kit.errors import Unavailable
 from dynabench.models import encoder

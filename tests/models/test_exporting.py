@@ -6,10 +6,10 @@ import torch
 import yaml
 
 from dynabench.kit.errors import Invalid
-from dynabench.models import agreement, catalog, encoder, exporting, kinds, spec
-from dynabench.models.backends import plain
-from dynabench.models.backends.graph import Graph
-from dynabench.models.backends.plain import Plain
+from dynabench.models import catalog, encoder, exporting, kinds, spec
+from dynabench.models.backends import pieces
+from dynabench.models.backends.onnx import Graph
+from dynabench.models.backends.pieces import Plain
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.training import questions, recipes, rows
@@ -49,7 +49,7 @@ def in_fp32(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_an_export_answers_as_the_model_does_on_rows_it_is_tested_on(name, exported, tested):
     inputs = tested(name, 6 if name == "qa-minilm" else 40)
-    found = agreement.compare(in_fp32(name), catalog.open_model(exported(name)), inputs)
+    found = exporting.compare_answers(in_fp32(name), catalog.open_model(exported(name)), inputs)
     assert (found.equal, found.differing) == (1.0, ())
     assert found.largest < 1e-4
 
@@ -60,7 +60,7 @@ def test_an_export_reads_words_and_emoji_as_the_model_does(name, exported):
     model, again = in_fp32(name), catalog.open_model(exported(name))
     texts = [*(text[:200] for text in HARD), "😡 my flight was 🤮 again", "👍🏽 it works"]
     batch = [dict.fromkeys(model.card.inputs, text) for text in texts]
-    found = agreement.compare(model, again, batch)
+    found = exporting.compare_answers(model, again, batch)
     assert (found.equal, found.largest) == (1.0, pytest.approx(0, abs=1e-4))
 
 
@@ -70,7 +70,7 @@ def test_in_8_bits_it_is_a_quarter_of_the_size_and_answers_much_the_same(name, e
     folder = exported(name, int8=True)
     assert spec.card(folder).size_bytes < spec.card(exported(name)).size_bytes / 3
     inputs = tested(name, 12 if name == "qa-minilm" else 60)
-    found = agreement.compare(catalog.open_model(exported(name)), catalog.open_model(folder), inputs)
+    found = exporting.compare_answers(catalog.open_model(exported(name)), catalog.open_model(folder), inputs)
     assert EQUAL[name] <= found.equal <= 1
     assert found.largest < 0.5
 
@@ -152,19 +152,19 @@ def test_data_that_is_none_is_refused_before_anything_is_exported(tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     card = spec.card(BUILTIN / "sentiment-minilm")
     with pytest.raises(Invalid, match="no column 'statement'; --column"):
-        agreement.rows_of(tmp_path / "rows.jsonl", card, {}, 5)
+        exporting.read_inputs(tmp_path / "rows.jsonl", card, {}, 5)
     with pytest.raises(Invalid, match="no file of JSON lines"):
-        agreement.rows_of(tmp_path / "noise.jsonl", card, {}, 5)
-    assert agreement.rows_of(tmp_path / "rows.jsonl", card, {"statement": "text"}, 5) == [{"statement": "a"}]
-    assert agreement.rows_of(tmp_path / "empty.jsonl", card, {}, 5) == []
+        exporting.read_inputs(tmp_path / "noise.jsonl", card, {}, 5)
+    assert exporting.read_inputs(tmp_path / "rows.jsonl", card, {"statement": "text"}, 5) == [{"statement": "a"}]
+    assert exporting.read_inputs(tmp_path / "empty.jsonl", card, {}, 5) == []
 
 
 def test_samples_are_texts_of_the_task_for_every_input():
     for name in (*MODELS, "nli-minilm"):
         card = spec.card(BUILTIN / name)
-        found = agreement.samples(card, 30)
+        found = exporting.task_samples(card, 30)
         assert len(found) == 30
-        assert found == agreement.samples(card, 30)
+        assert found == exporting.task_samples(card, 30)
         assert all(set(row) == set(card.inputs) and all(row.values()) for row in found)
 
 
@@ -194,7 +194,7 @@ def test_a_transformers_folder_keeps_its_answers_and_the_order_of_its_labels(tmp
     source = network(tmp_path / "theirs", BertForSequenceClassification, "text-classification", names, **card)
     assert export(source, tmp_path / "ours", "--rows", 3).exit_code == 0
     inputs = [*tested("nli-minilm", 40), {"premise": "word " * 90, "hypothesis": "other " * 31}]
-    found = agreement.compare(catalog.open_model(source), catalog.open_model(tmp_path / "ours"), inputs)
+    found = exporting.compare_answers(catalog.open_model(source), catalog.open_model(tmp_path / "ours"), inputs)
     assert (found.equal, found.largest) == (1.0, pytest.approx(0, abs=1e-4))
     assert len({one.answer["label"] for one in catalog.open_model(source).predict(inputs)}) > 1
 
@@ -207,7 +207,7 @@ def test_a_transformers_reader_says_of_each_piece_what_it_said_before(tmp_path):
     (tmp_path / "ours").mkdir()
     exporting.write(source, tmp_path / "ours", "ours")
     own, made = BertForQuestionAnswering.from_pretrained(source).eval(), Graph(tmp_path / "ours", {})
-    row = Plain(plain.tokenizer(tmp_path / "ours"), 64).texts("Who was it?", "It was Ada, of course.")
+    row = Plain(pieces.tokenizer(tmp_path / "ours"), 64).texts("Who was it?", "It was Ada, of course.")
     ids, types = (torch.tensor([each]) for each in (row.ids, row.types))
     with torch.inference_mode():
         said = own(input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids))

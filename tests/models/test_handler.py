@@ -20,7 +20,7 @@ from dynabench.models import kinds, spec
 from dynabench.models.catalog import open_model
 from dynabench.models.client import Host
 from dynabench.models.protocol import Attributable
-from dynabench.models.sandbox.limits import Options
+from dynabench.models.sandbox.box import Options
 from dynabench.models.sandbox.process import Process
 from tests.evaluate import real
 from tests.models.handlers import NLI, PAIR, doing, need_sandbox, write

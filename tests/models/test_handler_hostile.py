@@ -11,7 +11,7 @@ import pytest
 
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.process_memory import process_family
-from dynabench.models.sandbox import usage
+from dynabench.models.sandbox import process
 from tests.models.handlers import PAIR, doing, need_bubblewrap, write
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sandboxes are there on Linux only")
@@ -105,7 +105,7 @@ def test_a_file_beyond_the_limit_is_refused(attempt):
 
 
 def test_empty_files_without_end_are_stopped(attempt, monkeypatch):
-    monkeypatch.setattr(usage, "FILES", 500)
+    monkeypatch.setattr(process, "FILES", 500)
     told = attempt("for number in range(10**9): open(f'/tmp/{number}', 'w').close()", predict_seconds=20)
     assert "of 500 at most" in told
 
@@ -259,8 +259,8 @@ def test_processes_end_with_the_platform(tmp_path):
     folder = write(tmp_path / "model", doing("pass"))
     code = f"""
 import collections, pathlib, time
-from dynabench.models.sandbox.bubblewrap import Bubblewrap
-from dynabench.models.sandbox.limits import Options
+from dynabench.models.sandbox.available import Bubblewrap
+from dynabench.models.sandbox.box import Options
 from dynabench.models.sandbox.process import Process
 process = Process(Bubblewrap(), pathlib.Path({str(folder)!r}), Options(), collections.deque())
 process.first(60)

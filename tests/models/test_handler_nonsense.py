@@ -6,8 +6,7 @@ import threading
 import pytest
 
 from dynabench.kit.errors import Invalid, Unavailable
-from dynabench.models.sandbox.keeper import content
-from dynabench.models.sandbox.process import Ended
+from dynabench.models.sandbox.process import Ended, content
 from tests.models.handlers import PAIR, doing
 
 

@@ -15,7 +15,7 @@ from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.models.backends.handler import HandlerModel
 from dynabench.models.sandbox import available
-from dynabench.models.sandbox.docker import Docker
+from dynabench.models.sandbox.available import Docker
 from tests.models.handlers import PAIR, doing, need_bubblewrap, write
 
 ROOT = Path(__file__).parents[2]

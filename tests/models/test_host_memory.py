@@ -15,8 +15,8 @@ from dynabench.kit import malloc
 from dynabench.kit.errors import Invalid, NotFound, Unavailable
 from dynabench.models.backends import ngram
 from dynabench.models.catalog import BUILTIN
-from dynabench.models.host import cache, memory
-from dynabench.models.host.engine import Engine
+from dynabench.models.host import memory
+from dynabench.models.host.engine import Engine, ExplanationCache, explanation_key
 from dynabench.models.host.memory import SHARED
 from dynabench.models.host.repository import ON_DEMAND, READY, UNAVAILABLE, Repository
 from dynabench.models.protocol import Attribution, Card, WordWeight
@@ -116,6 +116,7 @@ async def replace_the_longest_unused(repository, engine):
     assert change(engine, "loaded") == change(engine, "unloaded") + len(loaded(repository))
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_loaded_on_demand_in_place_of_what_was_used_longest_ago(apart, three):
     apart(story, three, replace_the_longest_unused, 2.5)
 
@@ -133,6 +134,7 @@ async def keep_what_is_asked(repository, engine):
     assert loaded(repository) == {other}
 
 
+@pytest.mark.slow
 def test_a_model_that_somebody_waits_for_is_not_unloaded(apart, three):
     apart(story, three, keep_what_is_asked, 1.5)
 
@@ -152,6 +154,7 @@ async def refuse_what_is_too_large(repository, engine):
     assert await ask(engine, "one") == "positive"
 
 
+@pytest.mark.slow
 def test_a_model_too_large_is_refused_with_the_figures(apart, three):
     apart(story, three, refuse_what_is_too_large, 0.5)
 
@@ -170,6 +173,7 @@ async def unload_after_the_calls(repository, engine):
         await repository.unload("nobody")
 
 
+@pytest.mark.slow
 def test_what_an_operator_unloads_stays_unloaded_after_its_calls(apart, three):
     apart(story, three, unload_after_the_calls)
 
@@ -184,6 +188,7 @@ async def load_once_for_many(repository, engine):
     assert change(engine, "loaded") == before + 1
 
 
+@pytest.mark.slow
 def test_many_who_want_an_absent_model_load_it_once_and_whoever_leaves_takes_nobody_along(apart, three):
     apart(story, three, load_once_for_many, 2.5)
 
@@ -212,9 +217,9 @@ def test_the_same_question_is_explained_once(apart, three):
 
 def test_the_cache_is_bounded_and_forgets_what_was_used_longest_ago():
     card = Card("m", "1", "sentiment", "ngram", ("statement",), "label")
-    keys = [cache.key(card, {"statement": str(number)}, "positive", "exact") for number in range(6)]
+    keys = [explanation_key(card, {"statement": str(number)}, "positive", "exact") for number in range(6)]
     words = [WordWeight("a", 0, 1, 1.0)] * 9
-    kept = cache.Cache(words=30)
+    kept = ExplanationCache(words=30)
     for key in keys[:3]:
         kept.put(key, Attribution("exact", "positive", {"statement": words}))
     assert kept.get(keys[0])

@@ -139,6 +139,7 @@ async def hang(request):
     await asyncio.sleep(30)
 
 
+@pytest.mark.slow
 def test_a_host_that_hangs_is_passed_over_until_it_is_back():
     hanging, well = Stand(), Stand()
     stuck = Route("/v2/{path:path}", hang, methods=["GET", "POST"])
@@ -209,6 +210,7 @@ def test_where_the_only_host_with_the_model_is_gone_no_other_is_blamed(tmp_path)
     assert other.calls == 0
 
 
+@pytest.mark.slow
 def test_while_one_of_two_real_hosts_dies_under_load_everybody_is_answered(copied, tmp_path):
     copied("sentiment-ngram")
     first, second = (create_app(Repository([tmp_path / "models"])) for _ in range(2))
@@ -256,6 +258,7 @@ def test_a_model_whose_card_says_that_it_takes_long_is_waited_for():
     assert all(4 < float(heard) < 5 for heard in slow.heard)
 
 
+@pytest.mark.slow
 def test_a_host_that_does_not_say_what_it_has_costs_no_more_than_the_time_limit():
     stuck = Stand()
     stuck.delay = 30
@@ -329,6 +332,7 @@ def test_a_reply_comes_from_another_host_where_the_first_is_busy_or_gone(away, t
     story(run, *apps, more=f",unix:{tmp_path / 'nobody.sock'}" if away else "")
 
 
+@pytest.mark.slow
 def test_calls_that_wait_for_their_turn_do_not_count_against_the_host():
     slow = Stand()
     slow.delay = 1.0

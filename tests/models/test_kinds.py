@@ -13,7 +13,7 @@ from tests.models.plugins import folder, installed
 CODE = """\
 from pydantic import BaseModel, ConfigDict
 from dynabench.models import spec
-from dynabench.models.backends.alone import Alone
+from dynabench.models.backends.base import Alone
 from dynabench.models.protocol import Output
 
 class Options(BaseModel):

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from dynabench.models import catalog, spec
-from dynabench.models.training import card
+from dynabench.models.training import report
 
 ROOT = Path(__file__).parents[2]
 MODELS = sorted(path.name for path in catalog.BUILTIN.iterdir() if (path / spec.FILE).is_file())
@@ -56,7 +56,7 @@ def test_the_weights_distribution_carries_the_licences_of_its_models():
 
 def test_a_card_names_a_licence_that_hubs_do_not_know_as_other():
     details = spec.read(catalog.BUILTIN / "sentiment-ngram")
-    written = card.text(details, card.Told(training=[], data=[], limits="", licence=""))
+    written = report.card_text(details, report.CardParts(training=[], data=[], limits="", licence=""))
     assert "license: other\nlicense_name: licenseref-research-use\n" in written
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import fitted
-from dynabench.models.backends import terms
+from dynabench.models.backends import linear
 from dynabench.models.backends.linear import LinearModel
 from dynabench.models.protocol import Attributable
 from dynabench.models.training import recipes, rows
@@ -103,7 +103,6 @@ TEXT = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=60, deadline=None)
 @given(TEXT, st.sampled_from(list(VECTORISERS)))
 def test_on_any_text_too_and_the_words_shares_add_up(stored, text, vectoriser):
     pipeline, model = stored(vectoriser, "sgd logistic")
@@ -121,7 +120,7 @@ WAYS = st.fixed_dictionaries(
         "ngram_range": st.tuples(st.integers(1, 4), st.integers(0, 3)).map(lambda pair: (pair[0], sum(pair))),
         "lowercase": st.booleans(),
         "strip_accents": st.sampled_from([None, "ascii", "unicode"]),
-        "token_pattern": st.sampled_from([terms.WORD, r"\b\w+\b", r"[a-z']+", r"\S+", r"#?\w{2,9}", r"."]),
+        "token_pattern": st.sampled_from([linear.WORD, r"\b\w+\b", r"[a-z']+", r"\S+", r"#?\w{2,9}", r"."]),
         "stop_words": st.sampled_from([None, "english", ["good", "a"]]),
         "binary": st.booleans(),
         "use_idf": st.booleans(),
@@ -131,14 +130,14 @@ WAYS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
 @given(WAYS, st.lists(TEXT, min_size=2, max_size=6), TEXT)
 @pytest.mark.filterwarnings("ignore:.*token_pattern.*:UserWarning", "ignore:.*stop_words.*:UserWarning")
 def test_amounts_are_scikit_learns_whatever_the_settings(ways, texts, text):
     vectoriser = TfidfVectorizer(**ways)
     vectoriser.fit([*texts, "a good film of 'cats' b c d e and #dogs, trees, houses, gardens"])
     part = fitted._parts([vectoriser], ["statement"], " ", ["statement"])[0]
-    counted = terms.Terms(part.how, {term: at for at, term in enumerate(part.terms)}, part.idf)
+    counted = linear.Terms(part.how, {term: at for at, term in enumerate(part.terms)}, part.idf)
     columns, amounts = counted.amounts(counted.counts(text))
     found = np.zeros(len(part.terms))
     found[columns] = amounts
@@ -243,17 +242,17 @@ def test_what_cannot_be_stored_is_refused_and_nothing_written(name, tmp_path):
 )
 def test_token_patterns_that_might_take_for_ever_are_refused(pattern):
     with pytest.raises(ValueError, match="token pattern"):
-        terms.check(pattern)
+        linear.check_pattern(pattern)
 
 
 @pytest.mark.parametrize("pattern", ["", r"[a-", r"a{5,2}", r"x{9999}", r"\w+\b\b", r"\S+\b", r"\q"])
 def test_token_patterns_that_are_none_are_refused(pattern):
     with pytest.raises(ValueError, match="token pattern"):
-        terms.check(pattern)
+        linear.check_pattern(pattern)
 
 
 @pytest.mark.parametrize(
-    "pattern", [terms.WORD, r"\b\w+\b", r"[^\W\d_]{2,}", r"(?ui)#?[a-z'-]+", r"\d{1,3}", r"\w{2,20}"]
+    "pattern", [linear.WORD, r"\b\w+\b", r"[^\W\d_]{2,}", r"(?ui)#?[a-z'-]+", r"\d{1,3}", r"\w{2,20}"]
 )
 def test_usual_token_patterns_are_taken(pattern):
-    terms.check(pattern)
+    linear.check_pattern(pattern)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
@@ -43,7 +43,6 @@ def test_any_text_gets_probabilities_and_exact_weights(sentiment, text):
     assert all(text[word.start : word.end] == word.text for word in found.fields["statement"])
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_the_weights_of_both_texts_add_up_to_what_the_logit_gained(premise, hypothesis):
     model = NgramModel.load(BUILTIN / "nli-ngram") if not CACHE else CACHE[0]

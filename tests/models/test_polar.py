@@ -1,6 +1,6 @@
 import pytest
 
-from dynabench.models.training import polar
+from dynabench.models.training import rows
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from dynabench.models.training import polar
     ],
 )
 def test_a_plain_statement_becomes_the_question_that_it_answers(statement, question):
-    assert polar.question(statement) == question
+    assert rows.polar_question(statement) == question

@@ -10,10 +10,10 @@ from safetensors.torch import save_file
 
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, encoder, runtime
-from dynabench.models.backends import lora, passes, weights
+from dynabench.models.backends import lora, pool
 from dynabench.models.backends.adapter import AdapterModel
+from dynabench.models.backends.body import Head, pad
 from dynabench.models.backends.extractor import ExtractorModel
-from dynabench.models.backends.network import Head, pad
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
@@ -149,14 +149,14 @@ def test_predictions_and_explanations_at_once_are_those_of_each_alone(rows, load
 def test_every_input_is_in_one_pass_of_one_of_a_few_sizes(lengths):
     batch = [Pieces((101,) * length, (0,) * length, (None,) * length, ()) for length in lengths]
     order = sorted(range(len(batch)), key=lambda index: lengths[index])
-    parts = list(passes.together(order, batch))
+    parts = list(pool.group_passes(order, batch))
     assert [index for part in parts for index in part] == order
     for part in parts:
-        given = passes.of([batch[index] for index in part])
-        assert len(part) == 1 or sum(lengths[index] for index in part) <= passes.MOST
-        assert len(given.ids) == passes.size(sum(lengths[index] for index in part))
+        given = pool.merge_pieces([batch[index] for index in part])
+        assert len(part) == 1 or sum(lengths[index] for index in part) <= pool.MOST
+        assert len(given.ids) == pool.padded_size(sum(lengths[index] for index in part))
         assert given.mask.sum(1).tolist() == [lengths[index] for index in part]
-    assert len({passes.size(length) for length in range(1, 513)}) <= 24
+    assert len({pool.padded_size(length) for length in range(1, 513)}) <= 24
 
 
 CONFIG = {"peft_type": "LORA", "target_modules": ["query"], "lora_alpha": 4}
@@ -169,7 +169,7 @@ def test_adapters_that_are_more_than_low_rank_matrices_are_refused_by_name(chang
     (tmp_path / "adapter_config.json").write_text(json.dumps(CONFIG | change))
     (tmp_path / "adapter_model.safetensors").write_bytes(b"")
     with pytest.raises(ValueError, match=next(iter(change)) if change.get("peft_type") is None else "LoRA"):
-        lora.read(tmp_path, weights.shared())
+        lora.read_lora(tmp_path, lora.shared_weights())
 
 
 @pytest.mark.parametrize("rslora", [False, True])

@@ -6,10 +6,10 @@ import pytest
 from dynabench.evaluate import load
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, validity
-from dynabench.models.backends import evidence, reader
+from dynabench.models.backends import reader
 from dynabench.models.backends.extractor import Found
 from dynabench.models.backends.spans import Span
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 from tests.evaluate.real import rows
 
 from .texts import HARD
@@ -52,13 +52,17 @@ def test_an_answer_has_the_form_that_is_asked_for(question, texts, answer):
 
 
 def test_the_evidence_counts_what_the_passage_lacks():
-    names = dict(zip(evidence.NAMES, evidence.of("Who built the ferry in 1931?", PASSAGE, *found("1921")), strict=True))
+    names = dict(
+        zip(reader.NAMES, reader.weigh_evidence("Who built the ferry in 1931?", PASSAGE, *found("1921")), strict=True)
+    )
     assert (names["numbers_missing"], names["no_person"]) == (1, 1)
     assert names["words_found"] == pytest.approx(2 / 3)
-    plain = dict(zip(evidence.NAMES, evidence.of("When was the ferry built?", PASSAGE, *found("1921")), strict=True))
+    plain = dict(
+        zip(reader.NAMES, reader.weigh_evidence("When was the ferry built?", PASSAGE, *found("1921")), strict=True)
+    )
     assert (plain["numbers_missing"], plain["no_time"], plain["words_found"]) == (0, 0, 1)
-    negated = evidence.of("What was not built at Lind?", PASSAGE, *found("ferry"))
-    assert negated[evidence.NAMES.index("negation")] == 1
+    negated = reader.weigh_evidence("What was not built at Lind?", PASSAGE, *found("ferry"))
+    assert negated[reader.NAMES.index("negation")] == 1
     assert np.isfinite(negated).all()
 
 
@@ -71,11 +75,13 @@ def test_yes_no_unanswerable_and_words(model):
     assert outputs[2].probabilities["1921"] > outputs[2].probabilities["unanswerable"]
 
 
+@pytest.mark.slow
 def test_whatever_it_reads_its_answer_is_one(model):
     batch = [{"question": text, "passage": other} for text, other in zip(HARD, reversed(HARD), strict=True)]
     validity.checked(model.card, batch, model.predict(batch))
 
 
+@pytest.mark.slow
 @pytest.mark.large_data("squad/squad20_dev.jsonl.gz")
 def test_on_questions_of_squad_it_knows_better_than_to_answer_all(model):
     asked = [

@@ -14,7 +14,7 @@ import pytest
 
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import catalog, checking, spec
-from dynabench.models.training import mixing, seeds
+from dynabench.models.training import mixing, scoring
 from dynabench.models.training.learning import Checkpoints, Course, Evaluation
 from dynabench.models.training.mixing import Part
 from dynabench.models.training.questions import Question
@@ -188,5 +188,5 @@ def test_what_another_run_left_is_no_checkpoint(tmp_path):
 def test_the_spread_over_seeds_is_that_of_the_scores(tmp_path):
     made = [retrain(mix(8), tmp_path / str(seed), name="tiny", method="ngram", seed=seed) for seed in (0, 1)]
     values = [one.scores["dev"].accuracy for one in made]
-    found = seeds.spread(made)["dev"]
+    found = scoring.spread_over_seeds(made)["dev"]
     assert (found.least, found.most, found.seeds) == (min(values), max(values), 2)

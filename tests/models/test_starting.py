@@ -14,7 +14,7 @@ from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, kinds, samples, spec, starting, validity
 from dynabench.models.protocol import Card, Output
 from dynabench.models.starting import described, pretrained
-from dynabench.models.starting.cues import cues
+from dynabench.models.starting.described import cues
 from dynabench.tasks import TaskConfig, shipped_tasks
 from dynabench.tasks.fields import Text
 from dynabench.tasks.shipped import shipped_drawings

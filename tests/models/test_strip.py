@@ -3,7 +3,7 @@
 import pytest
 
 from dynabench.models import catalog
-from dynabench.models.attribution import faithfulness
+from dynabench.models.attribution import removal
 from dynabench.models.protocol import Attribution, WordWeight
 from dynabench.models.training import recipes, rows
 from tests.large_data import folder_with
@@ -22,7 +22,7 @@ def test_removing_the_strips_top_words_beats_random_ones_in_four_of_five_example
     model = catalog.open_model(catalog.BUILTIN / name)
     recipe = recipes.load(name)
     test = [row.inputs for row in rows.of_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
-    found = faithfulness.check(model, faithfulness.sample(test, EXAMPLES))
+    found = removal.check_faithfulness(model, removal.sample_rows(test, EXAMPLES))
     assert found.n > EXAMPLES * 0.8
     assert found.share >= 0.8, found
     assert found.drop > found.random_drop
@@ -37,6 +37,6 @@ def test_words_are_cut_out_where_they_stand():
             "b": [WordWeight("🐕", 0, 1, 0.5), WordWeight("!", 1, 2, 0.6)],
         },
     )
-    chosen = faithfulness.top(found)
+    chosen = removal.top_words(found)
     assert [(field, word.text) for field, word in chosen] == [("a", "big"), ("b", "!"), ("b", "🐕")]
-    assert faithfulness.without({"a": "big  dog big", "b": "🐕!"}, chosen) == {"a": "dog big", "b": ""}
+    assert removal.without_words({"a": "big  dog big", "b": "🐕!"}, chosen) == {"a": "dog big", "b": ""}

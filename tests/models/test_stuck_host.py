@@ -6,8 +6,8 @@ import threading
 
 from dynabench.kit import heartbeat
 from dynabench.models.host.app import create_app
+from dynabench.models.host.batch_queue import Threads
 from dynabench.models.host.repository import Repository
-from dynabench.models.host.threads import Threads
 
 
 def test_a_host_beats_only_while_all_its_threads_come_back(monkeypatch, tmp_path):

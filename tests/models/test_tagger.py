@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
@@ -23,7 +23,6 @@ def allowed(tags):
     return not any(tag and tag % 2 == 0 and before not in (tag, tag - 1) for before, tag in zip((0, *tags), tags))  # noqa: B905
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(st.floats(-9, 0), min_size=5, max_size=5), min_size=1, max_size=4))
 def test_the_tags_are_the_likeliest_of_those_in_which_names_begin_before_they_go_on(logs):
     found = tagger.decoded(np.array(logs), NEVER)

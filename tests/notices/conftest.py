@@ -129,10 +129,10 @@ def work(database: Database, settings: Settings) -> Callable[[], int]:
     def run() -> int:
         found = database.read(lambda s: s.execute(_open(Mailing, "gathering", "sending")).all())
         for id, job in found:
-            mailing.attempt(database, settings, id, job)
+            mailing.try_sending(database, settings, id, job)
         calls = database.read(lambda s: s.execute(_open(Delivery, "waiting")).all())
         for id, job in calls:
-            calling.attempt(database, settings, id, job)
+            calling.try_delivery(database, settings, id, job)
         return len(found) + len(calls)
 
     return run

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from dynabench.kit.errors import NotFound
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Notice
-from dynabench.people.notices import links, post, retrying, service
-from dynabench.people.notices.letters import one_line
+from dynabench.people.notices import mailing, retrying, service
+from dynabench.people.notices.mailing import one_line
 from dynabench.people.notices.tables import Mailing, Wish
 
 ADDRESS = "ada@example.org"
@@ -29,7 +29,7 @@ def ada(person, database):
 
 
 def verified(session: Session, person_id: int, address: str = ADDRESS) -> None:
-    service.use_address(session, person_id, address)
+    service.choose_address(session, person_id, address)
     wish = session.get_one(Wish, person_id)
     wish.verified_at = wish.verified_at or session.scalar(select(Mailing.created_at))
     for each in session.scalars(select(Mailing)):
@@ -37,7 +37,7 @@ def verified(session: Session, person_id: int, address: str = ADDRESS) -> None:
 
 
 def tell(database, person, text="The evaluation of tiny on dev is done.", kind="evaluation", **more):
-    database.write(service.tell, person.id, kind, text, **more)
+    database.write(service.notify_person, person.id, kind, text, **more)
 
 
 def mailings(database):
@@ -76,26 +76,26 @@ def test_the_link_in_the_first_mail_confirms_the_address(person, browser, databa
 
 def test_a_link_holds_for_one_address_one_purpose_and_two_days(person, database, settings, monkeypatch):
     bob = person("bob")
-    database.write(service.use_address, bob.id, "bob@example.org")
-    good = links.make(settings.key, links.VERIFY, bob.id, "bob@example.org", links.VERIFY_SECONDS)
+    database.write(service.choose_address, bob.id, "bob@example.org")
+    good = mailing.make_link_token(settings.key, mailing.VERIFY, bob.id, "bob@example.org", mailing.VERIFY_SECONDS)
     number, until, signature = good.split(".")
     for bad in (f"{number}.{int(until) + 1}.{signature}", f"{number}.0.{signature}", f"2.{until}.{signature}", "", "x",
                 f"{number}.{until}.", f"{number}.{until}.é", "9" * 30 + f".{until}.{signature}", f"²{number}.0.x",
-                links.make(settings.key, links.UNSUBSCRIBE, bob.id, "bob@example.org"),
-                links.make(settings.key, links.VERIFY, bob.id, "eve@example.org", 60)):  # fmt: skip
+                mailing.make_link_token(settings.key, mailing.UNSUBSCRIBE, bob.id, "bob@example.org"),
+                mailing.make_link_token(settings.key, mailing.VERIFY, bob.id, "eve@example.org", 60)):  # fmt: skip
         with pytest.raises(NotFound):
-            database.write(service.confirm, settings.key, bad)
+            database.write(service.confirm_address, settings.key, bad)
     later = int(until) + 1
-    monkeypatch.setattr(links.time, "time", lambda: later)
+    monkeypatch.setattr(mailing.time, "time", lambda: later)
     with pytest.raises(NotFound):
-        database.write(service.confirm, settings.key, good)
+        database.write(service.confirm_address, settings.key, good)
 
 
 def test_what_is_told_within_a_minute_comes_in_one_mail(ada, database, inbox, work):
     tell(database, ada)
     tell(database, ada, "Line one\r\nBcc: eve@example.org", kind="warning", link="/tasks/nli")
-    [mailing] = mailings(database)
-    job = database.read(lambda session: session.get_one(Job, mailing.job_id))
+    [mail] = mailings(database)
+    job = database.read(lambda session: session.get_one(Job, mail.job_id))
     assert 50 < (job.due_at - job.created_at).total_seconds() <= 60
     work()
     [mail] = inbox.taken
@@ -253,10 +253,10 @@ def test_an_unencrypted_server_is_never_fallen_back_to(settings, inbox):
 
     message = EmailMessage()
     message["From"], message["To"] = "bench@example.org", ADDRESS
-    with pytest.raises(post.Later, match="STARTTLS"):
-        post.send(settings.model_copy(update={"smtp_security": "starttls"}), message)
-    with pytest.raises(post.Later, match="SSL"):
-        post.send(settings.model_copy(update={"smtp_security": "tls"}), message)
+    with pytest.raises(mailing.Later, match="STARTTLS"):
+        mailing.send_letter(settings.model_copy(update={"smtp_security": "starttls"}), message)
+    with pytest.raises(mailing.Later, match="SSL"):
+        mailing.send_letter(settings.model_copy(update={"smtp_security": "tls"}), message)
     assert inbox.taken == []
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Notice
-from dynabench.people.notices import events, retrying, service, signing, webhooks
+from dynabench.people.notices import events, retrying, service, webhooks
 from dynabench.people.notices.maintenance import tidy
 from dynabench.people.notices.tables import Delivery, Hook, Try
 from dynabench.rounds import service as rounds
@@ -44,7 +44,7 @@ def sent(caller, where, hook):
 
 
 def test_signatures_are_those_of_the_published_example():
-    made = signing.signature(
+    made = webhooks.signature(
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}'
     )
     assert made == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
@@ -52,7 +52,7 @@ def test_signatures_are_those_of_the_published_example():
 
 def test_a_notice_is_posted_as_signed_json(ada, database, receiver, work):
     hook = add(ada, MINE, receiver.url)
-    database.write(service.tell, ada.id, "evaluation", "It is done.", link="/evaluations/7")
+    database.write(service.notify_person, ada.id, "evaluation", "It is done.", link="/evaluations/7")
     work()
     [(headers, body)] = receiver.got
     told = json.loads(body)
@@ -60,7 +60,7 @@ def test_a_notice_is_posted_as_signed_json(ada, database, receiver, work):
     assert told["data"] | {"notice": 0} == {
         "notice": 0, "kind": "evaluation", "text": "It is done.", "page": "/evaluations/7"
     }  # fmt: skip
-    right = signing.signature(hook["secret"], headers["webhook-id"], int(headers["webhook-timestamp"]), body)
+    right = webhooks.signature(hook["secret"], headers["webhook-id"], int(headers["webhook-timestamp"]), body)
     assert headers["webhook-signature"] == right
     assert headers["content-type"] == "application/json"
     [delivery] = sent(ada, MINE, hook["id"])
@@ -78,7 +78,7 @@ def test_the_secret_is_told_once_and_can_be_renewed(ada, receiver, work, databas
     work()
     [(headers, body)] = receiver.got
     stamp = int(headers["webhook-timestamp"])
-    assert headers["webhook-signature"] == signing.signature(fresh, headers["webhook-id"], stamp, body)
+    assert headers["webhook-signature"] == webhooks.signature(fresh, headers["webhook-id"], stamp, body)
     stored = database.read(lambda session: session.scalar(select(Hook.salt)))
     assert stored not in (hook["secret"], fresh)
 
@@ -86,7 +86,7 @@ def test_the_secret_is_told_once_and_can_be_renewed(ada, receiver, work, databas
 def test_a_call_that_failed_is_repeated_under_the_same_id_and_logged(ada, database, receiver, work):
     hook = add(ada, MINE, receiver.url)["id"]
     receiver.answers = [(500, b"<script>alert(1)</script>\x00\x1b" + b"x" * 5000), (429, b"slow down")]
-    database.write(service.tell, ada.id, "evaluation", "It is done.")
+    database.write(service.notify_person, ada.id, "evaluation", "It is done.")
     work()
     [delivery] = sent(ada, MINE, hook)
     job = database.read(lambda session: session.scalars(select(Job).order_by(Job.created_at.desc())).first())
@@ -138,7 +138,7 @@ def test_a_name_that_leads_to_a_private_address_is_not_called(ada, settings, wor
 def test_what_never_answers_is_turned_off_and_its_owner_told(ada, database, receiver, work):
     hook = add(ada, MINE, receiver.url)["id"]
     receiver.answers = [(503, b"")] * 50
-    database.write(service.tell, ada.id, "evaluation", "It is done.")
+    database.write(service.notify_person, ada.id, "evaluation", "It is done.")
     work()
     early = update(Hook).values(failing_since=now() - timedelta(hours=20))
     database.write(lambda session: session.execute(early))
@@ -149,7 +149,7 @@ def test_what_never_answers_is_turned_off_and_its_owner_told(ada, database, rece
     notice = ada.get("/api/v1/me/notices").json()["items"][0]
     assert (notice["kind"], "turned off" in notice["text"]) == ("webhook", True)
     assert len(receiver.got) == retrying.MOST
-    database.write(service.tell, ada.id, "evaluation", "Another.")
+    database.write(service.notify_person, ada.id, "evaluation", "Another.")
     assert work() == 0
     assert ada.post(f"{MINE}/{hook}/test").status_code == 409
     assert ada.patch(f"{MINE}/{hook}", json={"on": True}).json()["on"] is True
@@ -163,7 +163,7 @@ def test_what_never_answers_is_turned_off_and_its_owner_told(ada, database, rece
 def test_a_receiver_that_says_gone_is_not_called_again(ada, database, receiver, work):
     add(ada, MINE, receiver.url)
     receiver.answers = [(410, b"")]
-    database.write(service.tell, ada.id, "evaluation", "It is done.")
+    database.write(service.notify_person, ada.id, "evaluation", "It is done.")
     work()
     assert work() == 0
     assert ada.get(MINE).json()["items"][0]["on"] is False
@@ -172,7 +172,7 @@ def test_a_receiver_that_says_gone_is_not_called_again(ada, database, receiver, 
 def test_one_that_works_in_between_is_not_turned_off(ada, database, receiver, work):
     add(ada, MINE, receiver.url)
     receiver.answers = [(503, b"")] * retrying.MOST
-    database.write(service.tell, ada.id, "evaluation", "It is done.")
+    database.write(service.notify_person, ada.id, "evaluation", "It is done.")
     for _ in range(retrying.MOST):
         work()
     assert ada.get(MINE).json()["items"][0]["on"] is True
@@ -203,7 +203,7 @@ def test_a_task_sends_the_events_that_a_webhook_wants(olga, database, receiver, 
     assert olga.post(TASK, json={"url": receiver.url, "events": ["all"]}).status_code == 422
     assert olga.post(TASK, json={"url": receiver.url}).status_code == 422
     for event in ("round.opened", "round.closed"):
-        database.write(webhooks.emit, "nli", event, {"task": "nli", "round": 1})
+        database.write(webhooks.emit_event, "nli", event, {"task": "nli", "round": 1})
     work()
     assert [json.loads(body)["type"] for _, body in receiver.got] == ["round.opened"]
     acts = olga.get("/api/v1/tasks/nli/acts").json()["items"]
@@ -212,7 +212,7 @@ def test_a_task_sends_the_events_that_a_webhook_wants(olga, database, receiver, 
 
 def test_no_caller_lets_out_more_than_is_documented(olga, database):
     with pytest.raises(ValueError, match="rows"):
-        database.write(webhooks.emit, "nli", "round.opened", {"task": "nli", "round": 1, "rows": ["secret"]})
+        database.write(webhooks.emit_event, "nli", "round.opened", {"task": "nli", "round": 1, "rows": ["secret"]})
 
 
 def test_the_openapi_document_has_every_event_with_an_example(client):
@@ -231,7 +231,7 @@ def test_what_was_sent_is_forgotten_after_a_month(ada, database, settings, recei
     work()
     ada.post(f"{MINE}/{hook}/test")
     database.write(lambda s: s.execute(update(Delivery).where(Delivery.state == "done").values(
-        created_at=s.scalar(select(Hook.created_at)) - webhooks.KEPT - timedelta(days=1))))  # fmt: skip
+        created_at=s.scalar(select(Hook.created_at)) - webhooks.LOG_RETENTION - timedelta(days=1))))  # fmt: skip
     tidy(database, settings)
     assert [each["state"] for each in sent(ada, MINE, hook)] == ["waiting"]
     assert database.read(lambda session: session.scalars(select(Try)).all()) == []
@@ -240,7 +240,7 @@ def test_what_was_sent_is_forgotten_after_a_month(ada, database, settings, recei
 def test_a_deleted_account_leaves_the_webhooks_of_its_tasks_and_none_of_its_own(olga, database, receiver):
     add(olga, TASK, receiver.url, events=["round.opened"])
     add(olga, MINE, receiver.url)
-    database.write(service.forget, olga.id)
+    database.write(service.forget_person, olga.id)
     left = database.read(lambda session: session.scalars(select(Hook)).all())
     assert [(each.task_id, each.person_id, each.created_by) for each in left] == [("nli", None, None)]
     assert database.read(lambda session: session.scalars(select(Notice)).all()) == []

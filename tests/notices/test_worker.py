@@ -11,13 +11,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from dynabench.people.notices import post
+from dynabench.people.notices import mailing
 from tests.jobs.conftest import until, worker
 from tests.notices.conftest import Inbox, free_port
 
 __all__ = ["worker"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_worker_sends_what_was_asked_for_before_it_was_killed(person, worker, settings, inbox, receiver):
     for name in ("smtp_host", "smtp_port", "smtp_security", "smtp_sender", "public_url", "webhook_hosts"):
@@ -87,11 +88,11 @@ def test_mail_goes_over_tls_to_a_server_whose_certificate_holds(settings, tmp_pa
         message = EmailMessage()
         message["From"], message["To"], message["Subject"] = "bench@example.org", "ada@example.org", "Hello"
         to = settings.model_copy(update={"smtp_host": "localhost", "smtp_port": port, "smtp_security": way})
-        post.send(to, message)
+        mailing.send_letter(to, message)
         assert (len(inbox.taken), inbox.encrypted) == (1, [True])
         monkeypatch.delenv("SSL_CERT_FILE")
-        with pytest.raises(post.Later, match="CERTIFICATE_VERIFY_FAILED"):
-            post.send(to, message)
+        with pytest.raises(mailing.Later, match="CERTIFICATE_VERIFY_FAILED"):
+            mailing.send_letter(to, message)
         assert len(inbox.taken) == 1
     finally:
         server.stop()

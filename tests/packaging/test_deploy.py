@@ -41,9 +41,9 @@ def test_the_containers_run_commands_that_exist():
 
 
 def test_options_of_the_model_host_exist():
-    from dynabench.cli.processes import app
+    from dynabench.cli.processes import host_app
 
-    shown = CliRunner().invoke(app, ["--help"]).output
+    shown = CliRunner().invoke(host_app, ["--help"]).output
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     for option in (word for word in services["models"]["command"] if word.startswith("--")):
         assert option in re.sub(r"\x1b\[[0-9;]*m", "", shown)
@@ -88,14 +88,14 @@ def test_the_image_installs_torch_with_what_it_needs():
     assert "--no-deps" not in first
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.timeout(1200)
 def test_the_image_s_own_lines_make_an_environment_that_imports(image):
     modules = "torch, dynabench.site.app, dynabench_ray.application, ray.serve"
     subprocess.run([image.programs / "python", "-I", "-c", f"import {modules}"], check=True, timeout=300)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.timeout(1200)
 def test_the_image_has_every_shipped_model(image):
     shown = subprocess.run(

@@ -98,7 +98,7 @@ def test_each_plug_in_is_what_the_extra_of_its_folder_s_name_brings_and_the_plat
         assert distribution(name).version == __version__
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_wheel_of_each_plug_in_has_all_its_files(tmp_path):
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(tmp_path)]
     subprocess.run([*pip, *(str(ROOT / "plugins" / extra) for extra in PLUGINS)], check=True)
@@ -250,7 +250,7 @@ def test_a_wrong_import_of_ours_in_a_whole_installation_is_no_missing_library():
     assert explain_missing("serve", "dynabench.no_such_module") == ""
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_file_of_the_package_is_in_exactly_one_wheel(wheels):
     owners = {}
     for path in wheels.glob("*.whl"):
@@ -267,7 +267,7 @@ def test_every_file_of_the_package_is_in_exactly_one_wheel(wheels):
     assert {tuple(found) for name, found in owners.items() if "/models/builtin/" in name} == {("dynabench_weights",)}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_library_is_small(wheels):
     assert next(wheels.glob("dynabench_eval-*.whl")).stat().st_size < 600_000
 

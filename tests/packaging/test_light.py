@@ -16,7 +16,7 @@ from tests.packaging.conftest import Environment
 ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "fastapi", "sqlalchemy", "pandas", "scikit-learn", "datasets", "pyarrow"}
 PLATFORM_COMMAND = install_command(PLATFORM, "models")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.release, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

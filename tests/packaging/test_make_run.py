@@ -34,7 +34,7 @@ def test_ci_installs_by_the_lines_of_make_run(tmp_path):
     assert "make check" in (ROOT / ".ci/run").read_text().splitlines()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.timeout(900)
 def test_make_run_serves_the_demo_rounds_and_a_model_answers(tmp_path):
     programs = tmp_path / "venv" / "bin"

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.running import free_port, wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.release, pytest.mark.timeout(900)]
 
 
 def test_the_installed_wheels_serve_a_page_with_its_assets_and_answers(image, tmp_path):

@@ -138,14 +138,14 @@ def test_a_task_that_could_not_be_added_with_its_data_is_added_when_it_is_tried_
 
 
 def test_the_platform_enters_its_baselines_once_for_each_version_of_the_pool(database, settings, owner, ada):
-    from dynabench.benchmark.registry import baselines
+    from dynabench.benchmark.registry import platform_submissions
 
     demo.add_selection(database, settings, SHIPPED)
     taken = Submission(task_id="nli", kind="hub", name="data-selection-whole-pool", person_id=ada.id)
     database.write(lambda session: session.add(taken))
-    assert len(database.write(baselines.submit_missing_baselines, "data-selection")) == 2
-    assert database.write(baselines.submit_missing_baselines, "data-selection") == []
+    assert len(database.write(platform_submissions.submit_missing_baselines, "data-selection")) == 2
+    assert database.write(platform_submissions.submit_missing_baselines, "data-selection") == []
     entered = database.read(lambda s: s.scalars(select(Submission.name).where(Submission.kind == "training_set")).all())
     assert sorted(entered) == ["data-selection-random-rows", "data-selection-whole-pool-2"]
-    assert database.write(baselines.submit_missing_baselines, "nli") == []
+    assert database.write(platform_submissions.submit_missing_baselines, "nli") == []
     database.write(rounds.save_task, None, SHIPPED.source.replace("rows: 120", "rows: 100"))

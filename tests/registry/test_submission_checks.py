@@ -80,6 +80,7 @@ def of(path, **files):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 def test_a_packed_model_is_checked_and_then_in_the_catalog(ada, worker, tmp_path, settings, database):
     path, _ = ngram(tmp_path)
@@ -125,6 +126,7 @@ def test_hostile_archives_fail_with_what_is_wrong_and_leave_nothing(ada, owner, 
     assert not (settings.folder / "model.yaml").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_handler_that_dies_takes_nothing_with_it_and_its_log_is_its_owner_s(ada, worker, tmp_path, person, database):
     try:

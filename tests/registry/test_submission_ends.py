@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from dynabench.benchmark.registry import maintenance
+from dynabench.benchmark import maintenance
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.kit import jobs
 from dynabench.models import archives
@@ -65,6 +65,7 @@ def test_a_check_ends_when_its_time_is_up_or_its_submitter_says_so(ada, worker, 
     assert state(ada, id) == "failed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 def test_a_check_whose_job_was_given_up_ends_and_leaves_no_folder(ada, worker, tmp_path, settings, database):
     worker.start()
@@ -92,10 +93,10 @@ def test_files_of_what_failed_and_of_what_was_never_entered_go_after_a_day(ada, 
     uploads = settings.folder / "uploads"
     files = [each for each in uploads.rglob("*") if each.is_file()]
     assert len(files) == 3
-    maintenance.tidy(database, settings)
+    maintenance.tidy_submissions(database, settings)
     assert all(each.exists() for each in files)
     aged(uploads)
-    maintenance.tidy(database, settings)
+    maintenance.tidy_submissions(database, settings)
     [left] = [each for each in uploads.rglob("*") if each.is_file()]
     assert left.name == database.read(lambda s: s.get_one(Submission, other)).source["file"]
     refused = ada.post(f"/api/v1/submissions/{id}/retry")
@@ -134,11 +135,11 @@ def test_what_a_process_left_that_died_goes_after_a_day_and_what_a_job_will_read
     partial.write_text("{}")
     files = [each for each in uploads.rglob("*") if each.is_file()]
     assert len(files) == 10
-    maintenance.tidy(database, settings)
+    maintenance.tidy_submissions(database, settings)
     assert all(each.exists() for each in files), "it may still be used"
     aged(uploads)
     aged(settings.folder / "tokens")
-    maintenance.tidy(database, settings)
+    maintenance.tidy_submissions(database, settings)
     named = {Path(job.payload["file"]) for job in database.read(_with_files)}
     assert {each for each in uploads.rglob("*") if each.is_file()} == named | {partial}, "a job has both of its names"
     assert len(named) == 2
@@ -150,6 +151,7 @@ def _with_files(session):
     return [job for job in session.scalars(select(jobs.Job)) if "file" in job.payload]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 def test_a_served_model_is_checked_over_its_protocol_and_its_inputs_count_as_leaving(
     ada, worker, settings, database, rules

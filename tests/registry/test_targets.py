@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from dynabench.benchmark.registry import targets
+from dynabench.benchmark.registry import platform_submissions
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cli import app
 from dynabench.kit import jobs
@@ -45,13 +45,14 @@ def asked(world):
 def test_a_released_round_s_targets_are_entered_for_its_task_once(world, settings):
     released(world, settings)
     [job] = asked(world)
-    entered = world.db.write(targets.submit_missing_targets, job.payload["task"], job.payload["round"])
+    entered = world.db.write(platform_submissions.submit_missing_targets, job.payload["task"], job.payload["round"])
     [made] = world.db.read(lambda s: s.scalars(select(Submission)).all())
     assert entered == [made.id]
     assert (made.task_id, made.state, made.model) == (world.task, "ready", SHIPPED)
-    assert world.db.write(targets.submit_missing_targets, world.task, 1) == []
+    assert world.db.write(platform_submissions.submit_missing_targets, world.task, 1) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_round_released_by_the_command_is_a_board_with_its_target_scored(world, client, worker):
@@ -94,7 +95,7 @@ def test_targets_of_a_task_that_changed_its_labels_are_not_entered(world):
         session.get_one(Task, world.task).version_id = version.id
 
     world.db.write(change)
-    assert world.db.write(targets.submit_missing_targets, world.task, 1) == []
+    assert world.db.write(platform_submissions.submit_missing_targets, world.task, 1) == []
 
 
 def test_a_model_s_page_enters_it_for_an_owner_s_other_task(world, client, browser, person):

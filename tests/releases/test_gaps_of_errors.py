@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.registry.tables import Submission
-from dynabench.benchmark.releases import gaps
+from dynabench.benchmark.releases import views
 from dynabench.benchmark.releases.tables import Release
 from dynabench.datasets.tables import Dataset
 from dynabench.rounds import service
@@ -79,7 +79,7 @@ def read(database, settings, number):
         release = session.scalars(
             select(Release).join(Round, Round.id == Release.round_id).where(Round.number == number)
         )
-        return gaps.score_gaps(session, settings, None, release.one())
+        return views.score_gaps(session, settings, None, release.one())
 
     return database.read(look)
 
@@ -98,7 +98,7 @@ def test_less_error_on_the_public_part_is_a_gap_whose_chance_is_corrected_over_b
     wanted = dict(zip(keys, multipletests(alone, method="holm")[1], strict=True))
     told = {(at, each.model): each.p for at, found in enumerate((first, second)) for each in found}
     assert told == pytest.approx(wanted)
-    assert multipletests(alone[:3], method="holm")[1][2] < gaps.LEVEL < wanted[0, "model-2"], "lucky in one of two"
+    assert multipletests(alone[:3], method="holm")[1][2] < views.LEVEL < wanted[0, "model-2"], "lucky in one of two"
     assert [each.model for each in (*first, *second) if each.flagged] == ["model-1"]
 
 

@@ -14,7 +14,7 @@ from scipy.stats import fisher_exact
 from dynabench.benchmark.evaluations.measures import REPLICATES, pack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.registry.tables import Submission
-from dynabench.benchmark.releases import durable, service, upload
+from dynabench.benchmark.releases import manifest, release_steps, service
 from dynabench.kit import errors, jobs
 from dynabench.rounds import service as rounds
 from tests.conftest import Browser
@@ -40,13 +40,15 @@ def olga(world, person):
 def work(world, settings, monkeypatch):
     """Do the jobs of releases in this process, by the steps that the worker takes."""
     monkeypatch.setattr(jobs, "_database", world.db)
-    monkeypatch.setattr(durable, "get_settings", lambda: settings)
+    monkeypatch.setattr(release_steps, "get_settings", lambda: settings)
 
     def run():
         found = world.db.read(service.release_of_round, world.task, 1)
-        if problem := durable.freeze_round(found.id):
+        if problem := release_steps.freeze_step(found.id):
             return problem
-        return durable.finish_release(found.id, durable.write_files(found.id), durable.store_rows(found.id))
+        return release_steps.finish_step(
+            found.id, release_steps.write_step(found.id), release_steps.store_step(found.id)
+        )
 
     return run
 
@@ -179,24 +181,25 @@ def test_a_model_that_saw_the_public_part_shows_a_gap(world, settings, client):
     assert "1 model does better on what it may have seen" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path):
     made = released(world, settings)
     folder = service.release_folder(settings, made.id)
-    upload.upload_release(settings, folder, (tmp_path / "there").as_uri())
-    upload.upload_release(settings, folder, "memory://shelf/one")
+    manifest.upload_release(settings, folder, (tmp_path / "there").as_uri())
+    manifest.upload_release(settings, folder, "memory://shelf/one")
     memory = fsspec.filesystem("memory")
     for path in folder.rglob("*.*"):
         name = path.relative_to(folder)
         assert (tmp_path / "there" / name).read_bytes() == path.read_bytes() == memory.cat(f"/shelf/one/{name}")
     with pytest.raises(errors.Invalid, match="no address"):
-        upload.upload_release(settings, folder, "nothing://x")
+        manifest.upload_release(settings, folder, "nothing://x")
     hub = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     hub.taken = {}
     threading.Thread(target=hub.serve_forever, daemon=True).start()
     try:
         known = settings.model_copy(update={"hub_url": f"http://127.0.0.1:{hub.server_address[1]}"})
-        place = upload.upload_release(known, folder, "hf://datasets/some/round", "hf_secret")
+        place = manifest.upload_release(known, folder, "hf://datasets/some/round", "hf_secret")
     finally:
         hub.shutdown()
         hub.server_close()
@@ -204,7 +207,7 @@ def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path)
     assert set(hub.taken) == {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
     assert made.digest in hub.summary
     with pytest.raises(errors.Invalid, match="OWNER/NAME"):
-        upload.upload_release(known, folder, "hf://models/some/round")
+        manifest.upload_release(known, folder, "hf://models/some/round")
 
 
 class Hub(BaseHTTPRequestHandler):

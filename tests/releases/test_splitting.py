@@ -1,10 +1,9 @@
 """Dividing examples: laws that hold whatever people wrote, and what gives way where they hang together too closely."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.benchmark.releases.checks import release_report
-from dynabench.benchmark.releases.splitting import SPLITS, SplitItem, divide_items
+from dynabench.benchmark.releases.division import SPLITS, SplitItem, divide_items, release_report
 from dynabench.tasks.sections import ReleaseSettings
 from tests.releases.world import sentence
 
@@ -25,7 +24,6 @@ def items(draw):
     return found
 
 
-@settings(max_examples=60, deadline=None)
 @given(items=items(), seed=st.integers(0, 5), train=st.booleans())
 def test_every_division_keeps_its_word(items, seed, train):
     rules = ReleaseSettings(seed=seed, unverified="train" if train else "apart")

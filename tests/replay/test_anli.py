@@ -18,7 +18,7 @@ from tests.conftest import Caller
 from tests.large_data import need_data
 
 FILES = [f"anli_dev/{name}.jsonl.gz" for name in ("verifier_labels", "r1_dev", "r2_dev", "r3_dev")]
-pytestmark = [pytest.mark.slow, pytest.mark.large_data(*FILES)]
+pytestmark = [pytest.mark.release, pytest.mark.large_data(*FILES)]
 
 client, admin = world.client, world.admin
 host = world.host

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from dynabench.kit.jobs import Job
-from dynabench.people.notices import post
+from dynabench.people.notices import mailing
 from dynabench.people.roles import Role
 from dynabench.rounds import mailed, mailed_jobs
 from dynabench.rounds.tables import Invitation
@@ -48,7 +48,7 @@ def test_revoked_ones_are_not_sent_and_servers_are_asked_again(owner, ada, datab
     made = invite(owner).json()
     payload = job(database).payload
     inbox.answers = ["451 later"]
-    with pytest.raises(post.Later):
+    with pytest.raises(mailing.Later):
         mailed.attempt(database, settings, payload)
     inbox.refuses = ["550 nobody here"]
     assert mailed.attempt(database, settings, payload).startswith("refused: 550")

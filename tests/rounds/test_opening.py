@@ -160,6 +160,7 @@ def test_a_round_that_opens_at_its_moment_waits_while_no_host_answers(owner, dat
     assert owner.get(owner.draft).json()["state"] == "draft"
 
 
+@pytest.mark.slow
 def test_what_an_operator_unloaded_is_not_loaded_by_an_opening(address, models, tmp_path):
     key = ("sentiment-ngram", asyncio.run(_version(address)))
     with served(create_host(Repository([models])), f"unix:{tmp_path / 'second.sock'}") as second:
@@ -171,6 +172,7 @@ def test_what_an_operator_unloaded_is_not_loaded_by_an_opening(address, models, 
         assert asyncio.run(_states(address))["sentiment-ngram"].reason == "unloaded"
 
 
+@pytest.mark.slow
 def test_models_on_demand_are_loaded_first_and_those_that_do_not_fit_together_open_all_the_same(models, tmp_path):
     """Two models of ten gigabytes, by the account of a host that may use fifteen."""
     for folder in models.iterdir():
@@ -188,6 +190,7 @@ def test_models_on_demand_are_loaded_first_and_those_that_do_not_fit_together_op
             assert asyncio.run(_states(address))["sentiment-ngram"].state == "READY"
 
 
+@pytest.mark.slow
 def test_all_processes_of_a_host_have_a_model_before_a_round_opens_on_it(tmp_path):
     ready = {"name": "m", "version": "1", "state": "READY", "reason": "", "on_demand": False, "cold": False}
     ready["card"] = wire.card_json(catalog.entry("sentiment-ngram", places=[BUILTIN]).card)
@@ -235,6 +238,7 @@ def test_the_console_says_in_grey_what_is_awaited(owner, browser, models, tmp_pa
         assert "/open" in shown.text, "the button is still there"
 
 
+@pytest.mark.slow
 def test_the_command_waits_says_for_what_and_ends(address, monkeypatch, capsys):
     monkeypatch.setenv("DYNABENCH_HOST_URL", address)
     get_settings.cache_clear()

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import costs, durable, evaluating, queueing
+from dynabench.benchmark.evaluations import costs, evaluating, queueing
 from dynabench.benchmark.evaluations.tables import Evaluation
-from dynabench.benchmark.registry import submission_cards
+from dynabench.benchmark.registry import submission_sources
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored, twin_jobs
 from dynabench.datasets.stored import Stored
@@ -84,7 +84,7 @@ class Place:
         """An installed model as a ready submission; its id."""
         card = catalog.entry(model).card
         assert card is not None
-        said = submission_cards.board_fields(card) | {"answer": card.answer}
+        said = submission_sources.board_fields(card) | {"answer": card.answer}
 
         def make(session: Session) -> int:
             fields = {"kind": "installed", "name": model, "model": model, "version": card.version, "inside": True}
@@ -178,7 +178,7 @@ def run_jobs(place: Any, database: Database, settings: Settings) -> Callable[...
         if job.kind == "evaluate":
             evaluating.run_job(job.id, job.payload["evaluation"])
         elif job.kind == "queue_evaluations":
-            durable.queue_missing(job.payload)
+            queueing.queue_missing(job.payload)
         else:
             twin_jobs.perturb(job.payload, lambda _: None)
 

@@ -5,9 +5,9 @@ from itertools import groupby, islice
 import numpy as np
 import pytest
 
-from dynabench.adversaries import template_suites
+from dynabench.adversaries import checklist
 from dynabench.benchmark.evaluations import row_scores
-from dynabench.benchmark.evaluations.answer_columns import AnswerColumns
+from dynabench.benchmark.evaluations.answers import AnswerColumns
 from dynabench.benchmark.evaluations.metric_columns import bind_metric
 from dynabench.datasets.stored import Stored
 from dynabench.tasks import shipped_tasks
@@ -18,7 +18,7 @@ MODELS = ("sentiment-minilm", "sentiment-ngram")
 
 def phenomena(each=5):
     """Rows of the shipped suite, some of each phenomenon."""
-    for _, items in groupby(template_suites.load_suite("sentiment-phenomena").items(), lambda item: item.phenomenon):
+    for _, items in groupby(checklist.load_suite("sentiment-phenomena").items(), lambda item: item.phenomenon):
         for item in islice(items, each):
             yield Stored(item.uid, item.inputs, (item.answer,), (item.phenomenon,))
 
@@ -90,19 +90,21 @@ def test_rows_of_spans_have_the_f1_of_their_words_and_others_are_right_or_wrong(
     rule = configs["qa"].fooled
     span = [{"start": 0, "end": 1, "text": text} for text in ("red car", "a red car", "1976")]
     rows = AnswerColumns(
-        fields["qa"], said=[[span[0]], [span[2]], []], right=[[[span[1]]], [[span[0]], [span[1]]], [[]]]
+        fields["qa"], predictions=[[span[0]], [span[2]], []], right=[[[span[1]]], [[span[0]], [span[1]]], [[]]]
     )
     assert row_scores.compute_row_scores("f1", rule, rows).tolist() == [[1, 0, 1], [1, 0, 1]]
-    some = AnswerColumns(fields["qa"], said=[[span[0]]], right=[[[{"start": 0, "end": 1, "text": "blue car"}]]])
+    some = AnswerColumns(fields["qa"], predictions=[[span[0]]], right=[[[{"start": 0, "end": 1, "text": "blue car"}]]])
     assert row_scores.compute_row_scores("f1", rule, some).tolist() == [[0.5], [1]], "the rule's line is 0.4"
     assert row_scores.compute_row_scores("exact_match", rule, some).tolist() == [[0], [1]]
     assert some.hits() == [False], "exact match stays exact"
-    whole = bind_metric("f1", rows.answer, rows.said, rows.right)
+    whole = bind_metric("f1", rows.answer, rows.predictions, rows.right)
     columns = dict(whole.columns)
     assert row_scores.compute_row_scores("f1", rule, rows)[0].mean() == pytest.approx(
         whole.module.compute(**columns)[whole.key] * whole.scale
     )
-    labels = AnswerColumns(fields["sentiment"], said=["positive", "negative"], right=[["positive"], ["positive"]])
+    labels = AnswerColumns(
+        fields["sentiment"], predictions=["positive", "negative"], right=[["positive"], ["positive"]]
+    )
     assert row_scores.compute_row_scores("f1", configs["sentiment"].fooled, labels).tolist() == [[1, 0]] * 2
 
 

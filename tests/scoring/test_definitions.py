@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynabench.benchmark.evaluations import costs, score_computation
-from dynabench.benchmark.evaluations.answer_columns import AnswerColumns
-from dynabench.benchmark.leaderboards.comparison import paired, significance
+from dynabench.benchmark.evaluations.answers import AnswerColumns
+from dynabench.benchmark.leaderboards.comparison import paired_difference, significance
 from dynabench.people.disclosure import Disclosure
 from dynabench.tasks import shipped_tasks
 
@@ -23,7 +23,7 @@ def spans(*texts):
 
 
 def labels(said, right, **more):
-    return AnswerColumns(FIELDS["sentiment"], said=list(said), right=[[each] for each in right], **more)
+    return AnswerColumns(FIELDS["sentiment"], predictions=list(said), right=[[each] for each in right], **more)
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=400))
@@ -55,7 +55,7 @@ def test_the_paired_normal_test_agrees_with_scipys_t_test_where_rows_are_many():
     rng = np.random.default_rng(2)
     a, b = rng.random(2000) < 0.8, rng.random(2000) < 0.78
     rows = rng.integers(2000, size=(1000, 2000))
-    p = paired(a[rows].mean(1), b[rows].mean(1), a.mean() - b.mean())[2]
+    p = paired_difference(a[rows].mean(1), b[rows].mean(1), a.mean() - b.mean())[2]
     assert p == pytest.approx(stats.ttest_rel(a.astype(float), b.astype(float)).pvalue, abs=0.03)
     z = abs(a.mean() - b.mean()) / (a[rows].mean(1) - b[rows].mean(1)).std(ddof=1)
     assert p == pytest.approx(erfc(z / sqrt(2)))
@@ -85,7 +85,7 @@ def test_the_calibration_error_is_the_mean_distance_of_sureness_and_rightness_in
 
 def test_unchanged_answers_are_those_of_the_model_itself_and_the_score_is_about_what_is_right():
     own = labels(["positive", "negative"], ["negative", "negative"], uids=["x", "y"])
-    copies = labels(["positive"] * 3, ["negative"] * 3, of=["x", "x", "y"])
+    copies = labels(["positive"] * 3, ["negative"] * 3, originals=["x", "x", "y"])
     made = {
         each.metric: each.value for each in score_computation.twin_scores("robustness", "accuracy", own, copies, DIGEST)
     }
@@ -96,7 +96,7 @@ def test_five_originals_whose_answers_never_change_do_not_make_a_model_steady_fo
     uids = list("abcde")
     own, copies = (
         labels(["neutral"] * 5, ["neutral"] * 5, uids=uids),
-        labels(["neutral"] * 10, ["neutral"] * 10, of=uids * 2),
+        labels(["neutral"] * 10, ["neutral"] * 10, originals=uids * 2),
     )
     made = {each.metric: each for each in score_computation.twin_scores("fairness", "accuracy", own, copies, DIGEST)}[
         "fairness"
@@ -107,13 +107,13 @@ def test_five_originals_whose_answers_never_change_do_not_make_a_model_steady_fo
 
 
 def test_unchanged_marked_texts_have_the_same_words_in_all_their_parts():
-    own = AnswerColumns(FIELDS["qa"], said=[spans("the Red car", "bus"), spans("car"), []],
+    own = AnswerColumns(FIELDS["qa"], predictions=[spans("the Red car", "bus"), spans("car"), []],
                    right=[[spans("bus"), spans("red car")]] * 3, uids=["x", "y", "z"])  # fmt: skip
     copies = AnswerColumns(
         FIELDS["qa"],
-        said=[spans("red car!", "a bus"), spans("red car", "train"), spans("red car"), spans("car"), []],
+        predictions=[spans("red car!", "a bus"), spans("red car", "train"), spans("red car"), spans("car"), []],
         right=[[spans("bus"), spans("red car")]] * 5,
-        of=["x", "x", "x", "y", "z"],
+        originals=["x", "x", "x", "y", "z"],
     )
     made = {each.metric: each for each in score_computation.twin_scores("robustness", "f1", own, copies, DIGEST)}
     assert made["robustness"].value == pytest.approx((1 / 3 + 1 + 1) / 3)

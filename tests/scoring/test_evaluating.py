@@ -61,6 +61,7 @@ def folder(settings, name, line="pass", seconds=0.0):
     return name
 
 
+@pytest.mark.slow
 def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores_and_a_signed_record(
     place, worker, database, settings, owner_of
 ):
@@ -117,6 +118,7 @@ def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores
         assert [each.kind for each in session.scalars(select(Notice))] == ["evaluation"] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, by_hand, run_jobs, database, settings):
     here = place()
@@ -157,6 +159,7 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, by_h
     )
 
 
+@pytest.mark.slow
 def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(place, run_jobs, database):
     here = place()
     rows = statements(30)
@@ -186,6 +189,7 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
     assert named == [None, encoder.SHIPPED_FOR]
 
 
+@pytest.mark.slow
 def test_an_axis_of_perturbed_copies_added_to_a_task_ranks_every_model_again(place, run_jobs, database, client):
     here = place()
     [shipped] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
@@ -237,6 +241,7 @@ def test_a_model_that_goes_wrong_ends_its_evaluation_with_the_reason(place, data
     assert (hidden.state, hidden.code, hidden.reason, hidden.log) == ("failed", "wrong_output", "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_model_that_takes_too_long_or_too_much_is_ended(place, settings, database, monkeypatch):
     here = place()
@@ -252,6 +257,7 @@ def test_a_model_that_takes_too_long_or_too_much_is_ended(place, settings, datab
     assert run_evaluation(database, settings, 2)["code"] == "out_of_memory"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_cancelling_takes_effect_while_the_model_thinks_and_a_retry_goes_on(place, settings, database, owner_of):
     here = place()

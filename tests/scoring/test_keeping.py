@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import create_engine, select, text, update
 
-from dynabench.benchmark.evaluations import maintenance, service
+from dynabench.benchmark import maintenance
+from dynabench.benchmark.evaluations import service
 from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from dynabench.benchmark.leaderboards import ledger
 from dynabench.benchmark.registry import submissions
@@ -32,6 +33,7 @@ def give_up(settings, job):
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
     place, by_hand, run_jobs, settings, database, owner_of
 ):
@@ -64,10 +66,11 @@ def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
     with database._reads() as session:
         assert session.scalars(select(Score.value).where(Score.evaluation_id == 1, Score.metric == "accuracy")).all()
         assert set(session.scalars(select(Shard.evaluation_id))) == {1}
-        [line] = ledger.ledger(session, None, "sentiment")
+        [line] = ledger.ledger_entries(session, None, "sentiment")
     assert (line.state, line.datasets) == ("withdrawn", 1)
 
 
+@pytest.mark.slow
 def test_an_evaluation_whose_job_was_given_up_ends_and_can_be_run_again(place, worker, settings, database, owner_of):
     here, sam = place(), owner_of("sam")
     here.dataset("films", statements(12))
@@ -108,7 +111,7 @@ def test_what_failed_for_a_cause_that_passes_is_tried_again_three_times(place, s
             found.state, found.code, found.ended_at = "failed", code, now() - timedelta(hours=hours)
 
         database.write(fail)
-        maintenance.tidy(database, settings)
+        maintenance.tidy_evaluations(database, settings)
         found = here.evaluation(1)
         assert (found.state == "queued") == (found.code == "")
         return found.attempt
@@ -125,5 +128,5 @@ def test_what_failed_by_the_model_itself_waits_for_a_person(place, settings, dat
     gone = now() - timedelta(days=3)
     failed = update(Evaluation).values(state="failed", code=code, ended_at=gone)
     database.write(lambda session: session.execute(failed))
-    maintenance.tidy(database, settings)
+    maintenance.tidy_evaluations(database, settings)
     assert (here.evaluation(1).state, here.evaluation(1).attempt) == ("failed", 1)

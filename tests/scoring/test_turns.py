@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from dynabench.benchmark.evaluations import processor_load
-from dynabench.benchmark.evaluations.processor_load import ProcessorLoad
+from dynabench.benchmark.evaluations import costs
+from dynabench.benchmark.evaluations.costs import ProcessorLoad
 from dynabench.kit import compute_lock, jobs
 from dynabench.kit.compute_lock import Turns
 from tests.jobs.conftest import until
@@ -55,7 +55,7 @@ def test_what_others_compute_is_told_apart_from_what_is_measured():
     busy, idle = (subprocess.Popen(command) for command in commands)
     try:
         measured, beside = ProcessorLoad(busy.pid), ProcessorLoad(idle.pid)
-        until(lambda: processor_load._process_ticks(busy.pid) > 50)
+        until(lambda: costs._process_ticks(busy.pid) > 50)
         assert 0 <= measured.others() < beside.others() <= 1
     finally:
         for each in (busy, idle):

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.stats.averages import average_over_datasets, dataset_shares, recency_weights, saturation
@@ -47,7 +47,6 @@ def test_weights_of_nothing_are_refused(weights):
         average_over_datasets(SCORES, weights)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.booleans(), max_size=20), st.floats(0, 0.99))
 def test_each_round_weighs_less_than_the_next_by_the_discount(rounds, discount):
     result = recency_weights(rounds, discount)

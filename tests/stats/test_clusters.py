@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
@@ -59,7 +59,6 @@ def test_the_size_of_the_test_is_near_its_level_when_people_differ():
 counts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)), max_size=8)
 
 
-@settings(max_examples=40)
 @given(counts)
 def test_a_difference_turned_round_has_the_other_sign(rows):
     table = np.array(rows, float).reshape(-1, 4)

@@ -20,7 +20,6 @@ def test_corrections_agree_with_statsmodels(name, p):
     assert correct_p_values(p, name) == pytest.approx(multipletests(p, method=THEIRS[name])[1], rel=1e-12, abs=1e-300)
 
 
-@settings(max_examples=30)
 @given(p_values)
 def test_a_correction_never_lowers_a_p_value_nor_changes_the_order(p):
     for correct in CORRECTIONS.values():
@@ -30,7 +29,6 @@ def test_a_correction_never_lowers_a_p_value_nor_changes_the_order(p):
         assert np.all(np.diff(result[np.argsort(p, kind="stable")]) >= 0)
 
 
-@settings(max_examples=30)
 @given(p_values)
 def test_holm_finds_what_bonferroni_finds_and_benjamini_hochberg_what_holm_finds(p):
     assert np.all(benjamini_hochberg(p) <= holm(p) + 1e-12)

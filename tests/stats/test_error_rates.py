@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.stats.error_rates import ErrorCounts, clustered_error_rates, error_rates
@@ -34,7 +34,6 @@ def test_where_everything_waits_for_votes_the_resolved_rate_is_unknown():
     assert (rates.vmer.value, rates.vmer_resolved.value) == (0.0, None)
 
 
-@settings(max_examples=30)
 @given(outcomes)
 def test_the_rates_are_those_of_their_definitions(examples):
     rates = error_rates(_count(examples))
@@ -45,7 +44,6 @@ def test_the_rates_are_those_of_their_definitions(examples):
     assert rates.vmer_resolved.value == (errors / reference if reference else None)
 
 
-@settings(max_examples=30)
 @given(st.lists(outcomes, min_size=1, max_size=6))
 def test_rates_by_annotator_have_the_same_values_as_rates_of_the_sum(people):
     counts = [_count(examples) for examples in people]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtri
@@ -128,7 +128,6 @@ boards = st.integers(1, 7).flatmap(
 )
 
 
-@settings(max_examples=40)
 @given(boards, st.integers(0, 2**32), st.data())
 def test_copies_tie_on_every_board(right, seed, data):
     model = data.draw(st.integers(0, right.shape[1] - 1))
@@ -138,7 +137,6 @@ def test_copies_tie_on_every_board(right, seed, data):
     assert result[place] == result[model + (place <= model)]
 
 
-@settings(max_examples=40)
 @given(boards, st.integers(0, 2**32))
 def test_intervals_are_consistent(right, seed):
     values = right.mean(0)
@@ -235,7 +233,6 @@ def test_limits_of_two_models_are_those_of_the_z_test():
 # Scores of many metrics on many data sets
 
 
-@settings(max_examples=40)
 @given(
     arrays(np.float32, (6, 3, 2, 4), elements=st.floats(-8, 8, width=16)),
     arrays(float, (2, 4), elements=st.integers(-4, 4).map(float)),

@@ -4,7 +4,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
@@ -22,7 +22,6 @@ def test_the_numbers_of_a_digest_never_change():
     assert rows("ab" * 32, 10, 2).tolist() == [[9, 8, 8, 2, 2, 7, 1, 1, 9, 2], [5, 1, 0, 4, 4, 9, 3, 8, 9, 1]]
 
 
-@settings(max_examples=40)
 @given(st.text(max_size=8), st.integers(1, 40), st.integers(1, 30), st.integers(0, 30), st.integers(1, 500))
 def test_samples_are_the_same_however_many_and_however_large_the_blocks(digest, n, times, more, block):
     few, many = rows(digest, n, times), rows(digest, n, times + more)
@@ -47,7 +46,6 @@ def test_digests_are_independent():
     assert not np.array_equal(rows("a", 50, 3), rows("b", 50, 3))
 
 
-@settings(max_examples=40)
 @given(st.lists(st.sampled_from([0.0, 1.0, 0.25, -3.5, 1e6]) | st.floats(-1e3, 1e3), min_size=1, max_size=40))
 def test_means_are_those_of_the_rows_drawn(values):
     expected = np.array(values)[rows("d", len(values), 20)].mean(1)

@@ -20,7 +20,7 @@ from dynabench.kit.settings import Settings, process_addresses
 from dynabench.kit.supervisor import Watched, can_listen, end
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
-from dynabench.models.host.calls import BODY
+from dynabench.models.host.app import BODY
 from dynabench.models.host.serve import host_processes
 from dynabench.models.host_connection import PATIENCE, PAUSE, SLOW
 from tests.supervisor.processes import alive, free_port, until
@@ -127,6 +127,7 @@ def test_a_process_that_is_killed_under_load_is_started_again_and_nobody_sees_an
     assert set(under_load(running, kill_second)) == {"positive"}
 
 
+@pytest.mark.slow
 def test_a_process_that_is_stopped_for_seconds_costs_nobody_an_answer_and_goes_on(running):
     stopped = running.workers()[0]
 

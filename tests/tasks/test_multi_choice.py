@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -11,13 +11,11 @@ topics = MultiChoice(
 )
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=2, unique=True))
 def test_chosen_options_survive_every_way_in_the_config_s_order(chosen):
     assert survives(topics, chosen) == sorted(chosen)
 
 
-@settings(deadline=None, max_examples=60)
 @given(hostile)
 def test_the_schema_and_clean_agree(raw):
     agrees(topics, raw)

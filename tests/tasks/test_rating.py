@@ -15,7 +15,6 @@ def test_marks_survive_every_way(mark):
     assert survives(quality, mark) == mark
 
 
-@settings(deadline=None, max_examples=60)
 @given(hostile)
 def test_the_schema_and_clean_agree(raw):
     agrees(quality, raw)

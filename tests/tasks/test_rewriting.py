@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.kit.errors import Invalid
@@ -54,7 +54,6 @@ def test_what_holds_no_keys_is_refused():
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=40)
 
 
-@settings(max_examples=50, deadline=None)
 @given(WORDS, st.booleans(), st.integers(1, 25))
 def test_whatever_is_written_is_read_again(words, yes, number):
     changes = {("description",): words, ("content_warning",): words + "\n" + words, ("validate", "votes"): number,

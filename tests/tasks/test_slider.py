@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -11,21 +11,18 @@ share = Slider(name="share", min=0, max=1, step=0.1)
 moods = Sliders(name="moods", options=["a", {"value": "b", "label": "Bee"}], max=5, tolerance=1)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(-5, 10), st.floats(0, 1))
 def test_places_on_the_scale_survive_every_way(whole, part):
     assert survives(heat, whole) == whole
     assert abs(survives(share, part) - part) <= 0.05 + 1e-9
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 5), st.integers(0, 5))
 def test_several_sliders_survive_every_way(first, second):
     value = {"a": first, "b": second}
     assert survives(moods, value) == value
 
 
-@settings(deadline=None, max_examples=80)
 @given(hostile)
 def test_the_schema_and_clean_agree(raw):
     for field in (heat, share, moods):

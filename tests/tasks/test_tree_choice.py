@@ -21,7 +21,6 @@ def test_leaves_survive_every_way(value):
     assert survives(leaf, value) == survives(anything, value) == value
 
 
-@settings(deadline=None, max_examples=60)
 @given(hostile)
 def test_the_schema_and_clean_agree(raw):
     agrees(leaf, raw)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.tasks import TaskConfig
@@ -11,7 +11,6 @@ maybe = YesNo(name="sure", reason="optional")
 always = YesNo(name="sure", reason="required", reason_label="What makes you say so?")
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.booleans(), st.text(st.characters(categories=["L"]), min_size=1, max_size=20))
 def test_answers_and_reasons_survive_every_way(flag, reason):
     assert survives(plain, flag) is flag
@@ -19,7 +18,6 @@ def test_answers_and_reasons_survive_every_way(flag, reason):
     assert survives(always, {"value": flag, "reason": reason})["value"] is flag
 
 
-@settings(deadline=None, max_examples=80)
 @given(hostile)
 def test_the_schema_and_clean_agree(raw):
     agrees(plain, raw)

@@ -88,6 +88,7 @@ def test_readers_see_all_that_was_written_before_while_a_worker_folds(world, fol
     assert world.projections() == world.rebuilt()
 
 
+@pytest.mark.slow
 def test_counting_anew_while_others_write_and_vote_loses_nothing(world, folder):
     people = [world.person() for _ in range(4)]
 
@@ -162,6 +163,7 @@ def die_while_folding(url: str) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_while_it_folds_changes_nothing(world):
     author = world.person()
     for _ in range(5):

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from dynabench.benchmark.leaderboards.matrix import in_the_loop
+from dynabench.benchmark.leaderboards.board_views import target_rates
 from dynabench.collection import figures, target_figures
 from dynabench.collection.statistics import statistics
 from dynabench.collection.tables import Example
@@ -50,7 +50,7 @@ def test_owners_figures_and_the_matrix_say_the_same_of_each_model(world):
     assert {line.value: line.counts for line in lines} == {
         name: each.counts for (name, _), each in read(world)[1].items()
     }
-    rates = world.db.read(in_the_loop, world.task)
+    rates = world.db.read(target_rates, world.task)
     assert {target: (each[1].value, each[1].n) for target, each in rates.items()} == {
         ("m", "1"): (0.1, 10),
         ("weak", "2"): (0.4, 10),

@@ -31,7 +31,13 @@ def violations(page: Page, rules: str = "everything") -> list[str]:
     return [f"{rule['id']}: {node['html'][:200]}" for rule in report for node in rule["nodes"]]
 
 
-@pytest.mark.parametrize("name", PAGES)
+BRIEFLY = {"home", "task", "create", "create-answered", "board", "validate", "qa-answered", "error", "warning"}
+"""Pages that have all parts of pages between them."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in BRIEFLY else pytest.mark.slow) for name in PAGES]
+)
 def test_axe_finds_nothing_and_nothing_is_wider_than_a_small_phone(page: Page, name: str) -> None:
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.goto(f"/gallery/{name}")
@@ -46,6 +52,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_a_small_phone(page: Page, n
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["es", "ar"])
 def test_in_longer_words_nothing_is_wider_than_a_phone(chromium: Browser, gallery_address: str, language: str) -> None:
     context = chromium.new_context(base_url=gallery_address, viewport={"width": 390, "height": 844}, locale=language)

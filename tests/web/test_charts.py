@@ -7,7 +7,7 @@ import vl_convert
 
 from dynabench.kit.language import said
 from dynabench.stats.rates import UNKNOWN, wilson
-from dynabench.web import charts, plots
+from dynabench.web import charts
 
 
 def test_a_clear_fall_is_the_title():
@@ -69,6 +69,6 @@ def test_models_of_one_instant_stand_over_their_day():
         {"series": "Round 1", "at": f"2026-11-23T18:04:22.{ms}+00:00", "value": value, "tip": "x"}
         for ms, value in ((509000, -1.0), (509400, -0.4))
     ]
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg_of(plots.saturation_lines(points)))
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg_of(charts.saturation_lines(points)))
     assert "23 Nov 2026" in texts
     assert not [text for text in texts if text.startswith(".")], "no milliseconds"

@@ -16,7 +16,7 @@ from dynabench.kit.errors import Invalid, translate_validation
 from dynabench.kit.language import _, ngettext
 from dynabench.models import check_words
 from dynabench.site.cards import library
-from dynabench.tasks import TaskConfig, dialects
+from dynabench.tasks import TaskConfig, reading
 from dynabench.web import filters
 from dynabench.web.environment import environment
 from scripts import languages
@@ -114,7 +114,7 @@ def unread():
 @pytest.mark.usefixtures("unread")
 @pytest.mark.parametrize("name", PAGES)
 def test_every_text_of_a_page_is_in_the_catalogues(name, monkeypatch):
-    for place in ("dynabench.kit.language", "dynabench.web.languages"):
+    for place in ("dynabench.kit.language", "dynabench.web.environment"):
         monkeypatch.setattr(f"{place}.catalogue", lambda _: Bracketed())
     with language.speaking("es"):
         assert sorted(set(forgotten(name))) == []
@@ -215,7 +215,7 @@ def test_a_module_is_described_in_the_readers_language_and_in_english_by_the_lib
 
 
 def test_what_becomes_of_an_older_config_is_told_in_the_readers_language():
-    made = dialects.read_older_config("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
+    made = reading.read_older_config("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
     with language.speaking("es"):
         told = {note.key: language.said(note.text) for note in made.notes}
     assert told["input.0.type"] == "string pasa a ser text: 20.000 caracteres como máximo"

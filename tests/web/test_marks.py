@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.web.marks import MarkedPiece, mark_text
+from dynabench.web.filters import MarkedPiece, mark_text
 
 offsets = st.tuples(st.integers(-3, 30), st.integers(-3, 30)).map(lambda pair: {"start": pair[0], "end": pair[1]})
 values = st.lists(offsets, max_size=3)

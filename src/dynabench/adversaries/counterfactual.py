@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.adversaries.perturbations.text_edits import Edit, apply_edits
-from dynabench.adversaries.perturbations.words import NEGATIONS, Word, match_case, words
+from dynabench.adversaries.perturbations.transformation import NEGATIONS, Edit, Word, apply_edits, match_case, words
 from dynabench.adversaries.protocol import (
     Adversary,
     Budget,

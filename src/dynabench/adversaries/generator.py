@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from dynabench.adversaries.perturbations import find_transformations, names_on_axis
-from dynabench.adversaries.perturbations.words import match_case
+from dynabench.adversaries.perturbations.transformation import match_case
 from dynabench.adversaries.protocol import (
     Adversary,
     Budget,

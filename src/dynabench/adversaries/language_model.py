@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
 from dynabench.adversaries.protocol import Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
-from dynabench.adversaries.search.similarity import cosines
+from dynabench.adversaries.search.word_search import cosines
 from dynabench.kit.errors import Invalid
-from dynabench.models.backends.served.written import of_fields
+from dynabench.models.backends.served.answers import object_schema
 from dynabench.models.protocol import Card, Output
 
 Strategy = Literal["zero-shot", "few-shot", "iterate", "paraphrase"]
@@ -140,7 +140,7 @@ class LanguageModel:
 
     def write(self, messages: Sequence[Json], fields: Sequence[str]) -> tuple[str, float]:
         """Return the model's text and its cost. Raise `Unavailable` where it does not answer."""
-        text, cost = self._chat.compose(messages, of_fields(dict.fromkeys(fields, TEXT)))
+        text, cost = self._chat.compose(messages, object_schema(dict.fromkeys(fields, TEXT)))
         return str(text), float(cost)
 
     def _request(self, context: Context, fields: Sequence[str], answer: Json) -> str:

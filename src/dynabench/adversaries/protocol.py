@@ -1,14 +1,13 @@
-"""The interface of every adversary, people and programs alike: it gets a context, a target and a budget, and proposes.
-
-A program is an `Adversary`; a person at the page does the same by hand. The proposals of both enter by the same door
-(`POST /tasks/{task}/examples`) and are validated by people in the same way.
-"""
+"""x"""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from inspect import signature
+from typing import Any, Protocol, cast
 
+from dynabench.kit import plugins
+from dynabench.kit.errors import Invalid, NotFound
 from dynabench.models.protocol import Inputs, Output
 
 LONGEST = 100_000
@@ -161,3 +160,33 @@ def changeable_fields(context: Context, fields: Sequence[str] = ()) -> list[str]
     """Return the texts that an adversary may change: `fields`, or all inputs that are not the context's values."""
     texts = [name for name, value in context.inputs.items() if isinstance(value, str) and len(value) <= LONGEST]
     return [name for name in texts if (name in fields if fields else name not in context.values)]
+
+
+SHIPPED_ADVERSARIES: Mapping[str, str] = {
+    "language-model": "dynabench.adversaries.language_model:LanguageModel",
+    "substitution": "dynabench.adversaries.search.word_adversaries:Substitution",
+    "typos": "dynabench.adversaries.search.word_adversaries:Typos",
+    "perturb": "dynabench.adversaries.search.transformation_chains:Perturb",
+    "checklist": "dynabench.adversaries.checklist:Checklist",
+    "counterfactual": "dynabench.adversaries.counterfactual:Counterfactual",
+    "generator": "dynabench.adversaries.generator:Generator",
+    "synthetic-qa": "dynabench.adversaries.synthetic_qa:SyntheticQa",
+}
+"""By name, `module:Class`; the class takes the adversary's own options by keyword."""
+
+
+def adversary_classes() -> Mapping[str, str]:
+    """Return the `module:Class` of every adversary, by name."""
+    return plugins.gather("dynabench_adversaries", plugins.references)
+
+
+def create_adversary(name: str, **options: Any) -> Adversary:
+    """Return the adversary `name`; raise `NotFound` for an unknown name, `Invalid` for an unknown option."""
+    classes = adversary_classes()
+    if name not in classes:
+        raise NotFound(f"There is no adversary {name!r}; there are {', '.join(sorted(classes))}.")
+    adversary_class = plugins.load_reference(classes[name])
+    unknown = sorted(set(options) - set(signature(adversary_class).parameters))
+    if unknown:
+        raise Invalid({"options": f"The adversary {name!r} takes no option {unknown[0]!r}."})
+    return cast(Adversary, adversary_class(**options))

@@ -19,7 +19,7 @@ from dynabench.adversaries.synthetic_questions import contains_answer, make_ques
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog
 from dynabench.models.protocol import Model, Output
-from dynabench.tasks.answer_words import answer_words, texts_of, word_f1
+from dynabench.tasks.words import answer_words, texts_of, word_f1
 
 LONGEST = 20_000
 """Characters of a passage; longer ones are passed over."""

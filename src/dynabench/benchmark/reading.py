@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Pool
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark import queries
+from dynabench.benchmark.evaluations import queries
 from dynabench.benchmark.evaluations.measures import REPLICATES, Measure, find_measure
 from dynabench.benchmark.evaluations.score_ladder import NO_SCORES, score_sources
 from dynabench.benchmark.registry.tables import Submission, SubmissionState
@@ -54,7 +54,7 @@ def read_board(
     ]
     columns = [column for column, dataset in enumerate(standings.datasets) if retired or not dataset.retired]
     versions = [standings.datasets[column].version_id for column in columns]
-    going = enumerate(session.execute(queries.open_evaluations()))
+    going = enumerate(session.execute(queries.evaluation_queue()))
     queue = {(submission, version): place for place, (submission, version) in going}
     copies = {(version, axis) for version, axis in session.execute(queries.copies_in_progress(versions))}
     rows = np.array([row for row, _entrant in entrants], np.intp)
@@ -77,15 +77,15 @@ def _seen_by(viewer: Person | None, entrant: Entrant) -> Entrant | None:
 def read_standings(session: Session, config: TaskConfig) -> Standings:
     """Return all submissions that were ready once, with their scores; from memory while nothing has changed."""
     metrics = measures(config)
-    datasets = tuple(_dataset(*row) for row in session.execute(queries.datasets(config.id)))
+    datasets = tuple(_dataset(*row) for row in session.execute(queries.task_datasets(config.id)))
     datasets = tuple(sorted(datasets, key=lambda dataset: (dataset.round is None, dataset.round or 0, dataset.id)))
     entrants = tuple(
         _entrant(submission, person)
-        for submission, person in session.execute(queries.submissions(config.id))
+        for submission, person in session.execute(queries.task_submissions(config.id))
         if submission.model and submission.state in (SubmissionState.READY, SubmissionState.WITHDRAWN)
     )
     versions = [dataset.version_id for dataset in datasets]
-    stamp = (datasets, entrants, metrics, tuple(session.execute(queries.stamps(versions)).one()))
+    stamp = (datasets, entrants, metrics, tuple(session.execute(queries.score_stamp(versions)).one()))
     pool = session.get_bind().engine.pool
     with _lock:
         cached = _cache.setdefault(pool, OrderedDict())
@@ -137,7 +137,7 @@ def _read(
     values, low, high = (np.full(shape, np.nan) for _ in range(3))
     counts, resampled = np.zeros(shape, np.int64), np.zeros(shape, bool)
     replicates = np.full((*shape, REPLICATES), np.nan, np.float32)
-    for score in session.execute(queries.scores(list(columns), list(numbers))):
+    for score in session.execute(queries.board_scores(list(columns), list(numbers))):
         if score.submission_id not in rows:
             continue
         at = rows[score.submission_id], columns[score.version_id], numbers[score.metric]
@@ -147,7 +147,7 @@ def _read(
         resampled[at] = len(drawn) == REPLICATES
         replicates[at] = drawn if resampled[at] else score.value
     signatures = np.full(shape[:2], "", object)
-    for submission, version, signature in session.execute(queries.signatures(list(columns))):
+    for submission, version, signature in session.execute(queries.record_signatures(list(columns))):
         if submission in rows:
             signatures[rows[submission], columns[version]] = signature
     values[~np.isfinite(values)] = np.nan
@@ -186,7 +186,7 @@ def read_slices(
     source_of = {entrant.id: board.source(entrant, dataset) for entrant in entrants}
     ids = sorted({source for source in source_of.values() if source is not None})
     cells: dict[int, list[tuple[str, ScoreCell]]] = {}
-    for score in session.execute(queries.slices(ids, [dataset.version_id], [metric.name])):
+    for score in session.execute(queries.slice_scores(ids, [dataset.version_id], [metric.name])):
         if dataset.disclosure.shows_slice(score.n, dataset.rows):
             cell = ScoreCell(score.value, score.low, score.high, score.n)
             cells.setdefault(score.submission_id, []).append((score.slice, cell))
@@ -199,7 +199,7 @@ def read_every_score(session: Session, board: TaskBoard, entrant: Entrant) -> di
     source_of = {version: board.source(entrant, dataset) for version, dataset in datasets.items()}
     ids = {entrant.id} | {source for source in source_of.values() if source is not None}
     costs = {metric.name for metric in board.metrics if metric.cost}
-    scores = session.execute(queries.submission_scores(sorted(ids), list(datasets)))
+    scores = session.execute(queries.scores_of_submissions(sorted(ids), list(datasets)))
     return {
         (datasets[score.version_id].id, score.metric): ScoreCell(score.value, score.low, score.high, score.n)
         for score in scores

@@ -88,7 +88,7 @@ def attack(
 
     from rich.progress import track
 
-    from dynabench.adversaries import attacks, input_files, registry
+    from dynabench.adversaries import attacks, input_files, protocol
     from dynabench.adversaries.protocol import Budget
     from dynabench.kit.errors import Problem
     from dynabench.models import catalog
@@ -98,7 +98,7 @@ def attack(
         folder = Path(model) if Path(model).is_dir() else catalog.entry(model).folder
         opened = catalog.open_model(folder)
         contexts = list(input_files.read_contexts(data, opened.card, keep or ()))
-        adversary = registry.create_adversary(with_, **_options(option or ()))
+        adversary = protocol.create_adversary(with_, **_options(option or ()))
         attempt_stream = attacks.run_attempts(adversary, attacks.LocalTarget(opened), contexts, budget, most)
         with ExitStack() as stack:
             file = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
@@ -132,19 +132,17 @@ def write_suite(
     as_json: AsJson = False,
 ) -> None:
     """Write the tests of suite NAME as JSONL rows, as `dynabench dataset add` takes them; or list the suites."""
-    from dynabench.adversaries import template_suites
+    from dynabench.adversaries import checklist
     from dynabench.datasets import suites
 
     if name == "list":
-        known = [
-            (suite_name, template_suites.load_suite(suite_name)) for suite_name in template_suites.shipped_suites()
-        ]
+        known = [(suite_name, checklist.load_suite(suite_name)) for suite_name in checklist.shipped_suites()]
         rows_of_suites = [
             {"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in known
         ]
         say(as_json, {"suites": rows_of_suites}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
         return
-    rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(template_suites.load_suite(name))]
+    rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(checklist.load_suite(name))]
     with ExitStack() as stack:
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
         target.writelines(row + "\n" for row in rows)

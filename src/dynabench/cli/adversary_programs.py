@@ -97,7 +97,7 @@ def run_program(
     What was done is noted in a file: the same command goes on where it was stopped, and sends nothing twice.
     """
     from dynabench.adversaries import input_files as files
-    from dynabench.adversaries import program_run, registry
+    from dynabench.adversaries import program_run, protocol
     from dynabench.adversaries.program_run import Journal
     from dynabench.adversaries.protocol import Budget
     from dynabench.adversaries.remote_task import RemoteTask
@@ -105,7 +105,7 @@ def run_program(
 
     with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
         require_token(token, dry_run)
-        adversary = registry.create_adversary(with_, **parse_options(option))
+        adversary = protocol.create_adversary(with_, **parse_options(option))
         stack.callback(getattr(adversary, "close", lambda: None))
         site = RemoteTask(client, task)
         _inform(adversary, site, signed_in=bool(token))
@@ -197,7 +197,7 @@ def import_report(
     """Propose what garak, promptfoo or TextAttack found, for people to check; say line by line what is not taken."""
     import hashlib
 
-    from dynabench.adversaries import report_import, reports
+    from dynabench.adversaries import reports
     from dynabench.adversaries.program_run import Journal
     from dynabench.adversaries.remote_task import RemoteTask
     from dynabench.client import Client
@@ -216,10 +216,10 @@ def import_report(
         }
         notes = Journal.open(journal or file.with_name(f"{file.name}.{task}.jsonl"), about)
         labels = {name: str(value) for name, value in parse_pairs(label).items()}
-        mapped = report_import.ReportMapping(text, labels, parse_pairs(answer))
+        mapped = reports.ReportMapping(text, labels, parse_pairs(answer))
         steps = []
         with bar(f"{report.program} into {task}", as_json) as tell:
-            for step in report_import.import_report(site, notes, report, mapped, dry_run):
+            for step in reports.import_report(site, notes, report, mapped, dry_run):
                 steps.append(step)
                 tell(len(steps), len(report.findings) + len(report.skipped))
     skipped = [{"at": item.context, "why": item.refused} for item in steps if item.refused]
@@ -301,15 +301,13 @@ def _propose_cases(
     client: "Client", task: str, file: Path, report: "AttackReport", tell: Callable[[int, int], None]
 ) -> tuple[int, list[dict[str, str]]]:
     """Propose the report's cases; return how many are proposed so far, and the refused ones with reasons."""
-    from dynabench.adversaries import report_import
+    from dynabench.adversaries import reports
     from dynabench.adversaries.program_run import Journal
     from dynabench.adversaries.remote_task import RemoteTask
 
     site, refused = RemoteTask(client, task), []
     journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})
-    for number, step in enumerate(
-        report_import.import_report(site, journal, report, report_import.ReportMapping()), start=1
-    ):
+    for number, step in enumerate(reports.import_report(site, journal, report, reports.ReportMapping()), start=1):
         tell(number, len(report.findings))
         refused += [{"at": step.context, "why": step.refused}] if step.refused else []
     return journal.sent, refused
@@ -334,7 +332,7 @@ def synthesize(
 
     A row has `passage`, `question` and `answer`, as `dynabench train qa --on` reads them.
     """
-    from dynabench.adversaries import registry
+    from dynabench.adversaries import protocol
     from dynabench.adversaries.attacks import LocalTarget
     from dynabench.adversaries.protocol import Budget
     from dynabench.adversaries.synthetic_qa import Judge, SyntheticQa
@@ -345,7 +343,7 @@ def synthesize(
         question_field, passage_field, answer = *target.model.card.inputs, target.model.card.answer
         fields = {"question": question_field, "passage": passage_field, "answer": answer}
         settings = {"judges": judge[1:], "agree": agree or len(judge), "seed": seed, **parse_options(option), **fields}
-        maker = registry.create_adversary("synthetic-qa", **settings)
+        maker = protocol.create_adversary("synthetic-qa", **settings)
         if not isinstance(maker, SyntheticQa):
             raise Invalid({"adversary": "A plug-in stands in the place of `synthetic-qa`."})
         stack.callback(maker.close)

@@ -15,7 +15,7 @@ app = typer.Typer(help="Boards in the form of Papers with Code; results that oth
 @app.command()
 def export(task: str) -> None:
     """Write TASK's public board as Papers-with-Code JSON to standard output."""
-    from dynabench.benchmark.leaderboards import exchange
+    from dynabench.benchmark.leaderboards import files
     from dynabench.benchmark.ranking import rank_entrants
     from dynabench.benchmark.reading import read_board
     from dynabench.benchmark.weights import defaults
@@ -24,7 +24,7 @@ def export(task: str) -> None:
     def read(session: Session) -> Any:
         board = read_board(session, None, task)
         config = rounds.task_config(session, task)
-        return exchange.papers_with_code(rank_entrants(board, defaults(board)), config.name, config.description)
+        return files.papers_with_code(rank_entrants(board, defaults(board)), config.name, config.description)
 
     with database() as db:
         typer.echo(json.dumps(db.read(read), ensure_ascii=False, indent=1))
@@ -41,7 +41,7 @@ def import_(
     from dynabench.benchmark.leaderboards import reports
 
     def write(session: Session) -> dict[str, Any]:
-        report_row = reports.add(session, None, task, file.read_bytes(), source)
+        report_row = reports.add_report(session, None, task, file.read_bytes(), source)
         return {
             "id": report_row.id,
             "results": len(report_row.document["results"]),
@@ -64,7 +64,7 @@ def imports(task: str, as_json: AsJson = False) -> None:
         return [
             {"id": item.id, "source": item.source, "results": len(item.document["results"]),
              "taken back": item.removed_at.isoformat() if item.removed_at else ""}
-            for item in reports.listed(session, task)
+            for item in reports.reports_of_task(session, task)
         ]  # fmt: skip
 
     with database() as db:
@@ -79,5 +79,5 @@ def remove(
     from dynabench.benchmark.leaderboards import reports
 
     with database() as db:
-        db.write(reports.remove, None, task, id, not undo)
+        db.write(reports.remove_report, None, task, id, not undo)
     say(as_json, {"id": id, "removed": not undo}, f"Import {id} is {'back' if undo else 'taken back'}.")

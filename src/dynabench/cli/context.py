@@ -70,15 +70,15 @@ def seeds(
     JSONL: an object per line, {"context": {...}, "input": {...}, "answer": {...}, "tag": "..."} with all but input
     optional, or the input's fields themselves; CSV: a column per input field. Exit status 1 where a row was left out.
     """
-    from dynabench.collection import seeds as service
+    from dynabench.collection import seeds as seed_service
 
     if (file is None) == (from_round == 0):
         raise typer.BadParameter("Give either a FILE or --from-round.")
     with database() as db:
         if file is None:
-            created = db.write(service.from_round, None, task, from_round, verdict)
+            created = db.write(seed_service.from_round, None, task, from_round, verdict)
             return say(as_json, {"created": created}, f"{created} new seeds from round {from_round}.")
-        result = service.upload(db, task, file)
+        result = seed_service.upload(db, task, file)
     return report_upload(file, result, as_json)
 
 

@@ -48,15 +48,15 @@ def run(
     It goes on after a crash, and when this command is ended. Exit status 1 where it stopped before its end.
     """
     from dynabench.cycle import plan as plans
-    from dynabench.cycle import service, turn_preview
+    from dynabench.cycle import service, views
 
     chosen = plans.parse_plan(plan.read_text(encoding="utf-8") if plan else "")
     if anyway:
         chosen = chosen.model_copy(update={"anyway": True})
     with database() as db:
         if dry_run:
-            preview = db.read(turn_preview.preview_turn, get_settings(), None, task, chosen, number)
-            lines = ["Nothing is done yet. A turn would go like this:", *turn_preview.preview_sentences(preview)]
+            preview = db.read(views.preview_turn, get_settings(), None, task, chosen, number)
+            lines = ["Nothing is done yet. A turn would go like this:", *views.preview_sentences(preview)]
             say(as_json, preview.model_dump(mode="json"), "\n".join(lines))
             return
         turn_id = db.write(lambda session: service.start_turn(session, None, task, chosen, number).id)
@@ -103,7 +103,7 @@ def undo(
     as_json: AsJson = False,
 ) -> None:
     """Take a promotion of TASK back: a round with the targets of before takes the place of the turn's next round."""
-    from dynabench.cycle import opening
+    from dynabench.cycle import round_steps
 
     with database() as db:
         current = _one(db, task, turn)
@@ -111,8 +111,10 @@ def undo(
             typer.confirm(
                 f"Close round {current.next} and open a new one with {', '.join(current.present)}?", abort=True
             )
-        until_served(db.read(opening.models_to_restore, None, task, current.id))
-        turn_id = db.write(lambda session: opening.undo_promotion(session, get_settings(), None, task, current.id).id)
+        until_served(db.read(round_steps.models_to_restore, None, task, current.id))
+        turn_id = db.write(
+            lambda session: round_steps.undo_promotion(session, get_settings(), None, task, current.id).id
+        )
         _tell(_one(db, task, turn_id), as_json)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 if TYPE_CHECKING:
-    from dynabench.benchmark.evaluations.record_check import SignedRecord
+    from dynabench.benchmark.evaluations.records import SignedRecord
     from dynabench.cli.evaluation_run import RunOutcome
 
 app = typer.Typer(help="Evaluate models and predictions; list, read and write modules.", no_args_is_help=True)
@@ -204,15 +204,15 @@ def _tell(outcome: "RunOutcome", json_file: Path | None, html_file: Path | None)
 
 def _find_record(score: str, server: str) -> "SignedRecord":
     """Return the record of a file, or of an evaluation's number here or at a server. Raises ValueError."""
-    from dynabench.benchmark.evaluations import record_check
+    from dynabench.benchmark.evaluations import records
     from dynabench.kit.errors import Problem
     from dynabench.kit.settings import get_settings
 
     try:
         if not score.isdecimal():
-            return record_check.read_record(Path(score))
+            return records.read_record(Path(score))
         if not server:
-            return record_check.own_record(get_settings(), int(score))
+            return records.own_record(get_settings(), int(score))
     except Problem as problem:
         raise ValueError(problem.detail) from None
     from dynabench.client import ApiError, Client
@@ -221,7 +221,7 @@ def _find_record(score: str, server: str) -> "SignedRecord":
         with Client(server) as client:
             record = client.request("GET", f"/evaluations/{score}/record")
             keys = client.request("GET", "/key")
-            return record_check.trusted_record(record["document"], record["signature"], [keys["key"], *keys["older"]])
+            return records.trusted_record(record["document"], record["signature"], [keys["key"], *keys["older"]])
     except (ApiError, OSError) as error:
         raise ValueError(f"{server} gives no record of {score}: {error}") from None
 
@@ -231,7 +231,7 @@ def _verify(score: str, server: str, key: str, again: bool, tolerance: float) ->
 
     With `again`, also each score as it is computed now. Raises ValueError.
     """
-    from dynabench.benchmark.evaluations import record_check
+    from dynabench.benchmark.evaluations import records
     from dynabench.benchmark.evaluations.model_process import EvaluationStopped
     from dynabench.kit.errors import Problem
     from dynabench.kit.settings import get_settings
@@ -251,10 +251,8 @@ def _verify(score: str, server: str, key: str, again: bool, tolerance: float) ->
     if not again:
         return outcome
     try:
-        compared = list(record_check.compare_again(get_settings(), document, tolerance))
+        compared = list(records.compare_again(get_settings(), document, tolerance))
     except (Problem, EvaluationStopped) as error:
         raise ValueError(f"It cannot be run again here: {error}") from None
-    other = [
-        {"metric": name, "recorded": old, "here": new} for name, old, new in record_check.outdated_metrics(document)
-    ]
+    other = [{"metric": name, "recorded": old, "here": new} for name, old, new in records.outdated_metrics(document)]
     return outcome | {"tolerance": tolerance, "scores": [vars(item) for item in compared], "other_versions": other}

@@ -96,14 +96,14 @@ def check_strip(
     Random removal also takes three words.
     """
     from dynabench.models import catalog
-    from dynabench.models.attribution import faithfulness
+    from dynabench.models.attribution import removal
     from dynabench.models.training import questions, recipes, rows
 
     model = catalog.open_model(catalog.entry(name).folder)
     recipe = recipes.load(name)
     reader = questions if recipe.kind == "extractor" else rows
     test = [row.inputs for row in reader.of_source(recipe.test[0], data, recipe)]
-    measure = faithfulness.check(model, faithfulness.sample(test, examples), method)
+    measure = removal.check_faithfulness(model, removal.sample_rows(test, examples), method)
     if as_json:
         typer.echo(json.dumps(asdict(measure)))
     else:

@@ -17,8 +17,8 @@ from dynabench.kit.errors import Invalid
 from dynabench.tasks.config import TaskConfig
 
 if TYPE_CHECKING:
-    from dynabench.models.agreement import Agreement
     from dynabench.models.checking.report import Report
+    from dynabench.models.exporting import Agreement
 
 
 app = typer.Typer()
@@ -183,16 +183,16 @@ def export_model(
     Without --data, inputs are made of the contexts and seeds that come with the model's task. The folder is there
     only when enough answers are the same: by default 0.99 of them, with --int8 0.9. Exit status 1 otherwise.
     """
-    from dynabench.models import agreement, catalog, exporting, spec
+    from dynabench.models import catalog, exporting, spec
 
     folder = Path(name) if (Path(name) / spec.FILE).is_file() else catalog.entry(name).folder
     card = spec.card(folder)
     columns = dict(_parse_column(item) for item in column or ())
-    inputs = agreement.rows_of(data, card, columns, rows) if data else agreement.samples(card, rows)
+    inputs = exporting.read_inputs(data, card, columns, rows) if data else exporting.task_samples(card, rows)
     least = floor if floor is not None else (0.9 if int8 else 0.99)
     with exporting.draft(out) as draft:
         exporting.write(folder, draft, out.name, int8)
-        match_ = agreement.compare(catalog.open_model(folder), catalog.open_model(draft), inputs)
+        match_ = exporting.compare_answers(catalog.open_model(folder), catalog.open_model(draft), inputs)
         new = spec.card(draft)
         (draft / "README.md").write_text(_write_card(new.name, new.summary, match_), encoding="utf-8")
         if as_json:
@@ -292,7 +292,7 @@ def submit(
     """Send a model, or rows to train one on, to a platform, which checks and evaluates it; exit status 1 if refused."""
     from httpx2 import TransportError
 
-    from dynabench.benchmark.registry.submission_queries import GOING
+    from dynabench.benchmark.registry.queries import GOING
     from dynabench.client import ApiError, Client
 
     fields: dict[str, Any] = {"visibility": visibility}

@@ -44,11 +44,11 @@ def list_plugins(as_json: AsJson = False) -> None:
 def _brought() -> dict[str, dict[str, list[str]]]:
     """By plug-in and hook the names of what it brings; asks all that read hooks."""
     from dynabench.adversaries import perturbations, reports
-    from dynabench.adversaries import registry as adversary_registry
+    from dynabench.adversaries import protocol as adversary_registry
     from dynabench.evaluate import registry
     from dynabench.kit import plugins
     from dynabench.models import clusters, endpoint_protocols, kinds
-    from dynabench.tasks import dialects, fields, rules
+    from dynabench.tasks import fields, reading, rules
 
     for ask in (
         fields.types,
@@ -59,7 +59,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
         perturbations.transformations,
         registry.plugin_modules,
         adversary_registry.adversary_classes,
-        dialects.dialect_readers,
+        reading.dialect_readers,
         reports.readers,
     ):
         ask()

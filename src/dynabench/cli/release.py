@@ -10,7 +10,7 @@ from dynabench.cli.operator import AsJson, bar, database, say
 from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.benchmark.releases.checks import ReleaseReport
+    from dynabench.benchmark.releases.division import ReleaseReport
 
 app = typer.Typer()
 Number = Annotated[int, typer.Option("--round", min=1, help="Number of the round.")]
@@ -36,8 +36,8 @@ def release(
     A round that is released already is not released again: its files are copied.
     """
     from dynabench.benchmark.releases import planning, release_steps, service
+    from dynabench.benchmark.releases.manifest import upload_release as push_to
     from dynabench.benchmark.releases.tables import ReleaseState
-    from dynabench.benchmark.releases.upload import upload_release as push_to
 
     settings = get_settings()
     with database() as db:
@@ -97,12 +97,12 @@ def bring(
     """Make a task with its released round of a release; its files are checked first."""
     import tempfile
 
-    from dynabench.benchmark.releases import release_import
+    from dynabench.benchmark.releases import release_reading
     from dynabench.datasets.archives import direct
 
     with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
         archive = Path(place) / "archive.zip"
-        source_release = release_import.to_archive(folder, archive)
+        source_release = release_reading.to_archive(folder, archive)
         imported = direct.bring(db, get_settings(), archive, id, owner)
     rows = imported.manifest.rows | {"refused": len(imported.refused)}
     text = f"The task {id} has round {source_release.round} of {source_release.task} with {rows['examples']} examples."
@@ -122,7 +122,7 @@ def _rules(text: str) -> dict[str, Any]:
 
 
 def _push(settings: Any, folder: Path, to: str, token: str, as_json: bool) -> str:
-    from dynabench.benchmark.releases.upload import upload_release as push_to
+    from dynabench.benchmark.releases.manifest import upload_release as push_to
 
     with bar(f"To {to}", as_json) as progress:
         return push_to(settings, folder, to, token, progress)

@@ -12,7 +12,7 @@ from dynabench.cli.operator import AsJson, bar, database, refusals, say, table
 from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.tasks.dialects import DialectNote
+    from dynabench.tasks.reading import DialectNote
 
 
 app = typer.Typer(help="Create and list tasks.", no_args_is_help=True)
@@ -30,7 +30,7 @@ def create(
     from dynabench.kit import errors
     from dynabench.people.roles import TaskRole
     from dynabench.rounds import service
-    from dynabench.tasks import dialects
+    from dynabench.tasks import reading
 
     def save(session: Session) -> service.Saved:
         try:
@@ -40,7 +40,7 @@ def create(
         try:
             saved = service.save_task(session, None, source)
         except errors.Invalid:
-            if explanation := dialects.explain_older(source):
+            if explanation := reading.explain_older(source):
                 raise errors.Invalid({"config": explanation}, explanation) from None
             raise
         if owner:
@@ -263,10 +263,10 @@ def import_config(
     = means the same, ~ nearly the same, - has no counterpart, ! stands in the way. Exit status 1 where no valid task
     results.
     """
-    from dynabench.tasks import dialects
+    from dynabench.tasks import reading
 
     with refusals():
-        translation = dialects.read_older_config(_read_config(file), id, name)
+        translation = reading.read_older_config(_read_config(file), id, name)
     if not as_json:
         _print_notes(translation.notes)
     if output and translation.source:

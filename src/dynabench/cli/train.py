@@ -123,7 +123,7 @@ class _Mixed:
         as_json: bool,
     ) -> None:
         """A model for each seed; with several, the spread of their scores."""
-        from dynabench.models.training import seeds as several
+        from dynabench.models.training import scoring as several
         from dynabench.models.training.retraining import retrain
 
         models: list[Spec] = []
@@ -146,7 +146,7 @@ class _Mixed:
             _tell(details, as_json)
             models.append(details)
         if len(models) > 1:
-            for test_set, spread in several.spread(models).items():
+            for test_set, spread in several.spread_over_seeds(models).items():
                 line = json.dumps({"set": test_set, **asdict(spread)})
                 typer.echo(line if as_json else f"{len(models)} seeds  {test_set}: {spread.told()}")
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dynabench.benchmark.releases import manifest, training_data
-from dynabench.benchmark.releases.training_data import TrainableRelease
+from dynabench.benchmark.releases import manifest, release_reading
+from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.kit import errors
 from dynabench.kit.settings import get_settings
 from dynabench.models.training import recipes, shapes
@@ -32,11 +32,11 @@ class MixSources:
 
                 db = Database(get_settings().url)
                 try:
-                    self._read[source] = training_data.release_of_round(db, get_settings(), match[1], int(match[2]))
+                    self._read[source] = release_reading.trainable_release(db, get_settings(), match[1], int(match[2]))
                 finally:
                     db.close()
             elif (Path(source) / manifest.MANIFEST_NAME).is_file():
-                self._read[source] = training_data.read_release(Path(source))
+                self._read[source] = release_reading.read_release(Path(source))
         return self._read.get(source)
 
     def part(self, named: str, shape: Shape, weight: float = 1.0, purpose: str = "train") -> Part:
@@ -60,7 +60,7 @@ class MixSources:
         return shapes.of_file(path, shape, weight)
 
 
-def _parse_weight(named: str) -> tuple[str, float]:
+def parse_weight(named: str) -> tuple[str, float]:
     """`SOURCE:WEIGHT` as source and weight, which is 1 where none is told."""
     source, _, last = named.rpartition(":")
     try:
@@ -74,8 +74,8 @@ def _find_shape(task: str, on: Sequence[str], sources: MixSources) -> Shape:
 
     They come from a release among the sources, else from the shipped task, else from a recipe.
     """
-    for named, _ in map(_parse_weight, on):
-        if (release := sources.release(named)) is not None and release.told.task == task:
+    for named, _ in map(parse_weight, on):
+        if (release := sources.release(named)) is not None and release.manifest.task == task:
             return Shape.of(release.config)
     for item in (*shipped.shipped_tasks(), *shipped.shipped_selections()):
         if item.config.id == task:
@@ -92,13 +92,18 @@ def build_mix(task: str, on: Sequence[str], dev: Sequence[str], test: Sequence[s
     """
     sources = MixSources(data)
     shape = _find_shape(task, on, sources)
-    parts = [sources.part(named, shape, weight) for named, weight in map(_parse_weight, on)]
-    named = [named for named, _ in map(_parse_weight, on) if sources.release(named)]
+    parts = [sources.part(named, shape, weight) for named, weight in map(parse_weight, on)]
+    named = [named for named, _ in map(parse_weight, on) if sources.release(named)]
     chosen = [row for item in (dev or named) for row in sources.part(item, shape, purpose="dev").rows]
     tests = {
         part.name: part.rows for item in (test or named) if (part := sources.part(item, shape, purpose="test")).rows
     }
-    held = [row for item in [*map(sources.release, named), *_own_releases(task)] if item for row in item.kept(shape)]
+    held = [
+        row
+        for item in [*map(sources.release, named), *_own_releases(task)]
+        if item
+        for row in item.held_out_rows(shape)
+    ]
     return shape.mix(parts, _unique_rows(chosen), tests, held)
 
 
@@ -111,7 +116,7 @@ def _own_releases(task: str) -> list[TrainableRelease]:
         return []
     db = Database(settings.url)
     try:
-        return training_data.releases_of_task(db, settings, task)
+        return release_reading.releases_of_task(db, settings, task)
     finally:
         db.close()
 

@@ -32,7 +32,7 @@ def list_people(as_json: AsJson = False) -> None:
                 "roles": ", ".join(roles.get(person.id, [])),
                 "joined": f"{person.created_at:%Y-%m-%d}",
             }
-            for person in service.people(session)
+            for person in service.list_accounts(session)
         ]
 
     with database() as db:
@@ -65,9 +65,9 @@ def promote(
         raise typer.BadParameter("say what they become: --admin, --owner TASK, --moderator TASK or --expert TASK")
 
     def change(session: Session) -> str:
-        person = service.get(session, name)
+        person = service.account_named(session, name)
         if admin:
-            service.promote(session, person.id)
+            service.make_administrator(session, person.id)
         for role, task in roles_to_give:
             set_role(session, None, task, person.username, role)
         return person.username

@@ -78,7 +78,9 @@ def announce(session: Session, person: Person | None, task_id: str, text: str, l
     if tell:
         jobs.enqueue(session, "tell_announcement", {"announcement": made.id}, made.created_by)
     page = f"/tasks/{task_id}"
-    webhooks.emit(session, task_id, "announcement.made", {"task": task_id, "text": text, "until": until, "page": page})
+    webhooks.emit_event(
+        session, task_id, "announcement.made", {"task": task_id, "text": text, "until": until, "page": page}
+    )
     return made
 
 

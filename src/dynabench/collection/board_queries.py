@@ -8,6 +8,7 @@ from sqlalchemy.orm import selectinload
 
 from dynabench.collection.tables import (
     Example,
+    ExampleSource,
     Standing,
     Tally,
 )
@@ -38,7 +39,7 @@ def own_tally(
     counts with the rest, since limits are for people with all that they run; `alone` leaves it out.
     """
     query = select(*_sums()).where(Tally.round_id == round_id, Tally.person_id == person_id, _asked(but))
-    query = query.where(Tally.source != "program") if alone else query
+    query = query.where(Tally.source != ExampleSource.PROGRAM) if alone else query
     return query if day is None else query.where(Tally.day == day)
 
 
@@ -48,11 +49,13 @@ def board(round_id: int, but: Arms = ()) -> Select[Any]:
     Best is most validated fooling examples, then most fooling ones, then fewest tries. Programs are left out.
     """
     validated, fooled = func.sum(Tally.validated), func.sum(Tally.fooled)
-    source = func.max(case((Tally.source == "owner", 2), (Tally.source == "expert", 1), else_=0)).label("source")
+    source = func.max(
+        case((Tally.source == ExampleSource.OWNER, 2), (Tally.source == ExampleSource.EXPERT, 1), else_=0)
+    ).label("source")
     return (
         select(Person, *_sums(), source)
         .join(Person, Person.id == Tally.person_id)
-        .where(Tally.round_id == round_id, Tally.source != "program", _asked(but))
+        .where(Tally.round_id == round_id, Tally.source != ExampleSource.PROGRAM, _asked(but))
         .group_by(Person.id)
         .having(func.sum(Tally.examples) > 0)
         .order_by(validated.desc(), fooled.desc(), func.sum(Tally.examples), Person.id)
@@ -68,7 +71,7 @@ def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool | No
     return (
         select(Standing.fooled)
         .join(Example, Example.id == Standing.example_id)
-        .where(Example.author_id == person_id, Example.round_id == round_id, Example.source != "program")
+        .where(Example.author_id == person_id, Example.round_id == round_id, Example.source != ExampleSource.PROGRAM)
         .where(Standing.fooled.is_not(None), ~Standing.retracted, ~Standing.hidden)
         .order_by(Example.id.desc())
         .limit(limit)
@@ -79,7 +82,7 @@ def sums(round_ids: list[int], but: Arms = ()) -> Select[Any]:
     """People's counts of each round, with how many people: one range of the projection for each."""
     return (
         select(Tally.round_id, *_sums(), func.count(Tally.person_id.distinct()).label("people"))
-        .where(Tally.round_id.in_(round_ids), Tally.source != "program", _asked(but))
+        .where(Tally.round_id.in_(round_ids), Tally.source != ExampleSource.PROGRAM, _asked(but))
         .group_by(Tally.round_id)
     )
 
@@ -90,7 +93,7 @@ def people(round_ids: list[int]) -> Select[int]:
     It costs as much as `sums`.
     """
     return select(func.count(Tally.person_id.distinct())).where(
-        Tally.round_id.in_(round_ids), Tally.source != "program"
+        Tally.round_id.in_(round_ids), Tally.source != ExampleSource.PROGRAM
     )
 
 
@@ -126,7 +129,7 @@ def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Roun
         .join(Standing, Standing.example_id == Example.id)
         .join(Round, Round.id == Example.round_id)
         .where(Standing.fooled.is_(True), Standing.verdict == "correct", disclosure.shown_examples(Standing))
-        .where(Round.task_id.in_(tasks), Example.source != "program")
+        .where(Round.task_id.in_(tasks), Example.source != ExampleSource.PROGRAM)
         .order_by(Standing.example_id.desc())
         .limit(limit)
         .options(selectinload(Example.predictions))

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import board_queries
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
+from dynabench.collection.tables import ExampleSource
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -16,7 +17,7 @@ from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import wilson
 
-SOURCES = ("person", "expert", "owner")
+SOURCES = (ExampleSource.PERSON, ExampleSource.EXPERT, ExampleSource.OWNER)
 STREAK = 100  # longer streaks are shown as this many
 
 

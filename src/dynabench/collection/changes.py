@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import terms
 from dynabench.collection.fold_tables import ExampleChange
-from dynabench.collection.tables import Example
+from dynabench.collection.tables import Example, ExampleSource
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Context, Round
 
-SOURCES = ("person", "expert", "owner", "program")
+SOURCES = tuple(ExampleSource)
 CONTROL = len(SOURCES)  # added to the source's number where no model was asked, since headline rates leave those out
 COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
 _TABLE = cast(Table, ExampleChange.__table__)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynabench.tasks.fields import Field, Text
-from dynabench.tasks.word_differences import DiffPiece, word_differences
+from dynabench.tasks.words import DiffPiece, word_differences
 
 
 @dataclass(frozen=True)

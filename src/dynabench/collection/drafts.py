@@ -13,7 +13,7 @@ from dynabench.collection.drawing.sending import Drawn
 from dynabench.collection.example_scope import Place
 from dynabench.collection.program_schemas import ProgramIn
 from dynabench.collection.schemas import ExampleIn
-from dynabench.collection.tables import Example
+from dynabench.collection.tables import Example, ExampleSource
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.media import service as media
@@ -26,7 +26,7 @@ from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.ensembles import EnsembleRule
+from dynabench.tasks.rules.base import EnsembleRule
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class Draft:
     features: frozenset[str] = frozenset()
 
 
-def source_of(role: str | None) -> str:
-    """Return the source of an author's examples in figures: `owner`, `expert` or `person`."""
-    return role if role in (TaskRole.OWNER, TaskRole.EXPERT) else "person"
+def source_of(role: str | None) -> ExampleSource:
+    """Return the source of an author's examples in figures."""
+    return ExampleSource(role) if role in (TaskRole.OWNER, TaskRole.EXPERT) else ExampleSource.PERSON
 
 
 def earlier(tries: Sequence[Any], request: str) -> int | None:
@@ -157,7 +157,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         sandbox=False,
         author_id=person.id,
         handout=_handout(task_id, given),
-        source="program" if body.program else source_of(may.effective_role(person, given.role)),
+        source=ExampleSource.PROGRAM if body.program else source_of(may.effective_role(person, given.role)),
         program=body.program,
         made_from=body.made_from or given.handout_made_from,
         edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),

@@ -22,7 +22,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.assistant_config import assisted_field
+from dynabench.tasks.sections import assisted_field
 
 NO_LINK: Mapping[str, str] = {}
 

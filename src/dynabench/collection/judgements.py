@@ -12,7 +12,7 @@ from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
-from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled
+from dynabench.tasks.rules.base import EnsembleRule, ensemble_fooled
 
 
 def judge(session: Session, person: Person, example_id: int, wrong: Sequence[bool]) -> Example:

@@ -9,6 +9,7 @@ from sqlalchemy.orm import aliased, lazyload, selectinload
 from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import (
     Example,
+    ExampleSource,
     Explanation,
     Handout,
     Retraction,
@@ -123,7 +124,7 @@ def examples(task_id: str, author_id: int | None, before: int, limit: int) -> Se
         query = query.where(Example.id < before)
     if author_id is not None:
         return query.where(Example.author_id == author_id)
-    return query.where(~exists().where(Standing.example_id == Example.id, Standing.hidden | Standing.withheld))
+    return query.where(~exists().where(Standing.example_id == Example.id, disclosure.hidden_or_withheld(Standing)))
 
 
 def attribution(example_id: int, model: str, method: str, label: str) -> Select[StoredAttribution]:
@@ -223,4 +224,4 @@ def verified(person_id: int, task_id: str) -> Select[int]:
     Examples by the person's programs do not count. One range of the tallies per round.
     """
     total = select(func.sum(Tally.validated)).join(Round, Round.id == Tally.round_id)
-    return total.where(Round.task_id == task_id, Tally.person_id == person_id, Tally.source != "program")
+    return total.where(Round.task_id == task_id, Tally.person_id == person_id, Tally.source != ExampleSource.PROGRAM)

@@ -13,7 +13,7 @@ from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Explanation, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
-from dynabench.people import may
+from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
@@ -141,7 +141,7 @@ def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
 
 def public(session: Session, ids: Sequence[int]) -> list[Seen]:
     """As `seen`, without those that a release withholds: for everybody but their authors."""
-    return [each for each in seen(session, ids) if not each.standing.withheld]
+    return [each for each in seen(session, ids) if not disclosure.is_withheld(each.standing)]
 
 
 def change(session: Session, example_id: int, **facets: object) -> None:

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import changes
 from dynabench.collection.fold_tables import SearchPosting
+from dynabench.collection.tables import FlagReview
 from dynabench.collection.terms import facet
 from dynabench.kit.db import PACKED
 from dynabench.stats.verdict import Verdict
@@ -30,7 +31,7 @@ MANY = 500  # terms named in one statement
 # Facets that change: with one value of these an example loses the others.
 CHANGING: dict[str, tuple[str, ...]] = {
     "verdict": tuple(facet("verdict", value) for value in Verdict),
-    "review": tuple(facet("review", value) for value in ("none", "waiting", "dismissed")),
+    "review": tuple(facet("review", value) for value in FlagReview),
     "fooled": tuple(facet("fooled", value) for value in (False, True, None)),
     **{
         name: (facet(name, False), facet(name, True))

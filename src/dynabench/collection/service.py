@@ -18,7 +18,7 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.media import service as media
-from dynabench.people import may
+from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
@@ -177,9 +177,8 @@ def visible(session: Session, person: Person, example_id: int) -> Example:
         if found.author_id == person.id:
             return found
         task_id = session.get_one(Round, found.round_id).task_id
-        if (
-            may.may_in(session, person, Action.READ_EXAMPLE, task_id)
-            and not session.get_one(Standing, found.id).withheld
+        if may.may_in(session, person, Action.READ_EXAMPLE, task_id) and not disclosure.is_withheld(
+            session.get_one(Standing, found.id)
         ):
             return found
     raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))

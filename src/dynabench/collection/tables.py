@@ -5,6 +5,7 @@ rebuild.
 """
 
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -12,6 +13,23 @@ from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, false, func,
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from dynabench.kit.db import Base, Key, now
+
+
+class ExampleSource(StrEnum):
+    """Authors of examples as figures tell them apart: an annotator, an expert or owner of the task, a program."""
+
+    PERSON = "person"
+    EXPERT = "expert"
+    OWNER = "owner"
+    PROGRAM = "program"
+
+
+class FlagReview(StrEnum):
+    """States of the moderators' review of an example's flags: none yet, to be looked at, or dismissed."""
+
+    NONE = "none"
+    WAITING = "waiting"
+    DISMISSED = "dismissed"
 
 
 class Seed(Base):
@@ -108,7 +126,7 @@ class Example(Base):
     input: Mapped[dict[str, Any]]
     answer: Mapped[dict[str, Any]]
     fooled: Mapped[bool | None]
-    source: Mapped[str] = mapped_column(String(10))  # person, expert, owner or program
+    source: Mapped[str] = mapped_column(String(10))  # an `ExampleSource`
     start: Mapped[str] = mapped_column(String(10))
     arm: Mapped[str] = mapped_column(String(40), default="")
     edit_distance: Mapped[int | None]

@@ -12,7 +12,7 @@ from dynabench.collection.drafts import Draft
 from dynabench.collection.drawing.sending import Drawn
 from dynabench.collection.judge_models import Said
 from dynabench.models.client import Answer, Host
-from dynabench.tasks.ensembles import ensemble_fooled
+from dynabench.tasks.rules.base import ensemble_fooled
 
 
 @dataclass(frozen=True)

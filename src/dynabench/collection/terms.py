@@ -18,6 +18,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
 
+from dynabench.collection.tables import FlagReview
 from dynabench.stats.verdict import Verdict
 
 MOST_WORDS = 32  # of a query: more would only make it slow
@@ -149,7 +150,7 @@ def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changin
         "hidden": False,
         "flagged": False,
         "perturbed": False,
-        "review": "none",
+        "review": FlagReview.NONE,
         "noted": False,
         **changing,
     }

@@ -7,12 +7,11 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Path, Query, Request
 from sqlalchemy.orm import Session
 
-from dynabench.cycle import opening, service, turn_preview, views
 from dynabench.cycle import plan as plans
+from dynabench.cycle import round_steps, service, views
 from dynabench.cycle.plan import TurnPlan
-from dynabench.cycle.schemas import LineagePage, TurnIn, TurnOut, TurnPage
+from dynabench.cycle.schemas import Foreseen, LineagePage, TurnIn, TurnOut, TurnPage
 from dynabench.cycle.tables import CycleTurn
-from dynabench.cycle.turn_preview import Foreseen
 from dynabench.models import serving
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
@@ -40,7 +39,7 @@ async def preview(request: Request, person: Person, task: str, plan: TurnPlan, n
     """Preview a turn by a plan that was read already."""
     state = request.app.state
     return await state.db.aread(  # type: ignore[no-any-return]
-        turn_preview.preview_turn, state.settings, person, task, plan, number
+        views.preview_turn, state.settings, person, task, plan, number
     )
 
 
@@ -89,8 +88,8 @@ async def change_turn(
 async def undo_promotion(request: Request, person: Person, task: str, id: int) -> None:
     """Undo a promotion, once all hosts serve the targets that the round had before it."""
     state = request.app.state
-    await serving.require(state.host, await state.db.aread(opening.models_to_restore, person, task, id))
-    await change_turn(request, person, task, id, opening.undo_promotion, state.settings)
+    await serving.require(state.host, await state.db.aread(round_steps.models_to_restore, person, task, id))
+    await change_turn(request, person, task, id, round_steps.undo_promotion, state.settings)
 
 
 @router.post("/tasks/{task}/turns/{turn}/pause", dependencies=[limit])

@@ -6,7 +6,7 @@ from typing import Any
 
 from dbos import DBOS
 
-from dynabench.cycle import closing, deciding, opening, queries, scores, service, training
+from dynabench.cycle import deciding, queries, round_steps, service, training
 from dynabench.kit import errors, jobs
 from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.settings import get_settings
@@ -58,7 +58,7 @@ def close_round(turn: int, attempt: int) -> Result:
 
     def work() -> Result:
         _report_step(turn, attempt, "close", "Closing the round")
-        jobs.database().write(closing.close_round, turn, attempt)
+        jobs.database().write(round_steps.close_round, turn, attempt)
         return {}
 
     return _run_step(turn, attempt, work)
@@ -70,7 +70,7 @@ def release_round(turn: int, attempt: int) -> Result:
 
     def work() -> Result:
         _report_step(turn, attempt, "release", "Dividing the examples and writing the files")
-        closing.release_round(jobs.database(), get_settings(), turn, attempt)
+        round_steps.release_round(jobs.database(), get_settings(), turn, attempt)
         return {}
 
     return _run_step(turn, attempt, work)
@@ -115,11 +115,11 @@ def wait_for_evaluations(turn: int, attempt: int) -> Result:
         old = db.write(training.present_submissions, turn, attempt)
         new = [item.submission_id for item in db.read(lambda s: s.scalars(queries.candidates_of_turn(turn)).all())]
         submissions = sorted({*old.values(), *(item for item in new if item is not None)})
-        db.write(scores.queue_evaluations, submissions)
+        db.write(deciding.queue_evaluations, submissions)
         seen = -1
         while True:
             db.read(service.running_turn, turn, attempt)
-            remaining, total = db.read(scores.count_remaining, settings, turn, submissions)
+            remaining, total = db.read(deciding.count_remaining, settings, turn, submissions)
             if not remaining:
                 return {}
             if remaining != seen:
@@ -152,7 +152,7 @@ def open_next_round(turn: int, attempt: int) -> Result:
         _until_served(turn, attempt)
 
         def finish(session: Any) -> int:
-            number = opening.next_round(session, get_settings(), turn, attempt)
+            number = round_steps.next_round(session, get_settings(), turn, attempt)
             service.finish_turn(session, turn, attempt)
             return number
 
@@ -166,7 +166,7 @@ def _until_served(turn: int, attempt: int) -> None:
     turn can be resumed."""
     db, settings = jobs.database(), get_settings()
     until = time.monotonic() + SERVING_TIMEOUT
-    while refusal := serving.opening_refusal(settings, db.read(opening.models_to_open, turn, attempt)):
+    while refusal := serving.opening_refusal(settings, db.read(round_steps.models_to_open, turn, attempt)):
         if time.monotonic() >= until:
             raise refusal
         DBOS.set_event("progress", {"step": "open", "what": refusal.detail, "done": 0, "of": 0})

@@ -11,7 +11,7 @@ from dynabench.cycle import api, queries, service, views
 from dynabench.cycle import plan as plans
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.tables import TurnState
-from dynabench.cycle.turn_preview import preview_sentences
+from dynabench.cycle.views import preview_sentences
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person

@@ -6,7 +6,6 @@ from typing import Any
 from pydantic import BaseModel, Field, SkipValidation
 
 from dynabench.cycle.report import TurnReport
-from dynabench.cycle.turn_preview import Foreseen
 from dynabench.rounds.schemas import Strict
 
 
@@ -68,6 +67,32 @@ class TurnPage(BaseModel):
     next: str | None = None
 
 
+class Foreseen(BaseModel):
+    """The effects that a turn would have.
+
+    `examples` and `verified` count those of a round that is not released yet; `rows` the training rows that the
+    releases of earlier rounds hold now. `seconds` is the estimated time of training and evaluation without
+    waiting for other jobs; None where no comparable training was done before.
+    """
+
+    task: str
+    round: int
+    closes: bool
+    releases: bool
+    examples: int
+    verified: int
+    rows: int
+    ancestors: list[int]
+    models: list[str]
+    present: list[str]
+    evaluations: int
+    rule: str
+    next: int
+    opens: bool
+    parents: list[int]
+    seconds: float | None
+
+
 class RoundLineageOut(BaseModel):
     """A round with those that it follows and those that follow it, by number."""
 
@@ -83,15 +108,3 @@ class LineagePage(BaseModel):
 
     items: list[RoundLineageOut]
     next: str | None = None
-
-
-__all__ = [
-    "CandidateOut",
-    "Foreseen",
-    "LineagePage",
-    "RoundLineageOut",
-    "TurnIn",
-    "TurnOut",
-    "TurnPage",
-    "TurnProgressOut",
-]

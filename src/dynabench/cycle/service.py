@@ -9,12 +9,17 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.cycle import candidate_names, neutral_guard, queries, report_text, training_sources
+from dynabench.benchmark.registry import queries as submission_queries
+from dynabench.benchmark.registry.tables import ModelListing
+from dynabench.cycle import queries, report, training_sources
 from dynabench.cycle.plan import Method, TurnPlan
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn, TurnState
+from dynabench.datasets import library_queries
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
+from dynabench.kit.settings import get_settings
+from dynabench.models import catalog
 from dynabench.models.references import HUB_ID
 from dynabench.models.training import shapes
 from dynabench.models.training.shapes import Shape
@@ -50,7 +55,7 @@ def start_turn(
         raise errors.Conflict(_("A turn of this task is %(state)s. Let it end first.", state=last.state))
     round_ = starting_round(session, task, number)
     check_plan(session, person, task, round_, plan)
-    neutral_guard.check_datasets(session, task, plan)
+    check_neutral_datasets(session, task, plan)
     cycle_turn = CycleTurn(task_id=task, round_id=round_.id, plan=plan.model_dump(mode="json"))
     cycle_turn.present = [f"{target.model}@{target.version}" for target in round_.targets]
     cycle_turn.outside = training_sources.outside_datasets(session, task, plan)
@@ -58,12 +63,21 @@ def start_turn(
     session.add(cycle_turn)
     session.flush()
     for position, (candidate, seed) in enumerate(plan.runs()):
-        name = candidate_names.model_name(task, round_.number, candidate.name, seed)
+        name = model_name(task, round_.number, candidate.name, seed)
         row = CycleCandidate(turn_id=cycle_turn.id, position=position, name=name, method=candidate.method, seed=seed)
         session.add(row)
     _enqueue(session, cycle_turn)
     rounds.act(session, person, "cycle.started", task=task, turn=cycle_turn.id, round=round_.number)
     return cycle_turn
+
+
+def check_neutral_datasets(session: Session, task: str, plan: TurnPlan) -> None:
+    """Raise `Invalid` for a neutral dataset that the task does not have."""
+    for place, name in enumerate(plan.promote.neutral or ()):
+        dataset = session.scalar(library_queries.named(task, name))
+        if dataset is None or dataset.version_id is None:
+            message = _("The task has no dataset %(name)s that models are scored on.", name=name)
+            raise errors.Invalid({f"promote.neutral.{place}": message})
 
 
 def starting_round(session: Session, task: str, number: int | None) -> Round:
@@ -112,9 +126,7 @@ def check_plan(session: Session, person: Person | None, task: str, round_: Round
     if unknown_parents := [number for number in plan.next.parents if number not in numbers]:
         problems["next.parents"] = _("There is no earlier round %(number)s.", number=unknown_parents[0])
     for place, (candidate, seed) in enumerate(plan.runs()):
-        if candidate_names.is_taken(
-            session, task, candidate_names.model_name(task, round_.number, candidate.name, seed)
-        ):
+        if is_taken(session, task, model_name(task, round_.number, candidate.name, seed)):
             problems[f"candidates.{place}.name"] = _("Another task has a model of this name. Choose another.")
     if problems:
         raise errors.Invalid(problems)
@@ -230,7 +242,7 @@ def fail_turn(session: Session, turn: int, attempt: int, reason: str) -> None:
     if cycle_turn.state in queries.RUNNING_STATES and cycle_turn.attempt == attempt:
         cycle_turn.state, cycle_turn.reason, cycle_turn.ended_at = (
             TurnState.FAILED,
-            report_text.shorten_reason(reason),
+            report.shorten_reason(reason),
             now(),
         )
         notify_starter(session, cycle_turn, _("The turn of %(task)s stopped.", task=cycle_turn.task_id))
@@ -247,7 +259,7 @@ def finish_turn(session: Session, turn: int, attempt: int) -> None:
 def notify_starter(session: Session, turn: CycleTurn, text: str) -> None:
     """Send a notice to the person who started the turn."""
     if turn.created_by is not None:
-        notices.tell(session, turn.created_by, "dataset", text, link=page_path(turn))
+        notices.notify_person(session, turn.created_by, "dataset", text, link=page_path(turn))
 
 
 def page_path(turn: CycleTurn) -> str:
@@ -258,3 +270,25 @@ def page_path(turn: CycleTurn) -> str:
 def turn_summary(turn: CycleTurn) -> dict[str, Any]:
     """Return a short summary of a turn, for logs and commands."""
     return {"turn": turn.id, "task": turn.task_id, "state": turn.state, "step": turn.step, "reason": turn.reason}
+
+
+def model_name(task: str, number: int, candidate: str, seed: int) -> str:
+    """Return the name of a candidate's model, 64 characters at most; a repeated turn of the round gives the same
+    name."""
+    tail = f"-r{number}-{candidate}-s{seed}"
+    return f"{task[: 64 - len(tail)].rstrip('-')}{tail}"
+
+
+def is_taken(session: Session, task: str, name: str) -> bool:
+    """Return True if a name belongs to another task's model or to a person's submission."""
+    submission = session.scalars(submission_queries.submissions_named(name)).first()
+    if submission is not None:
+        return submission.task_id != task or submission.kind != "installed"
+    if session.get(ModelListing, name) is not None:
+        return True
+    return name in catalog.names(get_settings()) and catalog.entry(name).card is not None and _foreign(task, name)
+
+
+def _foreign(task: str, name: str) -> bool:
+    card = catalog.entry(name).card
+    return card is not None and card.task != task

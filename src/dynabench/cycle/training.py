@@ -9,10 +9,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import submission_queries, submissions
+from dynabench.benchmark.registry import queries as submission_queries
+from dynabench.benchmark.registry import submissions
+from dynabench.benchmark.registry.submission_checks import TrialLimits, run_trial
 from dynabench.benchmark.registry.tables import Submission
-from dynabench.benchmark.registry.trial_process import TrialLimits, run_trial
-from dynabench.cycle import queries, report_text, service, training_sources
+from dynabench.cycle import queries, service, training_sources
+from dynabench.cycle import report as report_text
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn
 from dynabench.kit import errors
 from dynabench.kit.db import Database

@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from dynabench.benchmark.releases import release_reading
 from dynabench.benchmark.releases import service as releases
-from dynabench.benchmark.releases import training_data
+from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.benchmark.releases.tables import Release
-from dynabench.benchmark.releases.training_data import TrainableRelease
-from dynabench.cycle import lineage, queries
+from dynabench.cycle import queries
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets import from_rounds, library_queries, stored
@@ -51,10 +51,10 @@ def ancestor_releases(session: Session, settings: Settings, turn: CycleTurn) -> 
     """Return the releases of the turn's round and of its ancestors, oldest first; rounds without one are left out."""
     plan, number = TurnPlan.model_validate(turn.plan), session.get_one(Round, turn.round_id).number
     task_rounds = list(session.scalars(round_queries.rounds(turn.task_id)))
-    parents = lineage.parent_numbers(session, turn.task_id, task_rounds)
-    ages = lineage.generations(parents, number)
+    parents = queries.parent_numbers(session, turn.task_id, task_rounds)
+    ages = queries.generations(parents, number)
     for merged in plan.next.parents:  # what the next round follows besides, its models have learnt from as well
-        for item, age in lineage.generations(parents, merged).items():
+        for item, age in queries.generations(parents, merged).items():
             ages[item] = min(age, ages.get(item, age))
     rows = session.execute(queries.ready_releases([item.id for item in task_rounds if item.number in ages])).all()
     return [_released(session, settings, plan, round_, release, ages[round_.number]) for round_, release in rows]
@@ -90,7 +90,7 @@ def build_mix(
 ) -> Mix:
     """Build the training mix of a candidate: its train, dev and test rows. Raises `Conflict` without training rows."""
     files_by_release, shape = (
-        [(item, training_data.read_release(Path(item.folder))) for item in released],
+        [(item, release_reading.read_release(Path(item.folder))) for item in released],
         Shape.of(config),
     )
     parts = [

@@ -14,7 +14,7 @@ from dynabench.datasets.tables import NAME, Dataset, DatasetState, DatasetVersio
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
-from dynabench.people import may
+from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure, lists_dataset
 from dynabench.people.may import Action
@@ -137,7 +137,7 @@ def _announce(session: Session, dataset: Dataset, version: DatasetVersion) -> No
     """Ask for what follows from a version that is ready, in its transaction."""
     page = f"/tasks/{dataset.task_id}/datasets/{dataset.name}"
     told = {"task": dataset.task_id, "dataset": dataset.name, "title": dataset.title, "visibility": dataset.visibility}
-    webhooks.emit(session, dataset.task_id, "dataset.ready", {**told, "version": version.number, "page": page})
+    webhooks.emit_event(session, dataset.task_id, "dataset.ready", {**told, "version": version.number, "page": page})
     _tell(
         session,
         dataset,
@@ -166,7 +166,7 @@ def _tell(session: Session, dataset: Dataset, version: DatasetVersion, text: str
     """Tell who sent the version; why it failed may quote rows, which leave for no mail."""
     if version.created_by is not None:
         link = f"/tasks/{dataset.task_id}/datasets/{dataset.name}"
-        notices.tell(session, version.created_by, "dataset", text, link=link, outside=outside)
+        notices.notify_person(session, version.created_by, "dataset", text, link=link, outside=outside)
 
 
 def change(session: Session, person: Person | None, task: str, name: str, wanted: Change) -> str:
@@ -199,7 +199,7 @@ def change(session: Session, person: Person | None, task: str, name: str, wanted
 
 
 def _keep_secret(dataset: Dataset) -> None:
-    if dataset.kind == "secret":
+    if disclosure.is_hidden_for_good(dataset):
         raise errors.Conflict(_("This dataset has rows of the hidden part of a release, which is hidden for good."))
 
 

@@ -18,7 +18,7 @@ from dynabench.kit.db import Database
 from dynabench.people import may
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
-from dynabench.people.disclosure import Disclosure
+from dynabench.people.disclosure import Disclosure, is_hidden_for_good
 from dynabench.people.may import Action
 from dynabench.rounds import owner_lists, seats
 from dynabench.rounds import service as rounds
@@ -108,6 +108,7 @@ async def page(
     values |= {
         "dataset": found,
         "disclosure": disclosure,
+        "renewable": not (found.retired or found.kind == "round" or is_hidden_for_good(found)),
         "rows": [],
         "withheld": "",
         "citation": "",

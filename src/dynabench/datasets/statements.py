@@ -8,13 +8,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-_NAMED = """NOT t.retracted AND NOT t.hidden AND (NOT t.withheld OR {all} AND o.round_id = e.round_id)
+from dynabench.people.disclosure import withheld_in_sql
+
+_NAMED = """NOT t.retracted AND NOT t.hidden AND (NOT {withheld} OR {all} AND o.round_id = e.round_id)
     AND (o.round_id = e.round_id OR NOT {public}
-      OR EXISTS (SELECT 1 FROM rounds r WHERE r.id = o.round_id AND r.state = 'released'))"""
+      OR EXISTS (SELECT 1 FROM rounds r WHERE r.id = o.round_id AND r.state = 'released'))""".replace(
+    "{withheld}", withheld_in_sql("t")
+)
 """SQL that allows a row to show its origin `o`, of the standing `t`; origins of other rounds once released."""
 
 EXAMPLES = """
-SELECT e.id, e.author_id, s.retracted OR s.hidden OR s.withheld AND NOT {all}, e.version_id, e.context_id,
+SELECT e.id, e.author_id, s.retracted OR s.hidden OR {withheld} AND NOT {all}, e.version_id, e.context_id,
   e.start, e.arm, {quote:e.uid},
   CASE WHEN coalesce(e.made_from, h.made_from) IS NOT NULL AND EXISTS (SELECT 1 FROM examples o JOIN standings t
     ON t.example_id = o.id WHERE o.id IN (e.made_from, h.made_from) AND NOT ({named})) THEN '{}'
@@ -26,7 +30,7 @@ SELECT e.id, e.author_id, s.retracted OR s.hidden OR s.withheld AND NOT {all}, e
 FROM examples e JOIN standings s ON s.example_id = e.id
 JOIN handouts h ON h.id = e.handout_id
 WHERE e.round_id = :round AND e.id > :after ORDER BY e.id LIMIT :size
-""".replace("{named}", _NAMED)
+""".replace("{named}", _NAMED).replace("{withheld}", withheld_in_sql("s"))
 """One page of a round: a range of the index of rounds, then a probe of two primary keys each.
 
 The text that an example began with goes where its origin does, and where that does which its author was handed.

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.adversaries.template_suites import Suite
+from dynabench.adversaries.checklist import Suite
 from dynabench.datasets import library
 from dynabench.datasets import library_queries as queries
 from dynabench.datasets.library_schemas import Settled

@@ -10,7 +10,7 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, and_
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.kit.db import Base, Key, now
-from dynabench.people.visibilities import DatasetVisibility
+from dynabench.people.disclosure import DatasetVisibility
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,60}[a-z0-9]$"
 

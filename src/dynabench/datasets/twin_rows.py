@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.kit.settings import Settings
-from dynabench.tasks.word_differences import DiffPiece, PieceKind, word_differences
+from dynabench.tasks.words import DiffPiece, PieceKind, word_differences
 
 CLOSE = 200  # code points of a changed stretch that is compared letter by letter
 ALIKE = 0.7  # share of letters that must have stayed for it; another word is told as such

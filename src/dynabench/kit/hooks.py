@@ -78,7 +78,7 @@ def dynabench_adversaries() -> Mapping[str, str]:
 @hookspec
 def dynabench_config_dialects() -> Mapping[str, str]:
     """Readers of task configs in other dialects: by name, the `module:function` of a
-    `dynabench.tasks.dialects.DialectReader`, which is imported when it is asked for."""
+    `dynabench.tasks.reading.DialectReader`, which is imported when it is asked for."""
     return {}
 
 

@@ -42,13 +42,13 @@ WORKFLOWS = {
     "import_task": "dynabench.datasets.archives.durable:import_task",
     "perturb_dataset": "dynabench.datasets.twin_jobs:perturb_dataset",
     "check_submission": "dynabench.benchmark.registry.submission_checks:check_submission",
-    "enter_baselines": "dynabench.benchmark.registry.baselines:enter_baselines",
-    "enter_targets": "dynabench.benchmark.registry.targets:enter_targets",
+    "enter_baselines": "dynabench.benchmark.registry.platform_submissions:enter_baselines",
+    "enter_targets": "dynabench.benchmark.registry.platform_submissions:enter_targets",
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
-    "queue_evaluations": "dynabench.benchmark.evaluations.durable:queue_evaluations",
+    "queue_evaluations": "dynabench.benchmark.evaluations.queueing:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
     "measure_round": "dynabench.insight.data_measurements.measure_jobs:measure_round",
-    "release_round": "dynabench.benchmark.releases.durable:release_round",
+    "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "tell_announcement": "dynabench.validation.announcement_delivery:tell_announcement",
     "mail_invitation": "dynabench.rounds.mailed_jobs:mail_invitation",
@@ -61,10 +61,10 @@ COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "ch
              "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-_MAINTAINED = ("rounds", "people.notices", "datasets", "datasets.archives", "benchmark.registry",
-               "benchmark.evaluations", "insight.data_measurements", "benchmark.releases", "cycle")  # fmt: skip
+_MAINTAINED = ("rounds", "people.notices", "datasets", "datasets.archives", "insight.data_measurements", "cycle")
 KEEPERS = (
     *(f"dynabench.{package}.maintenance:tidy" for package in _MAINTAINED),
+    *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
     "dynabench.media.maintenance:delete_unused_media",
 )
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""

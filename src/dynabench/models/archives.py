@@ -1,9 +1,10 @@
-"""Model folders as zip files: read without trust, made the same byte by byte each time.
+"""Model folders as zip files: read without trust, and written with the same bytes each time."""
 
-Reading looks at what is really there, not at what a header says: entries are counted before the list of them is read,
-and bytes while they are inflated.
-"""
-
+import bz2
+import gzip
+import lzma
+import os
+import pickletools
 import shutil
 import stat
 import struct
@@ -11,12 +12,147 @@ import tempfile
 import unicodedata
 import zipfile
 import zlib
+from collections.abc import Callable, Iterable
+from io import BytesIO
 from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
 
 from dynabench.kit.errors import Invalid
-from dynabench.models import pickles, spec, zips
-from dynabench.models.sandbox.keeper import HANDLER
-from dynabench.models.zips import FILES
+from dynabench.models import spec
+from dynabench.models.sandbox.process import HANDLER
+
+FILES = 2000
+LISTING = 4 * 2**20
+"""Bytes of an archive's list of entries."""
+END, SIZE, ZIP64_LOCATOR, LOCATOR_SIZE = b"PK\5\6", 22, b"PK\6\7", 20
+
+
+def check_zip_end(file: IO[bytes], files: int = FILES) -> None:
+    """Raises ValueError for what is no zip file, and for a list of entries that would fill memory when it is read."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - LOCATOR_SIZE - SIZE - 0xFFFF))
+    tail = file.read()
+    place = tail.rfind(END)
+    if place < 0 or len(tail) < place + SIZE:
+        raise ValueError("it is no zip file, or not all of one")
+    entries, listing = struct.unpack_from("<HL", tail, place + 10)
+    if entries > files or listing > LISTING or tail[max(0, place - LOCATOR_SIZE) :].startswith(ZIP64_LOCATOR):
+        raise ValueError(f"it has more than {files} files, or is larger than a plain zip file may be")
+
+
+SUFFIXES = {".pkl", ".pickle", ".pt", ".pth", ".bin", ".joblib", ".ckpt", ".dill", ".p7", ".mar"}
+REMEDY = "Save the weights as safetensors, or the model as ONNX."
+NAMES = {"GLOBAL", "STACK_GLOBAL", "INST", "EXT1", "EXT2", "EXT4"}
+"""What names code, without which a pickle is but data: so texts that happen to read as old pickles are let pass."""
+HEAD = 1 << 16
+PACKED: dict[bytes, Callable[[BytesIO], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+}
+PROTOCOLS = range(2, 6)
+OPCODES = {code.code.encode("latin-1") for code in pickletools.opcodes}
+ENOUGH = 20
+"""Operations in a row that no text makes by chance."""
+
+
+def find_pickles(folder: Path, files: Iterable[Path]) -> dict[str, str]:
+    """Return the faults of some files, by their paths within the folder."""
+    wrong = {}
+    for path in files:
+        with path.open("rb") as file:
+            if told := _pickle_fault(path.name, file):
+                wrong[path.relative_to(folder).as_posix()] = f"{told} {REMEDY}"
+    return wrong
+
+
+def _pickle_fault(name: str, file: IO[bytes], inside: bool = False) -> str:
+    """Return the fault of one file; empty when it has none."""
+    if Path(name).suffix.lower() in SUFFIXES:
+        return f"{Path(name).suffix} files may be pickles, which run code when they are read."
+    head = _head(file)
+    if head.startswith(b"\x93NUMPY"):
+        return "This array holds Python objects." if _objects(head) else ""
+    if _pickled(name, head):
+        return "This is a pickle, which runs code when it is read."
+    for magic, opener in PACKED.items():
+        if head.startswith(magic):
+            return _pickle_fault("", BytesIO(_inflated(opener, head)), inside)
+    if head.startswith(b"PK\3\4") and not inside:
+        file.seek(0)
+        return _archive_fault(file)
+    return ""
+
+
+def _archive_fault(file: IO[bytes]) -> str:
+    """An archive within the model is data, unless one of its files is a pickle, as in what `torch.save` writes."""
+    try:
+        check_zip_end(file)
+        with zipfile.ZipFile(file) as opened:
+            for entry in opened.infolist():
+                if entry.flag_bits & 1:
+                    return "This archive is encrypted, so that nobody can look into it."
+                with opened.open(entry) as inner:
+                    if told := _pickle_fault(entry.filename, inner, inside=True):
+                        return f"In it lies {entry.filename[:80]!r}: {told}"
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, OSError) as error:
+        return f"This archive cannot be looked into: {error}."
+    return ""
+
+
+def _head(file: IO[bytes]) -> bytes:
+    try:
+        return file.read(HEAD)
+    except (zlib.error, EOFError, zipfile.BadZipFile, OSError):
+        return b""
+
+
+def _inflated(opener: Callable[[BytesIO], Any], head: bytes) -> bytes:
+    """As much as the beginning of a compressed file tells of its content, up to `HEAD` bytes."""
+    parts, left = [], HEAD
+    try:
+        with opener(BytesIO(head)) as file:
+            while left > 0 and (part := file.read(min(left, 512))):
+                parts.append(part)
+                left -= len(part)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError):
+        pass
+    return b"".join(parts)
+
+
+def _objects(head: bytes) -> bool:
+    """Return whether an array's header says that it holds pickled objects, or cannot be read."""
+    file = BytesIO(head)
+    read: dict[tuple[int, int], Any] = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    try:
+        version = np.lib.format.read_magic(file)
+        return bool(read[version](file)[2].hasobject)
+    except (ValueError, KeyError):
+        return True
+
+
+def _pickled(name: str, head: bytes) -> bool:
+    """Return whether these bytes begin as a pickle does.
+
+    A pickle of a protocol since 2 is known by its mark, an older one by all of its operations. Where the
+    length of a safetensors header looks like the mark, the header follows.
+    """
+    if head[:1] == b"\x80" and len(head) > 2 and head[1] in PROTOCOLS:
+        return bytes(head[2:3]) in OPCODES and not (name.endswith(".safetensors") and head[8:10] == b'{"')
+    names, count = False, 0
+    try:
+        for code, _, _ in pickletools.genops(head):
+            names |= code.name in NAMES
+            count += 1
+    except Exception:
+        return names and count > ENOUGH
+    return names
+
 
 LARGEST = 2 * 2**30
 """Bytes of all files together."""
@@ -44,7 +180,7 @@ def unpack(archive: Path, folder: Path) -> Path:
         fresh.mkdir()
         try:
             with archive.open("rb") as file:
-                zips.look_at_end(file)
+                check_zip_end(file)
                 with zipfile.ZipFile(file) as opened:
                     _write(opened, fresh, archive.stat().st_size)
         except UNREADABLE as error:
@@ -72,7 +208,7 @@ def pack(folder: Path, archive: Path) -> Path:
     fresh = archive.with_name(f".{archive.name}.part")
     try:
         with zipfile.ZipFile(fresh, "w", zipfile.ZIP_STORED) as made:
-            for path in own(folder):
+            for path in model_files(folder):
                 entry = zipfile.ZipInfo(checked_name(path.relative_to(folder).as_posix()), UNTOUCHED)
                 entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o644) << 16
                 with path.open("rb") as source, made.open(entry, "w") as target:
@@ -89,10 +225,10 @@ def check(folder: Path) -> None:
         inner = [path.parent.name for path in folder.glob(f"*/{spec.FILE}")]
         told = f"It lies in the folder {inner[0]!r}; pack what is in that folder." if inner else "There is none."
         raise Invalid({spec.FILE: f"An archive has {spec.FILE} at its top. {told}"})
-    files = own(folder)
+    files = model_files(folder)
     if len(files) > FILES or sum(path.stat().st_size for path in files) > LARGEST:
         raise Invalid({"archive": TOO_MUCH})
-    if wrong := pickles.found(folder, files):
+    if wrong := find_pickles(folder, files):
         raise Invalid(wrong)
     if spec.read(folder).kind == "handler" and not (folder / HANDLER).is_file():
         raise Invalid({HANDLER: f"A handler is a file {HANDLER} with a class Model."})
@@ -180,7 +316,7 @@ def refuse_others(entry: zipfile.ZipInfo) -> None:
         raise Invalid({"archive": f"{entry.filename!r} is compressed in a rare way; use deflate, or none."})
 
 
-def own(folder: Path) -> list[Path]:
+def model_files(folder: Path) -> list[Path]:
     """The files of a folder by name, without hidden ones and caches; raises `Invalid` for links and devices."""
     found = []
     for path in sorted(folder.rglob("*")):

@@ -1,21 +1,84 @@
-"""The way to the models: Open Inference Protocol v2 over a local socket or HTTP, to one host or several."""
+"""The client of the model host."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, Self
 
 from dynabench.kit.errors import NotFound, Unavailable
 from dynabench.kit.settings import Settings
-from dynabench.kit.storable import unstorable
+from dynabench.kit.storable import UNSTORABLE, unstorable
 from dynabench.media.store import MediaStore, has_references
-from dynabench.models import conversing, validity
+from dynabench.models import validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
 from dynabench.models.host_connection import PAUSE, TRIPS, Elsewhere, HostConnection, Key, State
 from dynabench.models.protocol import Attribution, Card, Message, Output, as_text
+
+QUIET = 30.0
+"""Seconds between two pieces at most; the first may wait that long for its turn."""
+WHOLE = 120.0
+"""Seconds that a reply may take, where its model asks for no more."""
+LONGEST = 100_000
+"""Characters of a reply: far more than the tokens that were allowed make."""
+
+
+async def pieces(
+    connection: HostConnection, model: str, path: str, body: Mapping[str, Any], seconds: float
+) -> AsyncIterator[str]:
+    """Yield the model's reply in pieces of text; raises `Unavailable`, also in the middle."""
+    loop = asyncio.get_running_loop()
+    until, size = loop.time() + seconds, 0
+    async with AsyncExitStack() as stack:
+        async with _in_time(model, until):
+            lines = await stack.enter_async_context(connection.stream(model, path, body, until))
+        while True:
+            async with _in_time(model, until):
+                line = await anext(lines, None)
+            if line is None:
+                raise Unavailable(f"{model} broke off in the middle of its reply.")
+            piece = _piece(model, line)
+            if piece is None:
+                return
+            size += len(piece)
+            if size > LONGEST:
+                raise Unavailable(f"{model} writes without an end. Tell the owner of the task.")
+            if piece:
+                yield UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", piece)
+
+
+@asynccontextmanager
+async def _in_time(model: str, until: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout_at(min(until, asyncio.get_running_loop().time() + QUIET)):
+            yield
+    except TimeoutError:
+        raise Unavailable(f"{model} has not gone on in time. Try again in a moment.") from None
+
+
+def _piece(model: str, line: str) -> str | None:
+    """The text of a line, empty for one without; None at the end. Raises `Unavailable` for what is no such event."""
+    if not line.startswith("data:"):
+        return ""
+    try:
+        event = json.loads(line[5:])
+    except (ValueError, RecursionError):
+        event = None
+    if not isinstance(event, dict):
+        raise Unavailable(f"{model} answered something that is no reply.")
+    if "error" in event:
+        raise Unavailable(str(event["error"])[:500])
+    if event.get("end"):
+        return None
+    text = event.get("text")
+    if not isinstance(text, str):
+        raise Unavailable(f"{model} answered something that is no reply.")
+    return text
+
 
 __all__ = ["PAUSE", "TRIPS", "Answer", "Health", "Host", "State"]
 
@@ -124,7 +187,7 @@ class Host:
         with self._records.failures(model, version):
             for connection in self._best(model, version):
                 try:
-                    async for piece in conversing.pieces(connection, model, path, body, max(own, conversing.WHOLE)):
+                    async for piece in pieces(connection, model, path, body, max(own, WHOLE)):
                         yield piece
                 except Elsewhere as problem:  # which comes before the first piece
                     failure = problem if failure is None or not failure.reached else failure

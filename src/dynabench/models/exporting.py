@@ -1,12 +1,10 @@
-"""ONNX folders made of our models over the shared encoder, and of transformers folders.
+"""Exports of models as ONNX graphs, and comparisons of the answers of two models."""
 
-The graph computes what the network does, with its adapter merged; the folder's options make texts into the same pieces
-as before. With `int8`, weights are whole numbers of 8 bits and activations are quantised as they come (ONNX Runtime's
-dynamic quantisation): a quarter of the size, and answers that may differ where two were nearly tied.
-"""
-
+import itertools
 import logging
+import random
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,10 +14,108 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from dynabench.intake.reader import read_objects
 from dynabench.kit.errors import Invalid
 from dynabench.models import encoder, spec
-from dynabench.models.backends import graph, plain
+from dynabench.models.backends import pieces
+from dynabench.models.backends.onnx import FILE as GRAPH_FILE
+from dynabench.models.backends.onnx import inspect as inspect_graph
+from dynabench.models.protocol import Card, Inputs, Model, Output
 from dynabench.models.spec import Spec
+from dynabench.tasks import shipped
+
+ALONE = 32
+"""Rows that are asked one at a time, to see how quick a model is."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Answers a second, asked one at a time and all at once."""
+
+    alone: float
+    together: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """`equal` is the share of `rows` with the same answer; `largest` is by how much probabilities differ at most.
+
+    `first` and `second` are the models' speeds; `differing` are the numbers of the rows that are answered differently.
+    """
+
+    rows: int
+    equal: float
+    largest: float
+    first: Speed
+    second: Speed
+    differing: tuple[int, ...]
+
+
+def compare_answers(first: Model, second: Model, rows: Sequence[Inputs]) -> Agreement:
+    """Ask both models about all rows; raises `Invalid` without any row."""
+    if not rows:
+        raise Invalid({"data": "There is no row to compare answers on."})
+    (said, quick), (again, other) = _asked(first, rows), _asked(second, rows)
+    name = first.card.answer
+    pairs = list(zip(said, again, strict=True))
+    differing = tuple(row for row, (one, two) in enumerate(pairs) if one.answer[name] != two.answer[name])
+    largest = max(_apart(one, two) for one, two in pairs)
+    return Agreement(len(rows), 1 - len(differing) / len(rows), largest, quick, other, differing)
+
+
+def _asked(model: Model, rows: Sequence[Inputs]) -> tuple[list[Output], Speed]:
+    model.predict(rows[:1])  # the first call pays for what later ones find ready
+    alone = rows[:ALONE]
+    start = time.perf_counter()
+    for row in alone:
+        model.predict([row])
+    middle = time.perf_counter()
+    outputs = model.predict(rows)
+    end = time.perf_counter()
+    return outputs, Speed(len(alone) / (middle - start), len(rows) / (end - middle))
+
+
+def _apart(one: Output, two: Output) -> float:
+    """The largest difference of a label's probability, or that of the text which the first answer gives."""
+    first, second = one.probabilities or {}, two.probabilities or {}
+    both = set(first) & set(second)
+    return max((abs(first[label] - second[label]) for label in both), default=0.0)
+
+
+def task_samples(card: Card, count: int, seed: int = 0) -> list[dict[str, str]]:
+    """Inputs made of what comes with the card's task: its contexts and seeds, and their sentences for what else is
+    asked for; fewer where the task has fewer. Raises `Invalid` for a task that is not one of ours.
+    """
+    found = next((task for task in shipped.shipped_tasks() if task.config.id == card.task), None)
+    if found is None:
+        raise Invalid({"data": f"Nothing is known to try a model of {card.task!r} on; name a file of inputs."})
+    known: list[dict[str, Any]] = [row["values"] for row in found.contexts()]
+    known += [row["context"] | row["input"] for row in found.seeds()]
+    sentences = sorted({part for row in known for text in row.values() for part in _sentences(str(text))})
+    rng = random.Random(seed)
+    drawn = itertools.islice(itertools.cycle(known), max(count, len(known))) if sentences else ()
+    rows = [{name: str(row.get(name) or rng.choice(sentences)) for name in card.inputs} for row in drawn]
+    return rng.sample(rows, min(count, len(rows)))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    yield from (part.strip() + "." for part in text.split(".") if part.strip())
+
+
+def read_inputs(path: Path, card: Card, columns: dict[str, str], count: int) -> list[dict[str, str]]:
+    """The first inputs in a file of JSON lines, perhaps gzipped; `columns` says which holds which input.
+
+    Raises `Invalid` for a file that is none, or lacks a column.
+    """
+    try:
+        found = itertools.islice(read_objects(path), count)
+        return [{name: str(raw[columns.get(name, name)]) for name in card.inputs} for _number, raw in found]
+    except KeyError as error:
+        told = f"{path.name} has no column {error}; --column says which column holds {', '.join(card.inputs)}."
+        raise Invalid({"data": told}) from error
+    except (Invalid, OSError) as error:
+        raise Invalid({"data": f"{path.name} is no file of JSON lines: {error}"}) from error
+
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 LONGEST = 512
@@ -71,17 +167,17 @@ def _described(source: Path, details: Spec, name: str, int8: bool) -> dict[str, 
 
 def _quantised(source: Path, target: Path, details: Spec, int8: bool) -> dict[str, Any]:
     """A graph that is there already, in 8 bits; its options stay."""
-    if not int8 or graph.inspect(source).live:
+    if not int8 or inspect_graph(source).live:
         raise Invalid({"name": f"{details.name} is {'an int8' if int8 else 'an ONNX'} graph already."})
-    quantise(source / graph.FILE, target / graph.FILE)
-    (target / plain.FILE).write_bytes((source / plain.FILE).read_bytes())
+    quantise(source / GRAPH_FILE, target / GRAPH_FILE)
+    (target / pieces.FILE).write_bytes((source / pieces.FILE).read_bytes())
     return details.options
 
 
 def _traced(source: Source, target: Path, int8: bool) -> dict[str, Any]:
     """A network written as a graph, beside its tokenizer."""
-    source.save(target / plain.FILE)
-    path = target / graph.FILE
+    source.save(target / pieces.FILE)
+    path = target / GRAPH_FILE
     whole = path.with_name("whole.onnx") if int8 else path
     _write_graph(source, whole)
     if int8:
@@ -152,21 +248,21 @@ def _ours(folder: Path, details: Spec) -> Source:
 
 
 def _copy_tokenizer(path: Path) -> None:
-    path.write_bytes((encoder.find() / plain.FILE).read_bytes())
+    path.write_bytes((encoder.find() / pieces.FILE).read_bytes())
 
 
 def _theirs(folder: Path, details: Spec) -> Source:
     """A model of transformers that classifies one or two texts, or marks spans."""
     from torch import Tensor, nn
 
-    from dynabench.models.backends.architectures import labels, weights
+    from dynabench.models.backends.architectures import base, labels
     from dynabench.models.backends.transformers import Options
 
     options = Options.model_validate(details.options)
     autos = {"label": "AutoModelForSequenceClassification", "spans": "AutoModelForQuestionAnswering"}
     if details.returns not in autos or details.images:
         raise Invalid({"name": "Of transformers, models that read texts and return a label or spans are exported."})
-    model, tokenizer, _ = weights.load(
+    model, tokenizer, _ = base.load_weights(
         folder, options.model_copy(update={"precision": "fp32"}), autos[details.returns], "AutoTokenizer"
     )
     if not hasattr(tokenizer, "backend_tokenizer"):

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.backends import linear
-from dynabench.models.backends.linear import Options
-from dynabench.models.backends.terms import Vectoriser
+from dynabench.models.backends.linear import Options, Vectoriser
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.adversaries import template_suites
+from dynabench.adversaries import checklist
 from dynabench.benchmark.registry import submissions
 from dynabench.collection import seeds
 from dynabench.datasets import library, library_queries, stored, suites
@@ -60,13 +60,13 @@ def prepare(settings: Settings) -> None:
         for shipped in shipped_selections():
             if not db.read(_has_task, shipped.config.id):
                 add_selection(db, settings, shipped)
-        for name in template_suites.shipped_suites():
-            _add_suite(db, settings, template_suites.load_suite(name))
+        for name in checklist.shipped_suites():
+            _add_suite(db, settings, checklist.load_suite(name))
     finally:
         db.close()
 
 
-def _add_suite(db: Database, settings: Settings, suite: template_suites.Suite) -> None:
+def _add_suite(db: Database, settings: Settings, suite: checklist.Suite) -> None:
     """Add a suite that its task lacks; the worker evaluates every model on it."""
     if db.read(lambda session: session.scalar(library_queries.named(suite.task, suite.name))) is None:
         db.write(suites.add, suite, stored.write(settings, suites.rows(suite)))

@@ -7,6 +7,7 @@ that a list and a page cannot differ. A visibility that is in no set is shown to
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, and_, or_
@@ -30,6 +31,8 @@ TRIES = NAMED | {"private"}
 """Submissions that count as tries of their submitter: an anonymous one would be told from the count."""
 SCORED = NAMED | {"anonymous"}
 """Submissions whose scores everybody may know."""
+HIDDEN_FOR_GOOD = "secret"
+"""Kind of the datasets that are the hidden part of a release."""
 Table = type[Any]
 """A mapped class, whose columns a where-clause is made of."""
 
@@ -48,6 +51,14 @@ class ListedDataset(DatasetFacts, Protocol):
     @property
     def version_id(self) -> int | None:
         """The version that counts."""
+
+
+class DatasetKind(Protocol):
+    """The part of a dataset that says what its rows are."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of dataset, such as `rows`, `round` or `HIDDEN_FOR_GOOD`."""
 
 
 class SubmissionFacts(Protocol):
@@ -245,6 +256,11 @@ def answerable(dataset: Table, submission: Table) -> ColumnElement[bool]:
     return or_(datasets_with_counts(dataset), trusted)
 
 
+def is_hidden_for_good(dataset: DatasetKind) -> bool:
+    """Tell whether a dataset is the hidden part of a release: its visibility, rows and versions never change."""
+    return dataset.kind == HIDDEN_FOR_GOOD
+
+
 def is_anonymous(visibility: str) -> bool:
     """Tell whether a submission is shown without its name and links to no other of its submitter."""
     return visibility not in TRIES
@@ -283,6 +299,21 @@ def shows_model(visibility: str, keeps: bool, has_role: bool) -> bool:
     return keeps or visibility == "public" or (visibility == "task" and has_role)
 
 
+def is_withheld(standing: ExampleStanding) -> bool:
+    """Tell whether a release withholds an example: moderators and owners do not see it either."""
+    return standing.withheld
+
+
+def withheld_in_sql(table: str) -> str:
+    """Return the condition, in plain SQL, of the rows of `table` (standings) that a release withholds."""
+    return f"{table}.withheld"
+
+
+def hidden_or_withheld(standing: Any) -> ColumnElement[bool]:
+    """Return the where-clause of examples that a moderator hid or a release withholds."""
+    return or_(standing.hidden, standing.withheld)
+
+
 def shows_example(standing: ExampleStanding) -> bool:
     """Tell whether others than its author see an example: neither taken back, nor hidden, nor withheld by a release."""
     return not (standing.retracted or standing.hidden or standing.withheld)
@@ -291,3 +322,27 @@ def shows_example(standing: ExampleStanding) -> bool:
 def shown_examples(standing: Any) -> ColumnElement[bool]:
     """Return the where-clause of `shows_example`; `standing` is the mapped class or the columns of its table."""
     return and_(~standing.retracted, ~standing.hidden, ~standing.withheld)
+
+
+class DatasetVisibility(StrEnum):
+    """Audience of a dataset: no row leaves, in no form; results may be shown, the file may not; or everybody."""
+
+    HIDDEN = "hidden"
+    SCORING = "scoring"
+    PUBLIC = "public"
+
+
+class ModelVisibility(StrEnum):
+    """Audience of a model: everybody, people with a role in its task, or its keeper and admins."""
+
+    PUBLIC = "public"
+    TASK = "task"
+    PRIVATE = "private"
+
+
+class SubmissionVisibility(StrEnum):
+    """Audience of a submission: everybody, everybody but without its name and submitter, or its submitter."""
+
+    PUBLIC = "public"
+    ANONYMOUS = "anonymous"
+    PRIVATE = "private"

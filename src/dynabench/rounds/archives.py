@@ -28,7 +28,7 @@ from dynabench.media import uploads
 from dynabench.media.facts import MediaFacts, MediaKind, UploadLimits, UploadRefused
 from dynabench.media.media_types import media_type_of
 from dynabench.media.store import MediaStore
-from dynabench.models import archives, zips
+from dynabench.models import archives
 from dynabench.rounds import files, service, waiting
 from dynabench.rounds.contexts import batches
 from dynabench.tasks import TaskConfig
@@ -79,7 +79,7 @@ def rows(db: Database, settings: Settings, task: str, person_id: int | None, pat
     target = path.with_suffix(".jsonl")
     try:
         with path.open("rb") as file:
-            zips.look_at_end(file, FILES)
+            archives.check_zip_end(file, FILES)
             with zipfile.ZipFile(file) as opened, target.open("x", encoding="utf-8") as out:
                 reader = _Reader(db, settings, task, person_id, opened, path.stat().st_size)
                 for line in reader.lines():

@@ -13,7 +13,7 @@ from dynabench.kit.settings import Settings
 from dynabench.people.accounts.rules import clean_email, email_problem
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.people.notices import letters, post
+from dynabench.people.notices import mailing
 from dynabench.rounds import invitations, service
 from dynabench.rounds.tables import Invitation
 
@@ -51,7 +51,7 @@ def _letter(session: Session, settings: Settings, payload: dict[str, Any]) -> An
     values = {"task": service.task_config(session, found.task_id).name, "role": found.role}
     values |= {"by": by.public_name if by else "", "until": f"{found.expires_at:%Y-%m-%d}"}
     values["link"] = f"{settings.site}/join/{secret_of(settings, payload['nonce'])}"
-    return letters.invitation(settings, payload["address"], f"invitation {found.id}", found.created_at, **values)
+    return mailing.invitation_letter(settings, payload["address"], f"invitation {found.id}", found.created_at, **values)
 
 
 def attempt(database: Database, settings: Settings, payload: dict[str, Any]) -> str:
@@ -60,7 +60,7 @@ def attempt(database: Database, settings: Settings, payload: dict[str, Any]) -> 
     if letter is None:
         return "dropped"
     try:
-        post.send(settings, letter)
-    except post.Refused as refused:
-        return f"refused: {letters.one_line(str(refused), 200)}"
+        mailing.send_letter(settings, letter)
+    except mailing.Refused as refused:
+        return f"refused: {mailing.one_line(str(refused), 200)}"
     return "sent"

@@ -14,7 +14,7 @@ from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member, limited
 from dynabench.rounds import proposals, task_creation
 from dynabench.rounds.schemas import Config, Strict
-from dynabench.tasks import dialects
+from dynabench.tasks import reading
 from dynabench.web import render
 
 SELDOM = [Depends(limited("older", 60, 60))]
@@ -36,7 +36,7 @@ class ConversionNoteOut(BaseModel):
 
     line: int | None = Field(description="From 1; null for what is not there.")
     key: str
-    kind: dialects.NoteKind
+    kind: reading.NoteKind
     text: str
 
 
@@ -52,7 +52,7 @@ class OlderOut(BaseModel):
 @api.post("/tasks/older")
 async def read_older(body: OlderIn, person: Member) -> OlderOut:
     """Read a config of an older dialect into one of today, with a word on each of its lines. Creates nothing."""
-    made = await to_thread.run_sync(dialects.read_older_config, body.config, body.id, body.name)
+    made = await to_thread.run_sync(reading.read_older_config, body.config, body.id, body.name)
     return OlderOut.model_validate({**asdict(made), "config": made.source})
 
 
@@ -83,7 +83,7 @@ async def read(request: Request, person: Member) -> Response:
                 raise errors.Invalid(
                     {"id": _("Use 2 to 60 lower-case letters, digits and hyphens; begin with a letter.")}
                 )
-            made = await to_thread.run_sync(dialects.read_older_config, text, id, name)
+            made = await to_thread.run_sync(reading.read_older_config, text, id, name)
         except errors.Invalid as problem:
             return _page(request, 422, text=text, id=id, called=name, errors=problem.fields)
     return _page(request, text=text, id=id, called=name, made=made)

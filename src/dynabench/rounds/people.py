@@ -116,7 +116,7 @@ def warn(session: Session, actor: Person | None, task_id: str, person_id: int, t
     found, _ = _reached(session, actor, task_id, person_id)
     reason = clean_reason(text)
     name = service.task_config(session, task_id).name
-    notices.tell(session, found.id, "warning", f"A moderator of {name} says: {reason}")
+    notices.notify_person(session, found.id, "warning", f"A moderator of {name} says: {reason}")
     service.act(session, actor, "task.warn", task=task_id, person=found.id, reason=reason)
 
 
@@ -135,7 +135,7 @@ def ban(session: Session, actor: Person | None, task_id: str, person_id: int, re
     if role is TaskRole.MODERATOR:
         session.delete(session.get_one(Role, (task_id, found.id)))
     name = service.task_config(session, task_id).name
-    notices.tell(session, found.id, "ban", f"You may no longer write or check examples for {name}: {said}")
+    notices.notify_person(session, found.id, "ban", f"You may no longer write or check examples for {name}: {said}")
     service.act(session, actor, "task.ban", task=task_id, person=found.id, reason=said)
 
 
@@ -149,7 +149,9 @@ def lift(session: Session, actor: Person | None, task_id: str, person_id: int) -
         raise errors.Forbidden(_("Somebody else has to do this to you."))
     session.delete(known)
     name = service.task_config(session, task_id).name
-    notices.tell(session, person_id, "lifted", _("You may write and check examples for %(name)s again.", name=name))
+    notices.notify_person(
+        session, person_id, "lifted", _("You may write and check examples for %(name)s again.", name=name)
+    )
     service.act(session, actor, "task.lift", task=task_id, person=person_id)
 
 

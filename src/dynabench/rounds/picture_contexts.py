@@ -8,7 +8,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media.facts import MediaFacts
-from dynabench.tasks import TaskConfig, shipped_pictures
+from dynabench.tasks import TaskConfig, shipped
 from dynabench.tasks.fields import Image
 
 
@@ -17,7 +17,7 @@ def contexts(db: Database, settings: Settings, config: TaskConfig) -> Iterator[d
     fields = {field.name: field for field in config.context if isinstance(field, Image)}
     stored: list[tuple[str, MediaFacts, str]] = []
     made: list[dict[str, Any]] = []
-    for each in shipped_pictures.picture_contexts(config.id) if fields else ():
+    for each in shipped.picture_contexts(config.id) if fields else ():
         values = {}
         for name, picture in each["values"].items():
             held = io.BytesIO()

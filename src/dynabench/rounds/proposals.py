@@ -86,7 +86,7 @@ def propose(session: Session, person: Person, mode: Mode, source: str, note: str
     service.act(session, person, "proposal.sent", proposal=made.id, of=config.id)
     for admin in session.scalars(administrators()):
         text = _("%(public_name)s proposes a task: %(name)s.", public_name=person.public_name, name=config.name)
-        notices.tell(session, admin, "proposal", text, link=f"/admin/proposals/{made.id}")
+        notices.notify_person(session, admin, "proposal", text, link=f"/admin/proposals/{made.id}")
     return made
 
 
@@ -142,7 +142,7 @@ def decide(session: Session, actor: Person | None, id: int, accept: bool, reason
         service.act(session, actor, "proposal.refused", proposal=id, of=found.task_id, reason=found.reason)
         text = f"Your task {found.task_id} was not accepted: {found.reason}"
     said = f" {found.reason}" if accept and found.reason else ""
-    notices.tell(session, found.person_id, "proposal", text + said, link=link)
+    notices.notify_person(session, found.person_id, "proposal", text + said, link=link)
     return found
 
 

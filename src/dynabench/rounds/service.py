@@ -312,4 +312,4 @@ def close_round(session: Session, person: Person | None, task_id: str, number: i
 
 def _announce(session: Session, event: str, task_id: str, number: int) -> None:
     page = f"/tasks/{task_id}/rounds/{number}"
-    webhooks.emit(session, task_id, event, {"task": task_id, "round": number, "page": page})
+    webhooks.emit_event(session, task_id, event, {"task": task_id, "round": number, "page": page})

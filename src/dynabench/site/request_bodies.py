@@ -23,7 +23,7 @@ from dynabench.kit.errors import Invalid, NoRoom, Problem, TooLarge, TooMany, Un
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.kit.storable import MemberCount
-from dynabench.people.accounts import uploads
+from dynabench.people.accounts import service
 from dynabench.people.accounts.auth import identify
 from dynabench.site import problems
 
@@ -200,13 +200,13 @@ class Uploads:
         """
         settings, db = request.app.state.settings, request.app.state.db
         most = settings.upload_mb_per_day * MIB
-        _check(settings, await db.aread(uploads.counted_bytes, request.state.viewer.id, most, now()), size)
+        _check(settings, await db.aread(service.counted_bytes, request.state.viewer.id, most, now()), size)
 
     async def count(self, request: Request, size: int) -> None:
         """Count bytes that have come; raises `HTTPException` where they are too many, or the disk is filling up."""
         settings, db = request.app.state.settings, request.app.state.db
         most = settings.upload_mb_per_day * MIB
-        sent = await db.awrite(uploads.add, request.state.viewer.id, size, most, now())
+        sent = await db.awrite(service.count_uploaded_bytes, request.state.viewer.id, size, most, now())
         try:
             _check(settings, sent, 0)
         except Problem as problem:

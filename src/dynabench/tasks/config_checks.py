@@ -1,21 +1,25 @@
 """Consistency of a config: its short forms, and the names by which its parts refer to each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
-from dynabench.tasks import assistant_config, conditions, harms, training
+from dynabench.tasks import conditions, sections
+from dynabench.tasks.conditions import ConditionFacts
 from dynabench.tasks.fields import (
     Chat,
     Choice,
     Drawing,
     EditField,
     Field,
+    FieldError,
     Group,
     Image,
     ImageRegion,
     Text,
-    field_cleaning,
+    Values,
+    base,
 )
 from dynabench.tasks.section import did_you_mean, refuse_keys
 
@@ -77,9 +81,9 @@ def check_references(config: "TaskConfig") -> None:
         _conditions(config),
         _goals(config),
         _chats(config),
-        training.training_problems(config),
-        harms.harm_problems(config),
-        assistant_config.assistant_problems(config),
+        sections.training_problems(config),
+        sections.harm_problems(config),
+        sections.assistant_problems(config),
         _drawings(config),
     ):
         for path, message in problem:
@@ -206,7 +210,7 @@ def _never(config: "TaskConfig", path: str, condition: str) -> str:
     """Why `condition` can never be known where it stands; empty if it can."""
     if conditions.parse_comparison(condition):
         named = {f.name: f for p, f in _all(config) if p.startswith("validate") <= path.startswith("validate")}
-        return field_cleaning.impossible_reason(condition, named)
+        return base.impossible_reason(condition, named)
     if condition in conditions.VOTES and not path.startswith("validate"):
         return _("Votes are known only under validate.")
     if condition in conditions.OUTCOMES and not path.startswith(("ask", "validate")):
@@ -273,3 +277,30 @@ def _claims(config: "TaskConfig", path: str, chat: Chat | Drawing) -> Iterator[t
             "Say what models claim for %(unsaid)s too, or leave that out under fooled.fields.", unsaid=", ".join(unsaid)
         )
         yield f"{path}.claims", message
+
+
+def clean_group(
+    group: str,
+    fields: Sequence[Field],
+    values: object,
+    beside: Values | None = None,
+    facts: ConditionFacts | None = None,
+) -> dict[str, Any]:
+    """Return the stored form of `values`, without empty optional fields and fields that do not apply.
+
+    `group` is `context`, `input`, `answer`, `ask` or `validation`; problems are raised as Invalid with keys such as
+    `input.hypothesis`. `beside` holds the values that spans refer to.
+    """
+    try:
+        return base.clean_fields(fields, values, beside or {}, facts)
+    except FieldError as error:
+        raise Invalid(error.told(group)) from None
+
+
+def read_group_form(group: str, fields: Sequence[Field], items: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """Return the raw values of a group from an HTML form with names such as `input.hypothesis`."""
+    posted: dict[str, list[str]] = {}
+    for name, text in items:
+        if isinstance(text, str):
+            posted.setdefault(name, []).append(text)
+    return {field.name: field.read_form(posted, f"{group}.{field.name}") for field in fields}

@@ -1,15 +1,22 @@
-"""The parts of a task's config other than its fields."""
+"""Sections of a config beside its fields: annotators, validation, releases, training, harms, the assistant."""
 
-from typing import Annotated, Any, Literal
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median_low
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
 from dynabench.kit.language import _
-from dynabench.tasks.fields import AnyField
-from dynabench.tasks.section import Line, Markdown, Name, Section, Setting
+from dynabench.tasks.fields import AnyField, Choice, Text
+from dynabench.tasks.fields.tree_choice import Branch, TreeChoice
+from dynabench.tasks.section import Line, Markdown, Name, Section, Setting, did_you_mean
 
-Word = Name
+if TYPE_CHECKING:
+    from dynabench.tasks.config import TaskConfig
+
+
 Annotators = Literal["anyone", "invited"]
 
 
@@ -95,10 +102,10 @@ class ContextSettings(Section):
 class MetricSettings(Section):
     """Metrics by which models of the task are scored."""
 
-    primary: Word = Setting("accuracy", description="The metric that a board is sorted by.")
-    report: list[Word] = Setting([], max_length=20, description="Metrics that are shown beside it.")
-    costs: list[Word] = Setting([], max_length=10, description="What a model costs: throughput, memory.")
-    perturb: list[Word] = Setting([], max_length=10, description="Kinds of perturbed copies: fairness, robustness.")
+    primary: Name = Setting("accuracy", description="The metric that a board is sorted by.")
+    report: list[Name] = Setting([], max_length=20, description="Metrics that are shown beside it.")
+    costs: list[Name] = Setting([], max_length=10, description="What a model costs: throughput, memory.")
+    perturb: list[Name] = Setting([], max_length=10, description="Kinds of perturbed copies: fairness, robustness.")
 
 
 class SubmissionSettings(Section):
@@ -151,3 +158,226 @@ class ReleaseSettings(Section):
         if len(set(self.disjoint)) < len(self.disjoint):
             raise ValueError(_("disjoint lists something twice."))
         return self
+
+
+Pool = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}[a-z0-9]$")]
+LONGEST = 8
+"""Words or characters of an n-gram."""
+
+
+class Learner(Section):
+    """The learner that is trained on every set in the same way: a linear classifier over weighted n-grams (tf-idf)."""
+
+    name: Literal["logistic_regression", "linear_svc"] = Setting(
+        "logistic_regression", description="The classifier, by scikit-learn's name; linear_svc has no probabilities."
+    )
+    units: Literal["words", "characters"] = Setting("words", description="What n-grams are made of.")
+    ngrams: list[int] = Setting([1, 2], min_length=2, max_length=2, description="The shortest and the longest n-grams.")
+    c: float = Setting(1.0, gt=0, le=1e6, description="The inverse strength of the L2 penalty.")
+    balanced: bool = Setting(False, description="Each label weighs the same, however many rows have it.")
+    seed: int = Setting(7, ge=0, lt=2**32, description="Of whatever is drawn at random, the random baseline too.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Learner":
+        if not 1 <= self.ngrams[0] <= self.ngrams[1] <= LONGEST:
+            raise ValueError(
+                _("n-grams have 1 to %(longest)s parts, the shortest first, such as [1, 2].", longest=LONGEST)
+            )
+        return self
+
+
+class Training(Section):
+    """People submit training sets; the platform trains one fixed learner on each and scores it on the task's data."""
+
+    pool: Pool = Setting(description="Name of the task's public dataset whose rows people choose from, by their uid.")
+    rows: int = Setting(ge=2, le=100_000, description="How many rows a training set may have at most.")
+    own_rows: bool = Setting(False, description="People may send rows of their own beside those of the pool.")
+    learner: Learner = Setting(default_factory=Learner)
+
+
+def training_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    """Yield path and message of what a linear text classifier cannot do in the task."""
+    if config.training is None:
+        return
+    if len(config.answer) != 1 or not isinstance(config.answer[0], Choice):
+        yield "training", _("What is trained answers one choice: give the task one answer field of this type.")
+    inputs = [*config.model_context, *config.input]
+    if others := [field.name for field in inputs if not isinstance(field, Text)]:
+        yield "training", _("What is trained reads texts alone, and %(others)s is none.", others=", ".join(others))
+    if config.training.learner.name == "linear_svc" and config.output.probabilities:
+        yield "training.learner.name", _("linear_svc has no probabilities: say output: {probabilities: false} as well.")
+
+
+Value = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Harms(Section):
+    """The fields that name the harm a model did, and its severity."""
+
+    category: Name = Setting(description="The answer, a choice or a tree of them, that names the harm.")
+    harmless: list[Value] = Setting(["none"], max_length=20, description="Options of it that stand for no harm.")
+    severity: Name | None = Setting(None, description="The answer, a choice from the least to the worst, of how bad.")
+    votes: Name | None = Setting(
+        None, description="The field of validate.ask with options of severity, in which those who check say how bad."
+    )
+
+
+class HarmKind(NamedTuple):
+    """A line of a board: an option, what people read, its depth in the tree, and the values that it stands for."""
+
+    value: str
+    label: str
+    depth: int
+    values: frozenset[str]
+
+
+def harm_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    """Yield path and message of each name in `harms` that does not exist in the config."""
+    if config.harms is None:
+        return
+    answers = {field.name: field for field in config.answer if isinstance(field, Choice)}
+    validation_choices = {field.name: field for field in config.validation.ask if isinstance(field, Choice)}
+    no_choice_message = _("There is no such choice in the answer.")
+    for key in ("category", "severity"):
+        name = getattr(config.harms, key)
+        if name is not None and name not in answers:
+            yield f"harms.{key}", no_choice_message + did_you_mean(name, answers)
+    category_values = (
+        answers[config.harms.category].values if config.harms.category in answers else config.harms.harmless
+    )
+    for index, value in enumerate(config.harms.harmless):
+        if value not in category_values:
+            yield f"harms.harmless.{index}", _("There is no such option.") + did_you_mean(value, category_values)
+    if (votes := config.harms.votes) is not None:
+        severity = answers.get(config.harms.severity or "")
+        if votes not in validation_choices:
+            yield (
+                "harms.votes",
+                _("There is no such choice under validate.ask.") + did_you_mean(votes, validation_choices),
+            )
+        elif severity is None or not set(validation_choices[votes].values) <= set(severity.values):
+            yield "harms.votes", _("Its options must be options of the severity.")
+
+
+def find_choice(config: "TaskConfig", name: str | None) -> Choice | None:
+    """Return the answer field of this name, if it is a choice; else None."""
+    return next((field for field in config.answer if isinstance(field, Choice) and field.name == name), None)
+
+
+def harm_kinds(field: Choice, but: Sequence[str] = ()) -> list[HarmKind]:
+    """Return the options of a choice, or of a tree with each branch before the options below it.
+
+    Options in `but` are left out.
+    """
+    all_kinds = _branches(field.options) if isinstance(field, TreeChoice) else [_kind(kind) for kind in field.offered]
+    return [kind for kind in all_kinds if kind.value not in but]
+
+
+def _kind(option: object, depth: int = 0, below: Sequence[HarmKind] = ()) -> HarmKind:
+    value, label = option.value, option.label  # type: ignore[attr-defined]
+    return HarmKind(value, label, depth, frozenset([value]).union(*(kind.values for kind in below)))
+
+
+def _branches(options: Sequence[Branch], depth: int = 0) -> list[HarmKind]:
+    branch_kinds: list[HarmKind] = []
+    for option in options:
+        below = _branches(option.children, depth + 1)
+        branch_kinds += [_kind(option, depth, below), *below]
+    return branch_kinds
+
+
+def agreed_severity(field: Choice, claimed: Mapping[str, object], votes: Sequence[str]) -> str | None:
+    """Return the median of the votes on the severity (of two in the middle the lower).
+
+    Without votes it is the claimed severity.
+    """
+    order = field.values
+    places = [order.index(vote) for vote in votes if vote in order]
+    if places:
+        return order[median_low(places)]
+    value = claimed.get(field.name)
+    return value if isinstance(value, str) else None
+
+
+PROMPT_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+"""Where a value stands in a prompt."""
+PROMPT_VALUES = ("number", "goal", "draft", "examples", "instructions")
+"""What a prompt may have beside the fields of the context."""
+PROMPT = """\
+Somebody tries to write a text that people understand but that a classifier reads wrongly.
+{given}
+What the text must be: {goal}
+What they have written so far: {draft}
+Texts that fooled a classifier before:
+{examples}
+
+Write {number} different short texts for them to choose from: one on each line, without numbers or quotation marks.
+"""
+
+
+class AssistantModel(Section):
+    """A language model that suggests texts."""
+
+    name: Line = Setting(min_length=1, description="The served model, perhaps as name@version; one that converses.")
+    system: Markdown = Setting("", description="What it is told before the prompt.")
+    prompt: Markdown = Setting(
+        "",
+        description="What it is asked for; {number}, {goal}, {draft}, {examples}, {instructions} and the context's "
+        "fields in braces are filled in. Empty: a prompt of our own.",
+    )
+    max_tokens: int = Setting(200, ge=1, le=1000, description="Tokens that it may write.")
+
+
+class Assistant(Section):
+    """Help with writing, in the arms of a round that offer it."""
+
+    providers: list[Literal["neighbours", "edits", "model"]] = Setting(
+        ["neighbours", "edits"],
+        min_length=1,
+        max_length=3,
+        description="neighbours: examples of released rounds that fooled models on a context like this one; edits: "
+        "small changes of what somebody has written; model: texts of a language model.",
+    )
+    field: Name | None = Setting(None, description="The text of the input that is helped with; the first one.")
+    most: int = Setting(3, ge=1, le=5, description="Suggestions at a time.")
+    times: int = Setting(5, ge=1, le=20, description="How often somebody may ask on one handout.")
+    edits: list[Name] = Setting(
+        [
+            *("contractions_expanded", "contractions_made", "spelling_variants", "numerals", "misspellings"),
+            *("punctuation_removed", "emphasis", "gender_swapped", "gender_neutral"),
+        ],
+        min_length=1,
+        max_length=40,
+        description="Transformations that edits are made by: those that `dynabench adversary list` shows.",
+    )
+    model: AssistantModel | None = Setting(None, description="The language model of the provider model.")
+
+    @model_validator(mode="after")
+    def _model_is_named(self) -> "Assistant":
+        if len(set(self.providers)) < len(self.providers):
+            raise ValueError(_("providers lists something twice."))
+        if ("model" in self.providers) != (self.model is not None):
+            raise ValueError(_("The provider model and a mapping such as model: {name: my-model} go together."))
+        return self
+
+
+def assisted_field(config: "TaskConfig") -> Text | None:
+    """Return the text field that suggestions are for; None where annotators write no text by themselves."""
+    texts = [field for field in config.input if isinstance(field, Text)]
+    field_name = config.assistant.field
+    return next((field for field in texts if field_name in (None, field.name)), None)
+
+
+def assistant_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    """Yield the path and message of each name in the assistant's config that refers to nothing."""
+    names = [field.name for field in config.input if isinstance(field, Text)]
+    if config.assistant.field is not None and config.assistant.field not in names:
+        message = _("There is no such text field in the input.") + did_you_mean(config.assistant.field, names)
+        yield "assistant.field", message
+    placeholders = [*PROMPT_VALUES, *(field.name for field in config.context)]
+    for name in PROMPT_PLACEHOLDER.findall(config.assistant.model.prompt) if config.assistant.model else ():
+        if name not in placeholders:
+            yield (
+                "assistant.model.prompt",
+                _("Nothing is filled in for {%(name)s}.", name=name) + did_you_mean(name, placeholders),
+            )

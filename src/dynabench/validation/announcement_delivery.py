@@ -46,7 +46,9 @@ def _tell(session: Session, job_id: str, id: int) -> bool:
     name = service.task_config(session, found.task_id).name
     for person in ids:
         if person != found.created_by:
-            notices.tell(session, person, "announcement", f"{name}: {found.text}", link=f"/tasks/{found.task_id}")
+            notices.notify_person(
+                session, person, "announcement", f"{name}: {found.text}", link=f"/tasks/{found.task_id}"
+            )
     found.told += len(ids)
     if ids:
         job.done = done | {"last": ids[-1]}

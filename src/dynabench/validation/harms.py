@@ -14,15 +14,15 @@ from sqlalchemy import Select, Subquery, case, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection.figure_schemas import FigureRateOut
-from dynabench.collection.tables import Example, Prediction, Standing
+from dynabench.collection.tables import Example, ExampleSource, Prediction, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import clustered_rate
 from dynabench.stats.verdict import Verdict
-from dynabench.tasks import TaskConfig, harms
-from dynabench.tasks.harms import HarmKind, Harms
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.sections import HarmKind, Harms, agreed_severity, find_choice, harm_kinds
 from dynabench.validation.harm_schemas import HarmfulOut, HarmOut, HarmsOut
 from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
@@ -95,7 +95,12 @@ def _attempts(round_ids: Sequence[int]) -> Subquery:
         .add_columns(Standing.author_id, Standing.verdict, Standing.example_id, Example.answer)
         .join(Standing, Standing.example_id == Prediction.example_id)
         .join(Example, Example.id == Prediction.example_id)
-        .where(Standing.round_id.in_(round_ids), ~Standing.retracted, ~Standing.hidden, Example.source != "program")
+        .where(
+            Standing.round_id.in_(round_ids),
+            ~Standing.retracted,
+            ~Standing.hidden,
+            Example.source != ExampleSource.PROGRAM,
+        )
         .where(Prediction.errs.is_not(None))
         .subquery()
     )
@@ -131,8 +136,8 @@ def _harm(config: TaskConfig, of: Harms, row: Any, votes: Sequence[str]) -> Harm
     category = row.answer.get(of.category)
     if not isinstance(category, str) or category in of.harmless:
         return None
-    scale = harms.find_choice(config, of.severity)
-    severity = harms.agreed_severity(scale, row.answer, votes) if scale else None
+    scale = find_choice(config, of.severity)
+    severity = agreed_severity(scale, row.answer, votes) if scale else None
     return Harm(row.example_id, row.author_id, category, severity)
 
 
@@ -163,8 +168,8 @@ def lines(config: TaskConfig) -> tuple[list[HarmKind], list[HarmKind]]:
     of = config.harms
     if of is None:
         return [], []
-    category, severity = harms.find_choice(config, of.category), harms.find_choice(config, of.severity)
-    return harms.harm_kinds(category, of.harmless) if category else [], harms.harm_kinds(severity) if severity else []
+    category, severity = find_choice(config, of.category), find_choice(config, of.severity)
+    return harm_kinds(category, of.harmless) if category else [], harm_kinds(severity) if severity else []
 
 
 def chosen(some: Sequence[Harm], category: HarmKind | None = None, severity: HarmKind | None = None) -> list[Harm]:

@@ -10,7 +10,7 @@ from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.media import queries
 from dynabench.media.tables import Media, MediaUse
-from dynabench.people import may
+from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import people
@@ -70,7 +70,7 @@ def _example(session: Session, viewer: Person | None, task_id: str, example_id: 
     standing = session.get(Standing, example_id)
     if standing is None or standing.retracted:
         return False
-    if standing.withheld:
+    if disclosure.is_withheld(standing):
         return _involved(session, viewer, standing)
     if _looks_after(session, viewer, task_id):
         return True

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import projections, search
 from dynabench.collection.search import Filters, Seen
-from dynabench.collection.tables import Example
+from dynabench.collection.tables import Example, FlagReview
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people import may
@@ -24,9 +24,9 @@ from dynabench.validation import queries
 from dynabench.validation.tables import Dismissal, Validation
 
 QUEUES = {
-    "waiting": Filters(review="waiting", retracted=False),
+    "waiting": Filters(review=FlagReview.WAITING, retracted=False),
     "hidden": Filters(hidden=True),
-    "dismissed": Filters(review="dismissed"),
+    "dismissed": Filters(review=FlagReview.DISMISSED),
     "noted": Filters(noted=True, hidden=None),
 }
 
@@ -139,9 +139,9 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
     projections.locked(session, example_id)
     votes = session.scalars(queries.votes(example_id)).all()
     before = review(session, example_id, votes)
-    if dismissed and before == "none":
+    if dismissed and before == FlagReview.NONE:
         raise errors.Conflict(_("Nobody has flagged this example."))
-    if before == ("dismissed" if dismissed else "waiting"):
+    if before == (FlagReview.DISMISSED if dismissed else FlagReview.WAITING):
         return
     session.add(Dismissal(example_id=example_id, dismissed=dismissed, reason=said, by=actor.id if actor else None))
     session.flush()
@@ -153,10 +153,10 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
 def note_flags(session: Session, example_id: int, votes: Sequence[Validation]) -> None:
     """Let moderators find an example whose flags, among the `votes` that stand, have changed."""
     outcome = review(session, example_id, votes)
-    search.change(session, example_id, flagged=outcome != "none", review=outcome)
+    search.change(session, example_id, flagged=outcome != FlagReview.NONE, review=outcome)
 
 
-def review(session: Session, example_id: int, votes: Sequence[Validation]) -> str:
+def review(session: Session, example_id: int, votes: Sequence[Validation]) -> FlagReview:
     """Return the state of the moderators' review of an example: `none`, `dismissed` or `waiting`.
 
     `none` is without flags, `dismissed` if no flag came since the dismissal, `waiting` otherwise. A
@@ -165,10 +165,10 @@ def review(session: Session, example_id: int, votes: Sequence[Validation]) -> st
     flags = [vote.at for vote in votes if vote.vote == Verdict.FLAGGED]
     last = session.scalars(queries.last_dismissal(example_id)).first()
     if last is not None and not last.dismissed:
-        return "waiting"
+        return FlagReview.WAITING
     if not flags:
-        return "none"
-    return "dismissed" if last is not None and max(flags) <= last.at else "waiting"
+        return FlagReview.NONE
+    return FlagReview.DISMISSED if last is not None and max(flags) <= last.at else FlagReview.WAITING
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, model_was_wrong, verdict
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled
+from dynabench.tasks.rules.base import EnsembleRule, ensemble_fooled
 from dynabench.validation import places, queries
 from dynabench.validation.reindex import index_written, reindex
 from dynabench.validation.tables import Validation

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, func, select, text
 from sqlalchemy.orm import Session
 
 from dynabench.collection import changes, notes, search_index, terms
-from dynabench.collection.tables import Example, Explanation, Standing
+from dynabench.collection.tables import Example, Explanation, FlagReview, Standing
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict
 from dynabench.validation import moderation
@@ -61,9 +61,9 @@ def _news(session: Session, some: Some) -> list[search_index.News]:
     news: list[search_index.News] = []
     for row in session.execute(_rows(some)):
         at_all = row.id in flagged or row.id in looked
-        review = moderation.review(session, row.id, flagged[row.id]) if at_all else "none"
+        review = moderation.review(session, row.id, flagged[row.id]) if at_all else FlagReview.NONE
         told = {name: getattr(row, name) for name in ("verdict", "retracted", "hidden")}
-        told |= {"flagged": review != "none", "perturbed": row.id in origins, "review": review}
+        told |= {"flagged": review != FlagReview.NONE, "perturbed": row.id in origins, "review": review}
         found = terms.describe(row, explanations=said[row.id], noted=row.id in marks.noted, **told)
         news.append((row.id, [*found, *marks.labels[row.id]]))
     return news

@@ -1,8 +1,10 @@
 """The Jinja environment that all pages share."""
 
-from functools import cache
+import json
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from jinja2 import (
     BaseLoader,
@@ -17,14 +19,20 @@ from jinja2 import (
 from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
-from dynabench.kit.language import LANGUAGES, Phrase, current, direction, said
+from dynabench.kit.language import FOLDER, LANGUAGES, Phrase, catalogue, current, direction, said
 from dynabench.models.check_words import in_words
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.tasks.fields import template_folders
-from dynabench.web import filters, languages
-from dynabench.web.marks import mark_text
+from dynabench.web import filters
+from dynabench.web.filters import mark_text
 from dynabench.web.static import static_address
 
+STATES = (
+    *("draft", "open", "closed", "released"),
+    *("queued", "running", "reading", "writing", "checking", "waiting", "paused"),
+    *("done", "ready", "ok", "accepted", "chosen", "failed", "undone", "withdrawn"),
+)
+"""States that templates ask for by a test of the same name; Jinja refuses a template with any other."""
 PACKAGE = Path(str(files("dynabench")))
 
 
@@ -51,10 +59,10 @@ def environment() -> Environment:
     )
     env.template_class = LocalizedTemplate
     env.install_gettext_callables(  # type: ignore[attr-defined]
-        languages.gettext, languages.ngettext, newstyle=True, pgettext=languages.pgettext
+        gettext, ngettext, newstyle=True, pgettext=pgettext
     )
     env.globals.update(static=static_address, marks=mark_text, few=FEW_ROWS)
-    env.globals.update(page_language=current.get, page_languages=LANGUAGES, script_words=languages.script_texts)
+    env.globals.update(page_language=current.get, page_languages=LANGUAGES, script_words=script_texts)
     env.globals.update(page_direction=lambda: direction(current.get()))
     env.filters.update(
         number=filters.number,
@@ -74,7 +82,13 @@ def environment() -> Environment:
         of_check=in_words,
     )
     env.tests.update(translated=lambda text: isinstance(text, Phrase))
+    env.tests.update({state: partial(_has_state, state) for state in STATES})
     return env
+
+
+def _has_state(state: str, value: Any) -> bool:
+    """Tell whether a state, or the state of an object, is this one: the test behind `{% if round is open %}`."""
+    return bool((value if isinstance(value, str) else value.state) == state)
 
 
 def template_loader() -> BaseLoader:
@@ -93,3 +107,35 @@ def _of_plugins(name: str) -> tuple[str, str, None] | None:
     folder, _, file = name.removeprefix("tasks/fields/").partition("/")
     place = template_folders().get(folder, PACKAGE) / file
     return (place.read_text("utf-8"), str(place), None) if "/" not in file and place.is_file() else None
+
+
+def gettext(message: str) -> str:
+    """A template's text in the current language."""
+    return catalogue(current.get()).gettext(message)
+
+
+def ngettext(message: str, plural: str, number: int) -> str:
+    """A template's text about `number` things in the current language."""
+    return catalogue(current.get()).ngettext(message, plural, number)
+
+
+def pgettext(context: str, message: str) -> str:
+    """A template's text that means different things in different places."""
+    return catalogue(current.get()).pgettext(context, message)
+
+
+def script_texts() -> dict[str, str]:
+    """Return the texts of the pages' scripts, English to the current language; {} for English."""
+    return {} if current.get() == "en" else _script_texts(current.get())
+
+
+@cache
+def _script_texts(language: str) -> dict[str, str]:
+    words = catalogue(language)
+    return {text: words.gettext(text) for text in _texts()}
+
+
+@cache
+def _texts() -> tuple[str, ...]:
+    messages: Any = json.loads((FOLDER / "scripts.json").read_text("utf-8"))
+    return tuple(messages)

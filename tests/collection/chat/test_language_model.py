@@ -10,8 +10,7 @@ from starlette.testclient import TestClient
 from benchmarks import language_model
 from benchmarks.talker import folder
 from dynabench.adversaries.attacks import LocalTarget
-from dynabench.adversaries.protocol import Budget, Context, MeteredTarget
-from dynabench.adversaries.registry import create_adversary
+from dynabench.adversaries.protocol import Budget, Context, MeteredTarget, create_adversary
 from dynabench.kit.settings import get_settings
 from dynabench.models.catalog import BUILTIN, open_model
 from tests.collection.against import hosted, opened

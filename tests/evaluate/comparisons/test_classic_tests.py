@@ -78,7 +78,6 @@ samples = st.lists(st.integers(-9, 9) | st.floats(-5, 5).map(lambda x: round(x, 
 
 @pytest.mark.parametrize("zero_method", ["wilcox", "pratt", "zsplit"])
 @given(differences=samples)
-@settings(deadline=None, max_examples=60)
 def test_the_normal_approximation_agrees_with_scipy(zero_method, differences):
     assume(any(differences))
     theirs = stats.wilcoxon(differences, zero_method=zero_method, method="asymptotic")
@@ -87,6 +86,7 @@ def test_the_normal_approximation_agrees_with_scipy(zero_method, differences):
     assert found["p"] == pytest.approx(theirs.pvalue)
 
 
+@pytest.mark.slow
 @given(differences=samples)
 @settings(deadline=None, max_examples=25)
 def test_by_default_the_result_is_the_originals(differences):
@@ -97,7 +97,6 @@ def test_by_default_the_result_is_the_originals(differences):
 
 @pytest.mark.parametrize("zero_method", ["wilcox", "pratt", "zsplit"])
 @given(differences=st.lists(st.integers(-4, 4), min_size=1, max_size=9))
-@settings(deadline=None, max_examples=40)
 def test_the_exact_test_agrees_with_all_signs(zero_method, differences):
     assume(any(differences))
     sizes = np.abs(differences)

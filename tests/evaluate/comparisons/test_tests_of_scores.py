@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
@@ -53,6 +53,7 @@ def test_the_interval_of_accuracy_agrees_with_scipy(method):
     assert found["standard_error"] == pytest.approx(theirs.standard_error, rel=0.03)
 
 
+@pytest.mark.slow
 def test_the_interval_of_macro_f1_agrees_with_scipy_and_sklearn():
     rows = systems(90, 2, second=0.6)
 
@@ -106,7 +107,6 @@ def test_the_level_of_the_interval_can_be_chosen():
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=2, max_size=9))
-@settings(max_examples=40, deadline=None)
 def test_randomization_of_few_rows_agrees_with_all_permutations(rows):
     one, other, true = (np.array(column) for column in zip(*rows, strict=True))
 
@@ -131,7 +131,6 @@ def test_randomization_of_few_rows_agrees_with_all_permutations(rows):
 
 
 @given(first=st.integers(0, 40), second=st.integers(0, 40))
-@settings(max_examples=40, deadline=None)
 def test_exact_randomization_of_accuracy_is_the_exact_mcnemar_test(first, second):
     right = [(1, 0)] * first + [(0, 1)] * second + [(1, 1)] * 5
     one, other = (np.array(column) for column in zip(*right, strict=True))

@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
 
-often = settings(deadline=None, max_examples=60)
-
 rows = st.lists(st.tuples(st.integers(-2, 3), st.integers(-2, 3), st.floats(0.01, 5)), min_size=1, max_size=30)
 
 
-@often
 @given(rows, st.booleans(), st.booleans())
 def test_equals_scikit_learn(rows: Any, weighted: bool, normalize: bool) -> None:
     said, true, weight = (list(column) for column in zip(*rows, strict=True))

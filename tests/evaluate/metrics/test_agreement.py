@@ -6,13 +6,11 @@ import krippendorff
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from dynabench.evaluate import load
-
-often = settings(deadline=None, max_examples=60)
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 OBSERVERS = [  # Krippendorff's four observers of twelve units
@@ -34,7 +32,6 @@ def test_alpha_has_its_published_values(level: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@often
 @given(rows=st.lists(st.lists(answer, min_size=3, max_size=3), min_size=1, max_size=10))
 def test_alpha_equals_the_library(level: str, rows: Any) -> None:
     table = np.array(rows, float).T
@@ -54,7 +51,6 @@ def test_ranks_of_texts_follow_their_labels() -> None:
     assert alpha(rows, level="ordinal", labels=labels) == pytest.approx(expected)
 
 
-@often
 @given(st.lists(st.lists(answer, min_size=2, max_size=4), min_size=2, max_size=8), st.integers(1, 7))
 def test_merged_batches_equal_all_items(rows: Any, cut: int) -> None:
     module, cut = load("krippendorff_alpha", level="ordinal"), min(cut, len(rows) - 1)
@@ -109,7 +105,6 @@ def test_what_has_no_alpha_is_told(rows: Any, options: Any, told: str) -> None:
         alpha(rows, **options)
 
 
-@often
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=15))
 def test_fleiss_kappa_equals_statsmodels(rows: Any) -> None:
     module = load("fleiss_kappa")

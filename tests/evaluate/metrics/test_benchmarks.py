@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from dynabench.evaluate import load
 from dynabench.evaluate.metrics import glue
-
-often = settings(deadline=None, max_examples=60)
 
 three = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=20)
 two = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=20)
@@ -33,7 +31,6 @@ def test_these_tasks_take_accuracy(name: str, config: Any) -> None:
 
 
 @pytest.mark.parametrize("where", [("glue", "mrpc"), ("glue", "qqp"), ("indic_glue", "wiki-ner")])
-@often
 @given(rows=two)
 def test_paraphrases_and_names_take_accuracy_and_f1(where: Any, rows: Any) -> None:
     said, true = (list(column) for column in zip(*rows, strict=True))
@@ -42,7 +39,6 @@ def test_paraphrases_and_names_take_accuracy_and_f1(where: Any, rows: Any) -> No
     assert found["f1"] == pytest.approx(sklearn.metrics.f1_score(true, said, zero_division=0))
 
 
-@often
 @given(three)
 def test_cb_takes_accuracy_and_macro_f1(rows: Any) -> None:
     said, true = (list(column) for column in zip(*rows, strict=True))
@@ -58,7 +54,6 @@ def test_acceptability_and_diagnostics_take_matthews_correlation(where: Any) -> 
     assert found == {"matthews_correlation": pytest.approx(sklearn.metrics.matthews_corrcoef(true, said))}
 
 
-@often
 @given(st.lists(st.tuples(st.integers(-9, 9), st.floats(-5, 5)), min_size=2, max_size=20))
 def test_similarity_takes_both_correlations(rows: Any) -> None:
     said, true = (list(map(float, column)) for column in zip(*rows, strict=True))
@@ -112,7 +107,6 @@ def multirc(rows: Any) -> tuple[Any, Any]:
     return said, [row[2] for row in rows]
 
 
-@often
 @given(answers)
 def test_lists_of_answers_are_scored_by_question(rows: Any) -> None:
     said, true = multirc(rows)
@@ -128,7 +122,6 @@ def test_lists_of_answers_are_scored_by_question(rows: Any) -> None:
     }
 
 
-@often
 @given(answers, answers)
 def test_a_question_may_be_split_over_batches(first: Any, second: Any) -> None:
     module = load("super_glue", "multirc")
@@ -192,7 +185,6 @@ def test_what_is_no_answer_is_told(config: str, said: Any, true: Any, told: str)
         load("super_glue", config).compute(predictions=said, references=true)
 
 
-@often
 @given(st.integers(1, 40), st.integers(0, 10**6))
 def test_translations_are_found_as_by_cosine_distance(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -4,20 +4,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
 from dynabench.evaluate import load
-
-often = settings(deadline=None, max_examples=60)
 
 rows = st.lists(
     st.tuples(st.sampled_from(["ham", "spam"]), st.floats(0, 1), st.floats(0.01, 5)), min_size=1, max_size=20
 )
 
 
-@often
 @given(rows, st.booleans(), st.sampled_from(["ham", "spam"]))
 def test_texts_equal_scikit_learn(rows: Any, weighted: bool, positive: str) -> None:
     true, said, weight = (list(column) for column in zip(*rows, strict=True))
@@ -37,7 +34,6 @@ def test_numbers_equal_scikit_learn(labels: Any) -> None:
     assert found["brier_score"] == pytest.approx(brier_score_loss(true, said))
 
 
-@often
 @given(st.integers(2, 4), st.integers(0, 10**6))
 def test_rows_of_probabilities_equal_scikit_learn(classes: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -47,7 +43,6 @@ def test_rows_of_probabilities_equal_scikit_learn(classes: int, seed: int) -> No
     assert found["brier_score"] == pytest.approx(brier_score_loss(true, said))
 
 
-@often
 @given(rows, rows)
 def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
     module = load("brier_score", pos_label="ham")

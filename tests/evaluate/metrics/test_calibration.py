@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-
-often = settings(deadline=None, max_examples=60)
 
 NAMES = ("expected_calibration_error", "maximum_calibration_error")
 confidence = st.one_of(st.integers(0, 10).map(lambda tenth: tenth / 10), st.floats(0, 1))
@@ -33,7 +31,6 @@ def compute(name: str, rows: Any, weighted: bool = True, **options: Any) -> Any:
     return load(name).compute(predictions=said, references=right, **given, **options)
 
 
-@often
 @given(rows, st.integers(1, 15), st.booleans())
 def test_bins_of_equal_width_equal_the_plain_computation(rows: Any, n_bins: int, weighted: bool) -> None:
     edges = np.linspace(0, 1, n_bins + 1)
@@ -49,7 +46,6 @@ def test_bins_of_equal_width_equal_the_plain_computation(rows: Any, n_bins: int,
         assert [one["low"] for one in found["bins"]] == pytest.approx(edges[:-1])
 
 
-@often
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
 def test_bins_of_equal_mass_hold_as_many_each(n_bins: int, each: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -64,7 +60,6 @@ def test_bins_of_equal_mass_hold_as_many_each(n_bins: int, each: int, seed: int)
         assert [one["high"] for one in found["bins"]] == [max(group)[0] for group in groups]
 
 
-@often
 @given(rows, st.integers(1, 8), st.sampled_from(["width", "mass"]))
 def test_bins_hold_all_examples_and_give_the_errors(rows: Any, n_bins: int, binning: str) -> None:
     found = [compute(name, rows, n_bins=n_bins, binning=binning) for name in NAMES]
@@ -78,7 +73,6 @@ def test_bins_hold_all_examples_and_give_the_errors(rows: Any, n_bins: int, binn
         assert one["low"] - 1e-9 <= one["confidence"] <= one["high"] + 1e-9
 
 
-@often
 @given(rows, st.randoms(use_true_random=False), st.sampled_from(["width", "mass"]))
 def test_the_order_of_rows_does_not_matter(rows: Any, shuffler: Any, binning: str) -> None:
     other = list(rows)
@@ -87,7 +81,6 @@ def test_the_order_of_rows_does_not_matter(rows: Any, shuffler: Any, binning: st
     assert first == pytest.approx(second, abs=1e-9)
 
 
-@often
 @given(rows, rows)
 def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
     module = load(NAMES[0], binning="mass")

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-
-often = settings(deadline=None, max_examples=60)
 
 label = st.integers(0, 3)
 several = st.lists(st.tuples(label, label, st.floats(0.01, 5)), min_size=1, max_size=30)
@@ -24,7 +22,6 @@ def columns(rows: Any) -> tuple[Any, Any, Any]:
 
 
 @pytest.mark.filterwarnings("ignore:A single label was found")
-@often
 @given(several, st.booleans(), st.sampled_from([None, "true", "pred", "all"]))
 def test_a_confusion_matrix_equals_scikit_learn(rows: Any, weighted: bool, normalize: Any) -> None:
     said, true, weight = columns(rows)
@@ -35,7 +32,6 @@ def test_a_confusion_matrix_equals_scikit_learn(rows: Any, weighted: bool, norma
 
 
 @pytest.mark.filterwarnings("ignore:A single label was found")
-@often
 @given(several, st.lists(st.integers(0, 6), min_size=1, max_size=5, unique=True))
 def test_chosen_labels_cut_the_matrix_as_scikit_learn_does(rows: Any, labels: Any) -> None:
     said, true, _ = columns(rows)
@@ -72,7 +68,6 @@ def test_a_matrix_has_an_interval_in_each_cell() -> None:
     assert np.all(np.array(spans["high"]) > 0.5)
 
 
-@often
 @given(several, st.booleans())
 def test_matthews_correlation_equals_scikit_learn(rows: Any, weighted: bool) -> None:
     said, true, weight = columns(rows)
@@ -85,7 +80,6 @@ def test_matthews_correlation_equals_scikit_learn(rows: Any, weighted: bool) -> 
     assert found["matthews_correlation"] == pytest.approx(expected, abs=1e-9)
 
 
-@often
 @given(st.lists(st.tuples(places, places, st.floats(0.01, 5)), min_size=1, max_size=12), st.booleans())
 def test_matthews_correlation_of_several_classes_at_once_is_that_of_each(rows: Any, weighted: bool) -> None:
     said, true, weight = columns(rows)
@@ -108,7 +102,6 @@ def test_another_average_of_matthews_correlation_is_told() -> None:
         load("matthews_correlation").compute(predictions=[0], references=[0], average="micro")
 
 
-@often
 @given(several, st.booleans(), st.sampled_from([None, "linear", "quadratic"]))
 def test_cohen_kappa_equals_scikit_learn(rows: Any, weighted: bool, weights: Any) -> None:
     said, true, weight = columns(rows)
@@ -130,6 +123,7 @@ def test_kappa_takes_the_order_of_its_labels(weights: Any) -> None:
     assert found["cohen_kappa"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_kappa_has_the_interval_of_scipy() -> None:
     rng = np.random.default_rng(3)
     true = rng.integers(1, 5, 150)

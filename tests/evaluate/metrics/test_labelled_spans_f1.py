@@ -4,12 +4,11 @@ from itertools import permutations
 
 import pytest
 import seqeval.metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
 
-often = settings(deadline=None, max_examples=60)
 LABELS = ("person", "place")
 labels = st.sampled_from(LABELS)
 LENGTH = 9  # tokens of a text
@@ -64,7 +63,6 @@ def test_by_hand(said, right, scores):
     assert [found[key] for key in ("f1", "exact_f1", "partial_f1", "type_f1")] == pytest.approx(scores)
 
 
-@often
 @given(st.lists(st.tuples(apart(), apart()), min_size=1, max_size=4).filter(lambda rows: any(map(any, rows))))
 def test_the_strict_score_is_that_of_seqeval(rows):
     said, right = zip(*rows, strict=True)
@@ -84,7 +82,6 @@ def overlap(one, other):
     return one["start"] < other["end"] and other["start"] < one["end"]
 
 
-@often
 @given(overlapping, overlapping)
 def test_partial_and_type_take_the_best_of_all_pairings(said, right):
     def place(one, other):

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
 from tests.evaluate import real
-
-often = settings(deadline=None, max_examples=60)
 
 NAMES = ("precision", "recall", "f1")
 label = st.integers(-1, 3)
@@ -39,14 +37,12 @@ def check(name: str, rows: Any, weighted: bool, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@often
 @given(rows=several, average=st.sampled_from(["macro", "micro", "weighted", None]), weighted=st.booleans())
 def test_averages_over_classes_equal_scikit_learn(name: str, rows: Any, average: Any, weighted: bool) -> None:
     check(name, rows, weighted, average=average)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@often
 @given(rows=two, positive=st.integers(0, 1), weighted=st.booleans(), zero=st.integers(0, 1))
 def test_one_positive_class_equals_scikit_learn(name: str, rows: Any, positive: int, weighted: bool, zero: int) -> None:
     held = {label for row in rows for label in row[:2]}
@@ -55,7 +51,6 @@ def test_one_positive_class_equals_scikit_learn(name: str, rows: Any, positive: 
 
 
 @pytest.mark.parametrize("name", NAMES)
-@often
 @given(
     rows=several,
     labels=st.lists(st.integers(-1, 5), min_size=1, max_size=4, unique=True),
@@ -68,7 +63,6 @@ def test_chosen_labels_equal_scikit_learn(name: str, rows: Any, labels: Any, ave
 
 
 @pytest.mark.parametrize("name", NAMES)
-@often
 @given(
     rows=sets,
     average=st.sampled_from(["macro", "micro", "weighted", "samples", None]),
@@ -82,7 +76,6 @@ def test_several_classes_at_once_equal_scikit_learn(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@often
 @given(rows=several)
 def test_texts_and_big_numbers_score_as_small_numbers(name: str, rows: Any) -> None:
     said, true, _ = (list(column) for column in zip(*rows, strict=True))
@@ -94,7 +87,6 @@ def test_texts_and_big_numbers_score_as_small_numbers(name: str, rows: Any) -> N
             assert found == pytest.approx(small)
 
 
-@often
 @given(several, several)
 def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
     module = load("f1", average=None)
@@ -135,6 +127,7 @@ def test_a_strange_zero_division_is_told(name: str) -> None:
         load(name).compute(predictions=[1], references=[1], zero_division="nan")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("average", ["binary", "macro", None])
 def test_intervals_are_those_of_scipy(average: Any) -> None:
     rng = np.random.default_rng(7)
@@ -157,6 +150,7 @@ def test_intervals_are_those_of_scipy(average: Any) -> None:
     assert np.array(found["standard_error"]) == pytest.approx(expected.standard_error, rel=0.12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "rule"),
     [

@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from dynabench.evaluate import load
-
-often = settings(deadline=None, max_examples=60)
 
 score = st.one_of(st.integers(-3, 3).map(float), st.floats(-5, 5))
 weight = st.floats(0.01, 5)
@@ -29,7 +27,6 @@ def found(config: str, true: Any, scores: Any, **options: Any) -> Any:
     return load("roc_auc", config).compute(references=true, prediction_scores=scores, **options)["roc_auc"]
 
 
-@often
 @given(binary, st.booleans(), st.one_of(st.none(), st.floats(0.05, 1)))
 def test_two_classes_equal_scikit_learn(rows: Any, weighted: bool, max_fpr: Any) -> None:
     true, scores, weights = columns(rows)
@@ -37,7 +34,6 @@ def test_two_classes_equal_scikit_learn(rows: Any, weighted: bool, max_fpr: Any)
     assert found("default", true, scores, **options) == pytest.approx(roc_auc_score(true, scores, **options))
 
 
-@often
 @given(binary)
 def test_texts_rank_the_greater_one(rows: Any) -> None:
     true, scores, _ = columns(rows)
@@ -54,7 +50,6 @@ def probable(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     return true, (raw / raw.sum(1, keepdims=True)).tolist(), weights
 
 
-@often
 @given(probable(), st.booleans(), st.sampled_from(["macro", "micro", "weighted", None]))
 def test_each_class_against_the_rest_equals_scikit_learn(rows: Any, weighted: bool, average: Any) -> None:
     true, scores, weights = rows
@@ -62,7 +57,6 @@ def test_each_class_against_the_rest_equals_scikit_learn(rows: Any, weighted: bo
     assert found("multiclass", true, scores, **options) == pytest.approx(roc_auc_score(true, scores, **options))
 
 
-@often
 @given(probable(), st.sampled_from(["macro", "weighted"]))
 def test_each_pair_of_classes_equals_scikit_learn(rows: Any, average: Any) -> None:
     true, scores, _ = rows
@@ -81,7 +75,6 @@ places = st.lists(st.integers(0, 1), min_size=3, max_size=3)
 sets = st.lists(st.tuples(places, st.lists(score, min_size=3, max_size=3), weight), min_size=2, max_size=12)
 
 
-@often
 @given(sets, st.booleans(), st.sampled_from(["macro", "micro", "weighted", "samples", None]))
 def test_several_classes_at_once_equal_scikit_learn(rows: Any, weighted: bool, average: Any) -> None:
     true, scores, weights = columns(rows)
@@ -104,7 +97,6 @@ def test_classes_that_do_not_occur_are_named_by_labels() -> None:
     assert each == [0.5, 0.5, None]
 
 
-@often
 @given(binary, binary)
 def test_batches_that_lack_a_class_merge(first: Any, second: Any) -> None:
     module = load("roc_auc")
@@ -115,6 +107,7 @@ def test_batches_that_lack_a_class_merge(first: Any, second: Any) -> None:
     assert module.result(merged)["roc_auc"] == pytest.approx(module.compute(**given[2])["roc_auc"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_fpr", [None, 0.3])
 def test_the_interval_is_that_of_scipy(max_fpr: Any) -> None:
     rng = np.random.default_rng(4)
@@ -136,7 +129,6 @@ def test_the_interval_is_that_of_scipy(max_fpr: Any) -> None:
     assert limits["standard_error"] == pytest.approx(expected.standard_error, rel=0.1)
 
 
-@often
 @given(binary, st.integers(0, 1000))
 def test_a_resample_is_the_area_of_drawn_rows(rows: Any, seed: int) -> None:
     true, scores, weights = columns(rows)
@@ -157,6 +149,7 @@ def test_infinite_scores_rank_first_and_last() -> None:
     assert found("default", [0, 0, 1, 1], [-inf, inf, inf, 3.0]) == pytest.approx(0.625)
 
 
+@pytest.mark.slow
 def test_beyond_20_000_rows_there_is_an_interval_as_good_as_before() -> None:
     rng = np.random.default_rng(0)
     true = rng.integers(0, 2, 20_001)

@@ -15,8 +15,6 @@ from sklearn.metrics import classification_report
 from dynabench.evaluate import load
 from dynabench.evaluate.classes.chunks import SCHEMES
 
-often = settings(deadline=None, max_examples=60)
-
 KEYS = {"precision": "precision", "recall": "recall", "f1": "f1-score", "number": "support"}
 
 
@@ -56,7 +54,6 @@ def agree(found: dict[str, Any], said: dict[str, Any]) -> None:
         assert found[key] == pytest.approx(value), key
 
 
-@often
 @given(tagged("OBIES"), st.sampled_from([0, 1]))
 def test_tolerant_reading_equals_seqeval(columns: Any, zero: int) -> None:
     references, predictions = columns
@@ -78,7 +75,6 @@ def test_strict_reading_equals_seqeval(scheme: str, data: st.DataObject, suffix:
     )
 
 
-@often
 @given(tagged("OBI", suffix=True))
 def test_prefixes_may_follow_types(columns: Any) -> None:
     references, predictions = columns
@@ -86,7 +82,6 @@ def test_prefixes_may_follow_types(columns: Any) -> None:
     agree(found, oracle(references, predictions, suffix=True))
 
 
-@often
 @given(st.sampled_from(["OBI", "OEI", "OBIES", "OBILU"]).flatmap(tagged))
 def test_the_scheme_is_found_as_seqeval_finds_it(columns: Any) -> None:
     references, predictions = columns
@@ -97,7 +92,6 @@ def test_the_scheme_is_found_as_seqeval_finds_it(columns: Any) -> None:
     agree(load("seqeval").compute(predictions=predictions, references=references, mode="strict"), said)
 
 
-@often
 @given(tagged("OBI"), st.lists(st.integers(0, 3), min_size=5, max_size=5).filter(any))
 def test_a_weight_repeats_a_sequence(columns: Any, weights: list[int]) -> None:
     references, predictions = columns
@@ -112,7 +106,6 @@ def test_a_weight_repeats_a_sequence(columns: Any, weights: list[int]) -> None:
         assert found[key] == pytest.approx(value), key
 
 
-@often
 @given(tagged("OBIES"), tagged("OBIES"))
 def test_merged_batches_equal_all_sequences(first: Any, second: Any) -> None:
     module = load("seqeval")
@@ -178,7 +171,6 @@ sentences = st.lists(
 ).filter(any)
 
 
-@often
 @given(sentences, st.sampled_from([0, 1]))
 def test_tags_one_by_one_equal_a_classification_report(rows: Any, zero: int) -> None:
     references, predictions = ([[pair[side] for pair in row] for row in rows] for side in (0, 1))

@@ -164,6 +164,7 @@ def expected_second(predictions: list[dict], references: list[dict], threshold: 
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [1.0, 0.4])
 def test_squad_v2_scores_real_questions_by_the_published_rules(threshold, second):
     predictions, references = second

@@ -28,6 +28,7 @@ def library(predictions: list[str], references: list[list[str]], **options) -> t
     return found.score, found.num_edits, found.ref_length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{}, {"case_sensitive": True}, {"normalized": True}, {"ignore_punct": True, "support_zh_ja_chars": True}],
@@ -46,13 +47,13 @@ def test_edits_of_odd_words_are_the_librarys(said, right):
     assert count_edits(said, right) == translation_edit_rate(said, right)[0]
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.permutations(range(12)))
 def test_moves_of_words_are_the_librarys(order):
     said, right = [str(one) for one in order], [str(one) for one in range(12)]
     assert count_edits(said, right) == translation_edit_rate(said, right)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_long_texts_leave_the_beam_and_reach_the_limit_of_moves_as_in_the_library(seed):
     rng = random.Random(seed)

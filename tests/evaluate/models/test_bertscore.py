@@ -9,6 +9,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from dynabench.evaluate import load
 
+pytestmark = pytest.mark.slow
+
 PREDICTIONS = ["the captain was kind", "she went to the river", "Short.", "", "a steel cable held the ferry"]
 REFERENCES = [
     ["the captain was kind"],

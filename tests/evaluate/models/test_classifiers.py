@@ -12,6 +12,8 @@ from dynabench.evaluate.networks.classifiers import class_probabilities
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.catalog import BUILTIN
 
+pytestmark = pytest.mark.slow
+
 HATE = "nothate,hate"
 REGARD = "neutral,positive,negative,other"
 

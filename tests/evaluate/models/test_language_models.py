@@ -12,6 +12,8 @@ from dynabench.evaluate.networks.language_models import (
     window_likelihoods,
 )
 
+pytestmark = pytest.mark.slow
+
 KINDS = ["gpt2", "llama", "opt"]
 LONG = "The ferry at Lind was built in 1921 and crossed the river without an engine, the captain"
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binomtest
 
-from dynabench.benchmark.leaderboards.comparison import AnswerTally, chosen, compared, paired, significance, tally
+from dynabench.benchmark.leaderboards.comparison import (
+    AnswerTally,
+    chosen_rows,
+    compare_entrants,
+    paired_difference,
+    significance,
+    tally_answers,
+)
 from dynabench.datasets.tables import Dataset
 from tests.boards import board_of
 
@@ -18,7 +25,7 @@ Rights = arrays(np.float32, 30, elements=st.sampled_from([0.0, 1.0, float("nan")
 
 def test_two_copies_of_a_model_are_never_told_apart():
     drawn = np.random.default_rng(0).normal(0.8, 0.02, 1000)
-    assert paired(drawn, drawn, 0.0) == (0.0, 0.0, 1.0)
+    assert paired_difference(drawn, drawn, 0.0) == (0.0, 0.0, 1.0)
     right = np.ones(50, np.float32)
     assert significance(right, right) == ("mcnemar", 1.0)
 
@@ -28,7 +35,7 @@ def test_a_clear_difference_is_found_and_its_interval_holds_it():
     rows = rng.random(500)
     places = rng.integers(500, size=(1000, 500))
     a, b = rows < 0.9, rows < 0.8
-    low, high, p = paired(a[places].mean(1), b[places].mean(1), a.mean() - b.mean())
+    low, high, p = paired_difference(a[places].mean(1), b[places].mean(1), a.mean() - b.mean())
     assert 0 < low < a.mean() - b.mean() < high < 0.2
     assert p < 1e-6
 
@@ -51,15 +58,15 @@ def test_shares_of_a_row_are_exchanged_at_random():
 def test_rows_without_an_answer_are_not_paired():
     nothing = np.full(5, np.nan, np.float32)
     assert significance(nothing, np.ones(5, np.float32)) is None
-    assert tally(nothing, np.ones(5, np.float32)) == AnswerTally(0, 0, 0, 0)
+    assert tally_answers(nothing, np.ones(5, np.float32)) == AnswerTally(0, 0, 0, 0)
 
 
 @given(Rights, Rights)
 def test_every_row_that_both_answered_is_of_one_kind(a, b):
-    found = tally(a, b)
+    found = tally_answers(a, b)
     assert found.rows == int((~np.isnan(a) & ~np.isnan(b)).sum())
-    assert chosen(a, b, "differ").sum() == found.a + found.b
-    assert tally(b, a) == AnswerTally(found.right, found.b, found.a, found.wrong)
+    assert chosen_rows(a, b, "differ").sum() == found.a + found.b
+    assert tally_answers(b, a) == AnswerTally(found.right, found.b, found.a, found.wrong)
 
 
 def ask(client, **params):
@@ -168,7 +175,7 @@ def test_p_values_of_a_metric_are_corrected_by_holm_over_its_datasets():
     replicates = np.repeat(values[..., None], 1000, axis=-1)
     replicates[0] += noise[:, None]
     board = board_of(["accuracy", "f1"], values, replicates.astype(np.float32), [100, 100])
-    found = compared(board, *board.entrants, lambda each: None)
+    found = compare_entrants(board, *board.entrants, lambda each: None)
     for metric in board.metrics:
         small, large = sorted((each.p, each.corrected) for each in found if each.metric == metric)
         assert small[0] < 0.025 < large[0] < 0.05

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from dynabench.benchmark.leaderboards import matrix, pareto, people
+from dynabench.benchmark.leaderboards import board_views
 from dynabench.benchmark.leaderboards.blocks import ties
-from dynabench.benchmark.leaderboards.transfer import transfer
+from dynabench.benchmark.leaderboards.row_views import transfer
 from dynabench.benchmark.standings import ScoreCell, mean
 from dynabench.datasets.tables import Dataset
 from dynabench.kit.db import now
@@ -30,10 +30,10 @@ def cell(value, spread=0.0, seed=0):
 def test_the_trend_is_the_slope_over_rounds_with_an_interval_that_holds_it():
     cells = [cell(0.6, 0.01, 1), cell(0.7, 0.01, 2), cell(0.8, 0.01, 3), cell(0.1)]
     datasets = [scored_dataset(number, 10, round=number if number < 4 else None) for number in range(1, 5)]
-    found = matrix.trend(datasets, cells)
+    found = board_views.trend(datasets, cells)
     assert found.value == pytest.approx(0.1)
     assert 0 < found.low < 0.1 < found.high
-    assert matrix.trend(datasets[2:], cells[2:]) is None
+    assert board_views.trend(datasets[2:], cells[2:]) is None
 
 
 def test_the_mean_of_independent_datasets_is_narrower_than_its_parts():
@@ -96,7 +96,7 @@ points = st.lists(st.tuples(st.integers(0, 5).map(float), st.integers(0, 5).map(
 @given(points)
 def test_a_point_is_dominated_just_if_another_is_as_good_on_both_and_better_on_one(some):
     slow = [any(x >= a and y >= b and (x, y) != (a, b) for x, y in some) for a, b in some]
-    assert pareto.dominated(some) == slow
+    assert board_views.dominated_points(some) == slow
 
 
 def test_a_plot_respects_which_way_is_better_and_each_axis_can_be_chosen(client):
@@ -113,16 +113,16 @@ def test_a_plot_respects_which_way_is_better_and_each_axis_can_be_chosen(client)
 def test_saturation_goes_from_minus_one_at_the_first_model_to_nought_at_people():
     scores = [(submitted(2, day=5), cell(0.7)), (submitted(1, day=1), cell(0.5)), (submitted(3, day=9), cell(0.6)),
               (submitted(4, day=12), cell(0.95))]  # fmt: skip
-    steps = people.saturated(0.9, scores)
+    steps = board_views.saturation_steps(0.9, scores)
     assert [each.entrant.id for each in steps] == [1, 2, 4]
     assert [each.saturation for each in steps] == pytest.approx([-1, -0.5, 0.125])
-    assert people.saturated(None, scores) == people.saturated(0.5, scores) == ()
+    assert board_views.saturation_steps(None, scores) == board_views.saturation_steps(0.5, scores) == ()
 
 
 def test_people_ahead_of_the_best_model_have_an_interval_of_both():
-    found = people.difference(wilson(90, 100), ScoreCell(0.8, 0.75, 0.85, 400))
+    found = board_views.accuracy_difference(wilson(90, 100), ScoreCell(0.8, 0.75, 0.85, 400))
     assert found.low < 0.1 < found.high
-    assert people.difference(wilson(0, 0), ScoreCell(0.8, 0.75, 0.85, 400)).value is None
+    assert board_views.accuracy_difference(wilson(0, 0), ScoreCell(0.8, 0.75, 0.85, 400)).value is None
 
 
 def test_rounds_stand_with_their_best_model_before_anybody_answered_blind(client):
@@ -304,10 +304,10 @@ def test_the_transfer_rate_is_of_errors(client, database):
     one, two, three = found["counts"][1:]
     assert one + two + three > 0
     assert found["mean"] == pytest.approx((0 * one + 0.5 * two + 1.0 * three) / (one + two + three))
-    matrix = client.get(f"{TASK}/matrix").json()
+    board_views = client.get(f"{TASK}/matrix").json()
     accuracy = {
         line["entrant"]["label"]: cell["score"]["value"]
-        for line in matrix["items"]
+        for line in board_views["items"]
         for cell in line["cells"]
         if cell["dataset"] == "first"
     }

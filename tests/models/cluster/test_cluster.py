@@ -23,7 +23,7 @@ Scale = pytest.importorskip("dynabench_ray.scale", reason="Ray is a plug-in").Sc
 ray = pytest.importorskip("ray", reason="Ray is a plug-in")
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.release,
     pytest.mark.xdist_group("ray_here"),  # a machine has one Ray
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecatedSince20"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from dynabench.benchmark.evaluations import answer_files, evaluation_plan
+from dynabench.benchmark.evaluations import answers, evaluation_run
 from dynabench.benchmark.evaluations.tables import Score
 from dynabench.datasets.stored import Stored
 from dynabench.kit.settings import get_settings
@@ -19,6 +19,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
 def test_an_evaluation_says_what_the_model_answers_here(
@@ -41,10 +42,7 @@ def test_an_evaluation_says_what_the_model_answers_here(
         if close := getattr(model, "close", None):
             close()
     assert here.evaluation(1).state == "done"
-    said = [
-        each.answer
-        for each in answer_files.read_answers(answer_files.answers_path(settings, 1, evaluation_plan.ROWS, 0))
-    ]
+    said = [each.answer for each in answers.read_answers(answers.answers_path(settings, 1, evaluation_run.ROWS, 0))]
     assert said == expected
     with database._reads() as session:
         found = {each.metric: each for each in session.scalars(select(Score).where(Score.slice == ""))}

@@ -8,8 +8,8 @@ import yaml
 
 from dynabench.benchmark.evaluations.tables import Evaluation
 from dynabench.kit.db import now
-from dynabench.models.backends.served.cache import FILE as CACHE
-from dynabench.models.backends.served.spending import FILE as SPENDING
+from dynabench.models.backends.served.stores import ANSWERS_FILE as CACHE
+from dynabench.models.backends.served.stores import SPENDING_FILE as SPENDING
 from dynabench.rounds import service as rounds
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import Worker, until

@@ -4,12 +4,12 @@ import psutil
 import pytest
 from sqlalchemy import select
 
-from dynabench.benchmark.evaluations import answer_files, evaluation_plan, queueing
+from dynabench.benchmark.evaluations import answers, evaluation_run, queueing
 from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from tests.jobs.conftest import Worker, until
 from tests.scoring.conftest import owner_of, place, statements
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray_here")]
+pytestmark = [pytest.mark.release, pytest.mark.xdist_group("ray_here")]
 
 pytest.importorskip("dynabench_ray.cluster", reason="Ray is a plug-in")
 __all__ = ["owner_of", "place"]
@@ -27,8 +27,8 @@ def said(settings, database, evaluation):
     """All answers of an evaluation, and in how many shards they are."""
     with database._reads() as session:
         shards = session.scalars(select(Shard).where(Shard.evaluation_id == evaluation).order_by(Shard.first)).all()
-    files = [answer_files.answers_path(settings, evaluation, evaluation_plan.ROWS, each.number) for each in shards]
-    return [each.answer for file in files for each in answer_files.read_answers(file)], len(shards)
+    files = [answers.answers_path(settings, evaluation, evaluation_run.ROWS, each.number) for each in shards]
+    return [each.answer for file in files for each in answers.read_answers(file)], len(shards)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

@@ -13,8 +13,8 @@ import yaml
 
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
-from dynabench.models.backends.served.breaker import breaker
-from dynabench.models.backends.served.cache import cache
+from dynabench.models.backends.served.endpoint import breaker
+from dynabench.models.backends.served.stores import cache
 
 LABELS = ["negative", "neutral", "positive"]
 CLASSIFIER = {

@@ -10,9 +10,9 @@ import pytest
 
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.kit.outgoing import Interrupted, Refused, Unreached
-from dynabench.models.backends.served import breaker as breakers
+from dynabench.models.backends.served import endpoint as breakers
 from dynabench.models.backends.served import endpoint as endpoints
-from dynabench.models.backends.served.breaker import TRIPS
+from dynabench.models.backends.served.endpoint import TRIPS
 from dynabench.models.validity import Broken
 
 from .conftest import LABELS, READER, http

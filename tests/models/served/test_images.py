@@ -11,7 +11,7 @@ from dynabench.kit.outgoing import Interrupted, Refused
 from dynabench.kit.settings import get_settings
 from dynabench.models import checking, kinds, pictures
 from dynabench.models.backends.served.images import Withheld
-from dynabench.models.backends.served.spending import Spent, spending
+from dynabench.models.backends.served.stores import Spent, spending
 from dynabench.models.validity import Broken
 from dynabench.tasks import shipped
 from tests.media import files
@@ -53,7 +53,7 @@ def test_pictures_come_within_the_answer_or_from_addresses(answers, studio, open
     assert len(set(found)) == 2
     for each in found:
         assert each.startswith("data:image/png;base64,")
-        assert pictures.opened(each, "picture").size == (64, 64)
+        assert pictures.open_picture(each, "picture").size == (64, 64)
     [asked] = studio.painters["plain"].seen
     assert (asked["prompt"], asked["n"], asked["size"], asked["quality"]) == (RED["prompt"], 2, "64x64", "hd")
     assert asked.get("response_format", "") == answers

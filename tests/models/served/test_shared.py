@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.kit.settings import get_settings
 from dynabench.models import validity
-from dynabench.models.backends.served import answers, prompt
-from dynabench.models.backends.served.cache import FILE, Cache
+from dynabench.models.backends.served import answers
+from dynabench.models.backends.served.endpoint import token
 from dynabench.models.backends.served.openai import _choice
-from dynabench.models.backends.served.spending import Spending
-from dynabench.models.backends.served.tokens import token
+from dynabench.models.backends.served.stores import ANSWERS_FILE, Cache, Spending
 from dynabench.models.protocol import Card, Output
 from dynabench.models.validity import Broken
 
@@ -85,7 +84,7 @@ def test_another_version_or_input_is_asked_for_again(hostile, opened):
 
 
 def test_a_full_cache_forgets_what_was_used_least(tmp_path):
-    cache = Cache(tmp_path / FILE, most=400_000)
+    cache = Cache(tmp_path / ANSWERS_FILE, most=400_000)
     first = {"text": "first"}
     for number in range(300):
         cache.put("v", {"text": str(number)}, Output({"reply": "x" * 4000}))
@@ -99,7 +98,7 @@ def test_a_full_cache_forgets_what_was_used_least(tmp_path):
 
 
 def test_a_cache_file_that_is_no_database_is_made_anew(hostile, opened, home):
-    (home / FILE).write_bytes(b"no database at all" * 100)
+    (home / ANSWERS_FILE).write_bytes(b"no database at all" * 100)
     server = hostile(lambda c, n: c.sendall(GOOD))
     model = opened("torchserve", url=server.url, model="m")
     assert len({str(model.predict([INPUTS])[0].answer) for _ in range(5)}) == 1
@@ -113,7 +112,7 @@ def test_a_kept_answer_that_is_none_is_asked_for_again(hostile, opened, home, ro
     server = hostile(lambda c, n: c.sendall(GOOD))
     model = opened("torchserve", url=server.url, model="m")
     answer = model.predict([INPUTS])[0].answer
-    with closing(sqlite3.connect(home / FILE)) as file, file:
+    with closing(sqlite3.connect(home / ANSWERS_FILE)) as file, file:
         file.execute("UPDATE responses SET output = ?", (row,))
     assert model.predict([INPUTS])[0].answer == answer
     assert len(server.requests) == 2
@@ -206,7 +205,7 @@ JSON = st.recursive(
 def test_whatever_is_answered_is_an_output_or_broken(raw, returns, scores):
     card = Card("m", "1", "t", "k", ("q", "p"), "label", tuple(LABELS), returns=returns)
     try:
-        output = answers.read(card, {"0": "negative"}, {"q": "?", "p": "Some text."}, raw, scores)
+        output = answers.read_output(card, {"0": "negative"}, {"q": "?", "p": "Some text."}, raw, scores)
     except Broken:
         return
     assert "label" in output.answer
@@ -268,7 +267,7 @@ def test_a_limit_without_a_price_is_told(opened):
 @given(st.text(), st.text())
 def test_what_is_written_into_a_prompt_is_not_read_as_a_place(first, second):
     card = Card("m", "1", "t", "k", ("a", "b"), "label", ("yes", "no"))
-    found = prompt.filled("{a}|{b}|{labels}|{0!r}", card, {"a": first, "b": second})
+    found = answers.fill_prompt("{a}|{b}|{labels}|{0!r}", card, {"a": first, "b": second})
     assert found == f"{first}|{second}|yes, no|{{0!r}}"
 
 

@@ -5,7 +5,7 @@ import pytest
 from dynabench.kit.errors import Invalid, Unavailable
 
 BATCH = [{"statement": text} for text in ("A good, great day.", "Bad and dull.", "It is a day.")]
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("torchserve")]
+pytestmark = [pytest.mark.release, pytest.mark.xdist_group("torchserve")]
 EXPECTED = ["positive", "negative", "negative"]
 
 

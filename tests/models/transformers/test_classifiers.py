@@ -14,6 +14,8 @@ from tests.evaluate import real
 from tests.models.texts import HARD
 from tests.models.transformers import made
 
+pytestmark = pytest.mark.slow
+
 TEXT = "a wonderful, moving film - one of the best"
 
 

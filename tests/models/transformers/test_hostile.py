@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
-from dynabench.models.backends.architectures import weights
+from dynabench.models.backends.architectures import base
 from dynabench.models.backends.transformers import Options
 
 CODE = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n"
@@ -77,7 +77,7 @@ def loaded(folder):
     """The folder as a hub's would lie there: with code in it, which `spec.read` would refuse in a folder of ours."""
     (folder / "evil.py").write_text(CODE)
     how = Options(architecture="text2text-generation")
-    return weights.load(folder, how, "AutoModelForSeq2SeqLM", "AutoTokenizer")
+    return base.load_weights(folder, how, "AutoModelForSeq2SeqLM", "AutoTokenizer")
 
 
 def test_code_of_a_repository_never_runs(folder):
@@ -120,7 +120,7 @@ def test_a_configuration_that_would_exhaust_memory_is_refused_before_anything_is
 
 
 def test_weights_beyond_the_machine_s_memory_are_refused(folder, monkeypatch):
-    monkeypatch.setattr(weights, "SHARE", 1e-9)
+    monkeypatch.setattr(base, "SHARE", 1e-9)
     refused(folder, r"a model may take 0\.0 GiB here.*served endpoint")
 
 

@@ -13,7 +13,6 @@ from transformers import ConvNextImageProcessorPil
 
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import catalog, pictures
-from dynabench.models.attribution import patches
 from dynabench.models.backends.architectures.images import seen
 from dynabench.models.client import Host
 from dynabench.models.host import wire
@@ -21,6 +20,8 @@ from dynabench.models.protocol import LARGEST, Attribution, Output
 from tests.large_data import need_data
 from tests.models.transformers import drawn
 from tests.models.waiting import until_ready
+
+pytestmark = pytest.mark.slow
 
 EASY = "easy_vqa/easy_vqa-1.0-py3-none-any.whl"
 
@@ -95,7 +96,7 @@ class Looks:
     def predict(self, batch):
         found = []
         for row in batch:
-            red = np.asarray(pictures.opened(row["picture"], "picture"))[:14, :14, 0].mean() / 255
+            red = np.asarray(pictures.open_picture(row["picture"], "picture"))[:14, :14, 0].mean() / 255
             found.append(Output({"digit": "0"}, {"0": float(red), "1": float(1 - red)}))
         return found
 
@@ -105,7 +106,7 @@ def test_covering_finds_the_part_that_the_answer_comes_from(digits):
     whole[4:8, 8:12] = (255, 0, 0)
     card = digits[0].card
     empty = Attribution("occlusion", "0", {})
-    found = patches.added(Looks(card), empty, {"picture": pictures.text_of(Image.fromarray(whole))})
+    found = pictures.weigh_patches(Looks(card), empty, {"picture": pictures.text_of(Image.fromarray(whole))})
     grid = np.array(found.maps["picture"])
     assert grid.shape == (7, 7)
     assert np.unravel_index(grid.argmax(), grid.shape) == (1, 2)
@@ -137,7 +138,7 @@ def test_colours_are_told_and_the_strip_is_over_words_and_picture(colours):
 @pytest.mark.large_data(EASY)
 def test_questions_and_pictures_of_all_sizes_share_a_batch(colours):
     model, rows = colours
-    wide = pictures.text_of(pictures.opened(rows[1]["picture"], "picture").resize((90, 40)))
+    wide = pictures.text_of(pictures.open_picture(rows[1]["picture"], "picture").resize((90, 40)))
     batch = [
         rows[0],
         {**rows[1], "picture": wide},

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
-from dynabench.models.backends.architectures import llm, prompts
+from dynabench.models.backends.architectures import gradients, prompts
 from dynabench.models.protocol import Card
 from dynabench.models.validity import Broken
 from tests.models.transformers import made
@@ -94,7 +94,7 @@ def test_a_prompt_that_leaves_no_room_is_told(continuer):
         continuer.predict([{"word": "good " * 80}])
 
 
-@pytest.mark.parametrize("method", llm.METHODS)
+@pytest.mark.parametrize("method", gradients.METHODS)
 def test_the_word_that_decides_what_is_written_has_all_weight(continuer, continues_folder, changed, method):
     found = continuer.attribute({"word": "up good"}, "answer", method)
     assert found.method == method
@@ -118,7 +118,7 @@ def test_words_are_found_in_the_prompt_though_marks_were_broken_up():
     assert said == "it < /s> is good"
     prompt = f"A {said} B"
     ids, offsets = range(len(prompt)), [(at, at + 1) for at in range(len(prompt))]
-    pieces = llm.Prompted(prompt, list(ids), offsets, {"t": text}, {"t": said}, {"t": 2}).pieces()
+    pieces = gradients.Prompted(prompt, list(ids), offsets, {"t": text}, {"t": said}, {"t": 2}).pieces()
     owned = {}
     for at, owner in enumerate(pieces.owner):
         if owner:

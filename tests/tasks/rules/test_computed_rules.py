@@ -20,9 +20,9 @@ from dynabench.tasks.rules import (
     OutsideRule,
     OverlapBelow,
     VqaBelow,
-    matches,
 )
-from dynabench.tasks.rules.chosen import pick_option
+from dynabench.tasks.rules import matches as match_rules
+from dynabench.tasks.rules.judged import pick_option
 from tests.tasks.rules import rule, task
 
 REPLY, COUNT, LABEL = Text(name="reply"), Number(name="count"), Choice(name="label", options=["yes", "no"])
@@ -154,10 +154,10 @@ COSTLY = ".*.*[=#]"  # on a busy machine it may need more than its time, on othe
 
 def test_a_pattern_that_was_too_slow_once_is_tried_again(monkeypatch):
     with monkeypatch.context() as busy:
-        busy.setattr(matches, "SECONDS", 1e-4)
+        busy.setattr(match_rules, "SECONDS", 1e-4)
         with pytest.raises(ValidationError, match="tries too many ways"):
             Matches(pattern=COSTLY)
-    monkeypatch.setattr(matches, "SECONDS", 60.0)
+    monkeypatch.setattr(match_rules, "SECONDS", 60.0)
     assert Matches(pattern=COSTLY).pattern == COSTLY
 
 
@@ -165,7 +165,7 @@ def test_a_task_that_was_saved_is_read_however_busy_the_machine_is(settings, dat
     saved = database.write(service.save_task, None, task({"rule": "matches", "pattern": "sorry"}))
     source = task({"rule": "matches", "pattern": COSTLY})  # as another process has accepted it
     database.write(lambda session: session.execute(update(TaskVersion).values(source=source)))
-    monkeypatch.setattr(matches, "SECONDS", 1e-4)
+    monkeypatch.setattr(match_rules, "SECONDS", 1e-4)
     another = Database(settings.url)
     try:
         assert another.read(service.task_config, saved.task_id).fooled.pattern == COSTLY

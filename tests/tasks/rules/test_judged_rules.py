@@ -4,8 +4,8 @@ import pytest
 
 from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.ensembles import ensemble_fooled
-from dynabench.tasks.rules.judged_by_model import JudgedByModel
+from dynabench.tasks.rules.base import ensemble_fooled
+from dynabench.tasks.rules.judged import JudgedByModel
 from tests.tasks.rules import rule, task
 
 ASK = {"prompt": "Passage: {context.first}\nQ: {input.question} A: {answer.reply} Right: {claim.reply}"}

@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.tasks import TaskConfig, ensemble_fooled
-from dynabench.tasks.answer_words import word_f1
 from dynabench.tasks.fields import Text
 from dynabench.tasks.rules import Differs, F1Below
+from dynabench.tasks.words import word_f1
 
 
 def question_answering(fooled):

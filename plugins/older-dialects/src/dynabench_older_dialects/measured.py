@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynabench.kit.language import _, joined
-from dynabench.tasks.dialects import NoteKind
+from dynabench.tasks.reading import NoteKind
 from dynabench_older_dialects.draft import Draft
 from dynabench_older_dialects.notes import Part, becomes
 

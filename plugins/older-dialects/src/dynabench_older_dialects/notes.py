@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynabench.kit.language import _, joined
-from dynabench.tasks.dialects import DialectNote, NoteKind
+from dynabench.tasks.reading import DialectNote, NoteKind
 from dynabench.tasks.section import did_you_mean, printable
 
 Path = tuple[str | int, ...]

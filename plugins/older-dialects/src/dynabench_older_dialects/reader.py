@@ -13,7 +13,7 @@ from dynabench.kit.errors import Invalid
 from dynabench.kit.language import Phrase, _
 from dynabench.tasks import reading
 from dynabench.tasks.config import TaskConfig
-from dynabench.tasks.dialects import DialectNote, OlderConfig
+from dynabench.tasks.reading import DialectNote, OlderConfig
 from dynabench_older_dialects import classic, later
 from dynabench_older_dialects.draft import Draft
 from dynabench_older_dialects.notes import Notes, Part, Path

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from dynabench.kit.errors import Invalid, Problem, Unavailable
+from dynabench.models.host.batch_queue import Figures
 from dynabench.models.host.engine import make_first_call
-from dynabench.models.host.figures import Figures
 from dynabench.models.host.repository import Repository
 from dynabench.models.protocol import Attribution, Message, Output, explained
 from dynabench_ray.repository import Remote

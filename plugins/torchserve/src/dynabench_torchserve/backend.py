@@ -64,7 +64,7 @@ class TorchServeModel(Served):
         with self.paid(self.options.price_per_call) as bill:
             reply = self.endpoint.call("POST", f"/predictions{self._path}", body, kind)
             bill.cost = bill.reserved
-        return [answers.read(self.card, self.options.labels, inputs, _said(reply), self.options.scores)]
+        return [answers.read_output(self.card, self.options.labels, inputs, _said(reply), self.options.scores)]
 
     def probe(self) -> str:
         """The version that would answer, by the management API; without one, only that the server lives."""

@@ -6,8 +6,15 @@ Each file holds a family of transformations in its `TRANSFORMATIONS`. A plug-in 
 
 from collections.abc import Iterable, Mapping
 
-from dynabench.adversaries.perturbations.text_edits import Edit, EditedText, Span
-from dynabench.adversaries.perturbations.transformation import Axis, PerText, Transformation, generator
+from dynabench.adversaries.perturbations.transformation import (
+    Axis,
+    Edit,
+    EditedText,
+    PerText,
+    Span,
+    Transformation,
+    generator,
+)
 from dynabench.kit import plugins
 from dynabench.kit.errors import Invalid
 
@@ -66,9 +73,9 @@ def transformations() -> Mapping[str, Transformation]:
 
 def shipped_transformations() -> Iterable[Transformation]:
     """Return the transformations of this folder."""
-    from dynabench.adversaries.perturbations import characters, gender, person_names, punctuation, spelling
+    from dynabench.adversaries.perturbations import gender, person_names, writing
 
-    families = (characters, punctuation, spelling, gender, person_names)
+    families = (writing, gender, person_names)
     by_name = {item.name: item for family in families for item in family.TRANSFORMATIONS}
     return [by_name[name] for name in _ORDER]
 

@@ -10,9 +10,19 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from random import Random
 
-from dynabench.adversaries.perturbations.text_edits import Edit, EditedText, Span, apply_edits
-from dynabench.adversaries.perturbations.transformation import MAX_LENGTH, Axis, Texts, Transformation
-from dynabench.adversaries.perturbations.words import CACHE_SIZE, Word, words
+from dynabench.adversaries.perturbations.transformation import (
+    CACHE_SIZE,
+    MAX_LENGTH,
+    Axis,
+    Edit,
+    EditedText,
+    Span,
+    Texts,
+    Transformation,
+    Word,
+    apply_edits,
+    words,
+)
 
 GROUPS = ("asian", "black", "hispanic", "white")
 MIN_NAMES_PER_GROUP = 200

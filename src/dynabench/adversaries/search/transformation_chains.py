@@ -19,7 +19,7 @@ from dynabench.adversaries.protocol import (
     confidence,
     is_wrong,
 )
-from dynabench.adversaries.search import similarity
+from dynabench.adversaries.search.word_search import cosines as text_cosines
 from dynabench.models.protocol import Output
 
 
@@ -111,7 +111,7 @@ class Perturb(Adversary):
         new_states = new_states[:most]
         least_cosines = [1.0] * len(new_states)
         for name, text in original.items():
-            cosines = similarity.cosines(text, [new_state.texts[name] for new_state in new_states])
+            cosines = text_cosines(text, [new_state.texts[name] for new_state in new_states])
             least_cosines = [min(pair) for pair in zip(least_cosines, cosines, strict=True)]
         states = [replace(new, similarity=cosine) for new, cosine in zip(new_states, least_cosines, strict=True)]
         return [state for state in states if state.similarity >= self._min_similarity]

@@ -7,13 +7,11 @@ from typing import Any, Literal
 import numpy as np
 
 from dynabench.adversaries.perturbations import find_transformations
-from dynabench.adversaries.perturbations.transformation import generator
-from dynabench.adversaries.perturbations.words import NEGATIONS, match_case
+from dynabench.adversaries.perturbations.transformation import NEGATIONS, generator, match_case
 from dynabench.adversaries.protocol import Adversary, Budget, Candidate, Context, Target
-from dynabench.adversaries.search import grammar, lexicon
+from dynabench.adversaries.search import lexicon
 from dynabench.adversaries.search.lexicon import fixed_words
-from dynabench.adversaries.search.similarity import cosines, word_vectors
-from dynabench.adversaries.search.word_search import ChangeLimits, search_words
+from dynabench.adversaries.search.word_search import ChangeLimits, cosines, search_words, word_vectors
 
 Words = Literal["synonyms", "neighbours", "both"]
 WINDOW = 5
@@ -65,18 +63,18 @@ def find_replacements(window: tuple[str, ...], at: int, source: Words, alone: fl
     word = window[at]
     if word.lower() in fixed_words():
         return ()
-    tags = grammar.tag_words(window)
+    tags = lexicon.tag_words(window)
     part = tags[at].partition("|")[0]
-    if part not in grammar.OPEN:
+    if part not in lexicon.OPEN:
         return ()
     candidates = list[str]()
     for new in _similar_words(word, part, source):
         fits = (
             new.isalpha() and new.lower() not in fixed_words() and new.lower() != word.lower() and new not in candidates
         )
-        if not fits or (at and not grammar.article_fits(window[at - 1], new)):
+        if not fits or (at and not lexicon.article_fits(window[at - 1], new)):
             continue
-        if grammar.tag_words((*window[:at], new, *window[at + 1 :])) == tags:
+        if lexicon.tag_words((*window[:at], new, *window[at + 1 :])) == tags:
             candidates.append(new)
     similarities = cosines(word.lower(), [new.lower() for new in candidates])
     return tuple(new for new, cosine in zip(candidates, similarities, strict=True) if cosine >= alone)[
@@ -85,17 +83,17 @@ def find_replacements(window: tuple[str, ...], at: int, source: Words, alone: fl
 
 
 def _similar_words(word: str, part: str, source: Words) -> Iterator[str]:
-    base = grammar.lemma(word, part)
+    base = lexicon.lemma(word, part)
     if source != "neighbours":
         for other in lexicon.synonyms().get(base, ()):
-            if other != base and (new := grammar.inflect_like(other, word, part)):
+            if other != base and (new := lexicon.inflect_like(other, word, part)):
                 yield match_case(word, new)
     if source != "synonyms":
         for new in nearest_words(word.lower()):
-            other = grammar.lemma(new, part)
+            other = lexicon.lemma(new, part)
             if (
                 other != base
-                and grammar.inflect_like(other, word, part) == new
+                and lexicon.inflect_like(other, word, part) == new
                 and not lexicon.are_opposites(base, other)
             ):
                 yield match_case(word, new)

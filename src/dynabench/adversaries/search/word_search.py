@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 from typing import Any, Self
 
-from dynabench.adversaries.perturbations.text_edits import Edit, apply_edits
-from dynabench.adversaries.perturbations.words import Word, words
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.adversaries.perturbations.transformation import Edit, Word, apply_edits, words
 from dynabench.adversaries.protocol import (
     Budget,
     BudgetSpent,
@@ -19,8 +22,59 @@ from dynabench.adversaries.protocol import (
     confidence,
     is_wrong,
 )
-from dynabench.adversaries.search import similarity
 from dynabench.models.protocol import Output
+
+MAX_TOKENS = 256
+"""Tokens of a text that are compared; the encoder was trained on no more."""
+BATCH = 32
+
+
+def cosines(text: str, others: Sequence[str]) -> list[float]:
+    """Return the cosine between the embeddings of `text` and of each of `others`, from -1 to 1."""
+    if not others:
+        return []
+    return [float(cosine) for cosine in embeddings(others) @ _text_vector(text)]
+
+
+def embeddings(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return unit vectors, shape (texts, width): the mean of the encoder's states over a text's tokens."""
+    return np.concatenate([_encode(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)])
+
+
+def word_vectors(tokens: Sequence[int]) -> NDArray[np.float32]:
+    """Return the encoder's input embeddings of these tokens, without their text; unit vectors, a row each."""
+    table = _encoder().get_input_embeddings().weight.detach().numpy()[list(tokens)]
+    return np.asarray(table / np.linalg.norm(table, axis=1, keepdims=True))
+
+
+@lru_cache(64)
+def _text_vector(text: str) -> NDArray[np.float32]:
+    return np.asarray(_encode([text])[0])
+
+
+def _encode(texts: Sequence[str]) -> NDArray[np.float32]:
+    from dynabench.models import encoder
+
+    model = _encoder()
+    import torch
+
+    pieces = [encoding.ids[:MAX_TOKENS] for encoding in encoder.tokenizer().encode_batch(list(texts))]
+    width = max(map(len, pieces))
+    tokens = torch.tensor([ids + [0] * (width - len(ids)) for ids in pieces])
+    mask = torch.tensor([[1] * len(ids) + [0] * (width - len(ids)) for ids in pieces])
+    with torch.inference_mode():
+        states = model(input_ids=tokens, attention_mask=mask).last_hidden_state
+        mean = (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
+        vectors: NDArray[np.float32] = torch.nn.functional.normalize(mean, dim=1).numpy()
+    return vectors
+
+
+@cache
+def _encoder() -> Any:
+    from dynabench.models import encoder
+
+    return encoder.load()
+
 
 FIRST = 128
 """Words of a text that may change; the sentence encoder compares little more of it."""
@@ -239,7 +293,7 @@ class _Search:
             texts = list(
                 dict.fromkeys(texts_of_draft[name] for texts_of_draft in changed_by_draft if name in texts_of_draft)
             )
-            cosine_by_text = dict(zip(texts, similarity.cosines(self.best.inputs[name], texts), strict=True))
+            cosine_by_text = dict(zip(texts, cosines(self.best.inputs[name], texts), strict=True))
             least = [
                 min(lowest, cosine_by_text.get(texts_of_draft.get(name, ""), 1.0))
                 for lowest, texts_of_draft in zip(least, changed_by_draft, strict=True)

@@ -80,7 +80,7 @@ def _answer_cost(output: Output) -> float | None:
 
 
 def _error_message(error: Exception, inside: bool = True) -> dict[str, Any]:
-    from dynabench.models.backends.served.spending import Spent
+    from dynabench.models.backends.served.stores import Spent
     from dynabench.models.validity import Broken
 
     codes = {Broken: "wrong_output", Spent: "spending", Unavailable: "unreachable", Invalid: "refused"}

@@ -10,21 +10,23 @@ measured in batches of `BATCH` rows, latency one row at a time. `low` and `high`
 the repeats.
 """
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import evaluation_plan, queries
+from dynabench.benchmark.evaluations import evaluation_run, queries
 from dynabench.benchmark.evaluations.evaluation_run import EvaluationRun
 from dynabench.benchmark.evaluations.model_process import ModelProcess
-from dynabench.benchmark.evaluations.processor_load import ProcessorLoad
 from dynabench.benchmark.evaluations.tables import Shard
 from dynabench.datasets import stored
 from dynabench.kit import jobs
 from dynabench.kit.compute_lock import TURNS
+from dynabench.kit.process_memory import process_family
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
 from dynabench.models.protocol import Inputs
@@ -51,13 +53,13 @@ def measure_costs(run: EvaluationRun, plan: Mapping[str, Any]) -> list[dict[str,
     size = _cost_entry("size", [card.size_bytes / MIB], 1)
     if not card.inside:  # each call may cost money, and what it takes is for the most part the way there
         return [size, *_from_shards(jobs.database().read(_shards, run.evaluation))]
-    [first] = [piece["digest"] for piece in plan["pieces"] if piece["part"] == evaluation_plan.ROWS][:1]
+    [first] = [piece["digest"] for piece in plan["pieces"] if piece["part"] == evaluation_run.ROWS][:1]
     rows = cost_sample(run.settings, first)
     model = run.model()
-    with TURNS.shared(run.wanted):
+    with TURNS.shared(run.check_wanted):
         model.open()
         model.ask(rows[:BATCH], BATCH, single=True)  # the first batch makes what later ones reuse
-    with TURNS.alone(run.wanted):
+    with TURNS.alone(run.check_wanted):
         return [size, *_repeated(model, rows)]
 
 
@@ -123,3 +125,42 @@ def has_costs(session: Session, evaluation: int) -> bool:
 
 def _shards(session: Session, evaluation: int) -> Sequence[Shard]:
     return session.scalars(queries.finished_shards(evaluation)).all()
+
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class ProcessorLoad:
+    """Processor time of this machine since the object was made, without that of a process and its descendants."""
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+        self._begun, self._all, self._own = time.monotonic(), _busy_ticks(), _process_ticks(process)
+
+    def others(self) -> float:
+        """Return the share of the machine's processors that others used, 0 to 1; 0 where the system does not tell."""
+        seconds = (time.monotonic() - self._begun) * (os.cpu_count() or 1)
+        ticks = (_busy_ticks() - self._all) - (_process_ticks(self._process) - self._own)
+        return min(max(ticks / TICKS / max(seconds, 1e-9), 0.0), 1.0)
+
+
+def _busy_ticks() -> int:
+    """Ticks of all processors that were not idle."""
+    try:
+        words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    except OSError:
+        return 0
+    return sum(int(word) for at, word in enumerate(words[:8]) if at not in (3, 4))  # idle, and waiting for disks
+
+
+def _process_ticks(process: int) -> int:
+    """Ticks that a process and its descendants took, those included that have ended."""
+    return sum(_ticks(member) for member in process_family(process))
+
+
+def _ticks(process: int) -> int:
+    try:
+        words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return sum(int(word) for word in words[11:15])

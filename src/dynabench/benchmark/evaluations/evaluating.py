@@ -8,9 +8,14 @@ from dbos import DBOS
 from dbos import error as engine
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import costs, evaluation_plan, queries, records, score_computation, service
-from dynabench.benchmark.evaluations.evaluation_plan import PlannedShard
-from dynabench.benchmark.evaluations.evaluation_run import AnswerSource, EvaluationRun, owned_evaluation, stopped_result
+from dynabench.benchmark.evaluations import costs, evaluation_run, queries, records, score_computation, service
+from dynabench.benchmark.evaluations.evaluation_run import (
+    AnswerSource,
+    EvaluationRun,
+    PlannedShard,
+    owned_evaluation,
+    stopped_result,
+)
 from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.benchmark.evaluations.tables import EvaluationState
 from dynabench.datasets import stored
@@ -143,11 +148,11 @@ def _same_rows(settings: Settings, digest: str) -> None:
 
 def _plan(session: Session, job_id: str, evaluation: int) -> Result:
     owned_evaluation(session, evaluation, job_id)
-    _, submission, version, dataset = evaluation_plan.load_evaluation(session, evaluation)
+    _, submission, version, dataset = evaluation_run.load_evaluation(session, evaluation)
     if submission.withdrawn_at:  # while this was being queued
         raise EvaluationStopped("cancelled")
     config = rounds.newest_config(session, dataset.task_id)
-    parts = evaluation_plan.evaluation_parts(session, submission, version, config.metrics.perturb)
+    parts = evaluation_run.evaluation_parts(session, submission, version, config.metrics.perturb)
     answered, seconds = session.execute(queries.answering_speed(submission.id)).one()
     rate = answered / seconds if answered and seconds else None
     done = session.scalars(queries.finished_shards(evaluation)).all()
@@ -155,7 +160,7 @@ def _plan(session: Session, job_id: str, evaluation: int) -> Result:
     rows = sum(part.rows for part in parts)
     stored_already = sum(shard.rows for shard in done) == rows and costs.has_costs(session, evaluation)
     return {
-        "pieces": [evaluation_plan.shard_fields(piece) for piece in evaluation_plan.planned_shards(parts, done, rate)],
+        "pieces": [evaluation_run.shard_fields(piece) for piece in evaluation_run.planned_shards(parts, done, rate)],
         "planned": {part.name: part.digest for part in parts},
         "rows": rows,
         "asks": not (predictions or stored_already),
@@ -184,7 +189,7 @@ def _end(session: Session, job_id: str, evaluation: int, result: Result, log: st
         evaluation_row = owned_evaluation(session, evaluation, job_id, lock=True)
     except EvaluationStopped as stopped:
         return {"state": stopped.code}
-    _, submission, version, dataset = evaluation_plan.load_evaluation(session, evaluation)
+    _, submission, version, dataset = evaluation_run.load_evaluation(session, evaluation)
     quotable = Disclosure.at_most(dataset.visibility).log
     if code := result.get("stopped", ""):
         evaluation_row.state, evaluation_row.code = (
@@ -193,8 +198,8 @@ def _end(session: Session, job_id: str, evaluation: int, result: Result, log: st
         )
     else:
         config = rounds.newest_config(session, dataset.task_id)
-        parts = evaluation_plan.evaluation_parts(session, submission, version, config.metrics.perturb)
-        if not evaluation_plan.settle_changes(session, evaluation_row, parts, result["planned"]):
+        parts = evaluation_run.evaluation_parts(session, submission, version, config.metrics.perturb)
+        if not evaluation_run.settle_changes(session, evaluation_row, parts, result["planned"]):
             return {"state": evaluation_row.state}
         evaluation_row.state, evaluation_row.code = EvaluationState.DONE, ""
     evaluation_row.ended_at = now()

@@ -8,15 +8,14 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import answer_files, evaluation_plan, queries
-from dynabench.benchmark.evaluations.evaluation_plan import PlannedShard
+from dynabench.benchmark.evaluations import answers, queries, queueing
 from dynabench.benchmark.evaluations.model_process import EvaluationStopped, ModelLimits, ModelProcess
 from dynabench.benchmark.evaluations.tables import Evaluation, Shard
 from dynabench.benchmark.registry import predictions
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
-from dynabench.datasets.tables import DatasetVersion
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.kit import jobs
 from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.db import now
@@ -25,6 +24,89 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
 from dynabench.models.protocol import Output
+
+MIN_SHARD_ROWS, MAX_SHARD_ROWS = 64, 2000
+"""Rows of a shard."""
+SHARD_SECONDS = 30.0
+"""How long a shard should take, which is what a crash may cost."""
+DEFAULT_SHARD_ROWS = 256
+"""Rows of a shard of a model whose speed nobody knows yet."""
+ROWS = "rows"
+"""The part that is the dataset itself; the others are named after the axes of its twins."""
+
+
+@dataclass(frozen=True)
+class EvaluationPart:
+    """Rows to be answered: those of the file named by `digest`."""
+
+    name: str
+    digest: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class PlannedShard:
+    """Rows `first` to `first + rows` of a part, answered together."""
+
+    part: str
+    digest: str
+    number: int
+    first: int
+    rows: int
+
+
+def evaluation_parts(
+    session: Session, submission: Submission, version: DatasetVersion, axes: Sequence[str]
+) -> list[EvaluationPart]:
+    """The version's rows, and those of its newest twins along the task's axes; files of predictions have no twins."""
+    all_parts = [EvaluationPart(ROWS, version.digest, version.rows)]
+    if submission.kind == "predictions":
+        return all_parts
+    newest: dict[str, Twin] = {}
+    for twin in session.scalars(queries.current_twins(version.id)):
+        newest.setdefault(twin.axis, twin)
+    return all_parts + [EvaluationPart(axis, newest[axis].digest, newest[axis].rows) for axis in axes if axis in newest]
+
+
+def planned_shards(
+    all_parts: Sequence[EvaluationPart], done: Sequence[Shard], rate: float | None
+) -> list[PlannedShard]:
+    """Return all parts in shards: finished ones as they are, the rest sized by `rate`, in rows a second."""
+    size = min(max(int((rate or 0) * SHARD_SECONDS), MIN_SHARD_ROWS), MAX_SHARD_ROWS) if rate else DEFAULT_SHARD_ROWS
+    planned = []
+    for part in all_parts:
+        old = sorted((shard for shard in done if shard.part == part.name), key=lambda shard: shard.first)
+        planned += [PlannedShard(part.name, part.digest, shard.number, shard.first, shard.rows) for shard in old]
+        at, number = max((s.first + s.rows for s in old), default=0), max((s.number + 1 for s in old), default=0)
+        for first in range(at, part.rows, size):
+            planned.append(PlannedShard(part.name, part.digest, number, first, min(size, part.rows - first)))
+            number += 1
+    return planned
+
+
+def settle_changes(
+    session: Session, evaluation: Evaluation, all_parts: Sequence[EvaluationPart], planned: dict[str, str]
+) -> bool:
+    """Return True if the planned parts (digest by name) are still complete; otherwise queue the evaluation again."""
+    now = {part.name: part.digest for part in all_parts}
+    changed = [name for name in now if now[name] != planned.get(name)]
+    if changed:
+        for name in changed:
+            queueing.drop_part(session, evaluation, name)
+        queueing.run_again(session, evaluation)
+    return not changed
+
+
+def shard_fields(piece: PlannedShard) -> dict[str, Any]:
+    """Return a planned shard as JSON."""
+    return vars(piece)
+
+
+def load_evaluation(session: Session, evaluation: int) -> tuple[Evaluation, Submission, DatasetVersion, Dataset]:
+    """Return an evaluation with its submission, dataset version and dataset."""
+    row = session.execute(queries.evaluation_with_dataset(evaluation)).one()
+    return row[0], row[1], row[2], row[3]
+
 
 BATCH = 256
 """Rows that a model is given at a time: enough to sort by length, few enough to be watched."""
@@ -53,16 +135,16 @@ class EvaluationRun:
 
     def __init__(self, job_id: str, evaluation: int, source: AnswerSource, settings: Settings) -> None:
         self.job_id, self.evaluation, self.source, self.settings = job_id, evaluation, source, settings
-        self._asked = 0.0
+        self._checked_at = 0.0
         self._model: ModelProcess | None = None
         self._size = FIRST_BATCH
         self._file: tuple[int, Iterator[Output]] | None = None
 
-    def wanted(self) -> None:
+    def check_wanted(self) -> None:
         """Raise `EvaluationStopped` where the evaluation was cancelled or another job took over."""
-        if time.monotonic() - self._asked < CHECK_SECONDS:
+        if time.monotonic() - self._checked_at < CHECK_SECONDS:
             return
-        self._asked = time.monotonic()
+        self._checked_at = time.monotonic()
         jobs.database().read(owned_evaluation, self.evaluation, self.job_id)
 
     def model(self) -> ModelProcess:
@@ -72,7 +154,7 @@ class EvaluationRun:
             seconds = max(entry.card.seconds or 0 if entry.card else 0, self.settings.evaluation_answer_seconds)
             deadline = time.monotonic() + 3600 * self.settings.evaluation_hours
             limits = ModelLimits(self.settings.evaluation_memory_mb, seconds, deadline)
-            self._model = ModelProcess(entry.folder, limits, self.wanted)
+            self._model = ModelProcess(entry.folder, limits, self.check_wanted)
         return self._model
 
     def log(self) -> str:
@@ -91,11 +173,11 @@ class EvaluationRun:
         rows = list(stored.read(self.settings, piece.digest, piece.first, piece.rows))
         if len(rows) != piece.rows:
             raise EvaluationStopped("dataset_changed")
-        with TURNS.shared(self.wanted):
+        with TURNS.shared(self.check_wanted):
             begun = time.perf_counter()
             outputs = self._predicted(piece) if self.source.predictions else self._answers(rows)
             seconds = time.perf_counter() - begun
-        waiting = answer_files.write_answers(self.settings, [row.uid for row in rows], outputs)
+        waiting = answers.write_answers(self.settings, [row.uid for row in rows], outputs)
         try:
             jobs.database().write(_store, self, piece, waiting, seconds)
         finally:
@@ -140,7 +222,7 @@ class EvaluationRun:
 
 
 def _load_entries(session: Session, evaluation: int) -> tuple[Submission, DatasetVersion]:
-    _, submission_row, version, _ = evaluation_plan.load_evaluation(session, evaluation)
+    _, submission_row, version, _ = load_evaluation(session, evaluation)
     return submission_row, version
 
 
@@ -160,13 +242,13 @@ def is_stored(session: Session, evaluation: int, piece: PlannedShard) -> bool:
 
 
 def _store(
-    session: Session, run: EvaluationRun, piece: PlannedShard, waiting: answer_files.UnnamedFile, seconds: float
+    session: Session, run: EvaluationRun, piece: PlannedShard, waiting: answers.UnnamedFile, seconds: float
 ) -> None:
     """Name the file and count its rows, in the transaction that says that the shard is done."""
     evaluation = owned_evaluation(session, run.evaluation, run.job_id, lock=True)
     if is_stored(session, run.evaluation, piece):
         return
-    waiting.keep(answer_files.answers_path(run.settings, run.evaluation, piece.part, piece.number))
+    waiting.keep(answers.answers_path(run.settings, run.evaluation, piece.part, piece.number))
     session.add(
         Shard(
             evaluation_id=run.evaluation, part=piece.part, number=piece.number, first=piece.first, rows=piece.rows,

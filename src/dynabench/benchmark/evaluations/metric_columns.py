@@ -6,8 +6,8 @@ from typing import Any
 
 from dynabench import evaluate
 from dynabench.evaluate.module import Module
-from dynabench.tasks.answer_words import answer_words
 from dynabench.tasks.fields import Choice, Field, LabelledSpans, Number, Spans, Text, YesNo
+from dynabench.tasks.words import answer_words
 
 SQUAD = {"f1": "f1", "exact_match": "exact_match", "exact": "exact_match"}
 LABELLED = {"f1": "f1", "precision": "precision", "recall": "recall", "labelled_spans_f1": "f1"}

@@ -51,7 +51,7 @@ class ModelProcess:
 
         It raises `EvaluationStopped` once the answers are not needed any more.
         """
-        self._folder, self._limits, self._wanted = folder, limits, check_wanted
+        self._folder, self._limits, self._check_wanted = folder, limits, check_wanted
         self._log: deque[str] = deque(maxlen=LOG_LINES)
         self._child: ChildProcess | None = None
         self.opened = ""
@@ -110,7 +110,7 @@ class ModelProcess:
         try:
             if request is not None:
                 child.send(request)
-            answer = child.receive(until, self._wanted)
+            answer = child.receive(until, self._check_wanted)
         except TimeoutError:
             self.close()
             raise EvaluationStopped(

@@ -1,17 +1,26 @@
-"""One evaluation as a page: how it goes, by itself until it is over, then scores, slices and rows. And the key."""
+"""Evaluations as pages: one evaluation, one submission with its evaluations, and the key of signatures."""
 
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.benchmark.evaluations import records, row_results, service
+from dynabench.benchmark.evaluations import queries, records, row_results, service
 from dynabench.benchmark.evaluations.api import After, Id, score_fields
+from dynabench.benchmark.evaluations.tables import Evaluation, EvaluationState
+from dynabench.benchmark.registry import predictions, submissions
+from dynabench.benchmark.registry import queries as registry_queries
+from dynabench.benchmark.registry.tables import Submission, SubmissionState
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.db import Database, now
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import seats
 from dynabench.rounds import service as rounds
 from dynabench.web import render
@@ -92,3 +101,143 @@ def _is_cost(name: str) -> bool:
     from dynabench.benchmark.evaluations.measures import find_measure
 
     return find_measure(name).cost
+
+
+RECENT_EVALUATIONS = 50
+
+
+@dataclass(frozen=True)
+class SubmissionEvaluation:
+    """One evaluation. Of a hidden dataset only its state, share and code are known: no reason, no log, no rows.
+
+    `place` is how many end before one that waits, `finish` when it may be done by the pace of the last ones; None
+    where nothing is known. `spent` is what the answers of one that is done cost, None where they have no price.
+    """
+
+    id: int
+    dataset: str
+    number: int
+    disclosure: Disclosure
+    state: str
+    share: float
+    code: str
+    reason: str
+    log: str
+    rows: int | None
+    place: int | None
+    finish: datetime | None
+    spent: float | None
+
+
+def evaluations_of(session: Session, viewer: Person, submission: Submission) -> list[SubmissionEvaluation]:
+    """Return the submission's evaluations by dataset."""
+    pace, spent = _pace(session), dict(session.execute(queries.evaluation_prices(submission.id)).all())
+    evaluations = []
+    for evaluation, version, dataset in session.execute(queries.evaluations_of_submission(submission.id)):
+        disclosure = Disclosure.of(viewer, dataset, submission)
+        place, finish = _expected(session, evaluation, pace)
+        share = (
+            1.0
+            if evaluation.state == EvaluationState.DONE
+            else evaluation.rows_done / evaluation.rows
+            if evaluation.rows
+            else 0.0
+        )
+        texts = (evaluation.reason, evaluation.log) if disclosure.log else ("", "")
+        rows = evaluation.rows or version.rows if disclosure.counts else None
+        evaluations.append(
+            SubmissionEvaluation(
+                evaluation.id,
+                dataset.title or dataset.name,
+                version.number,
+                disclosure,
+                evaluation.state,
+                share,
+                evaluation.code,
+                *texts,
+                rows,
+                place,
+                finish,
+                spent.get(evaluation.id),
+            )
+        )
+    return evaluations
+
+
+def missing_datasets(session: Session, settings: Settings, submission: Submission) -> list[tuple[str, int]]:
+    """Return the datasets, by title and version, that a ready file of predictions does not cover, since they are
+    newer."""
+    if submission.kind != "predictions" or submission.state != SubmissionState.READY:
+        return []
+    needed = session.execute(registry_queries.evaluated_datasets(submission.task_id))
+    return [
+        (dataset.title or dataset.name, version.number)
+        for dataset, version in needed
+        if not predictions.has_predictions(settings, submission, version)
+    ]
+
+
+def _pace(session: Session) -> float | None:
+    """Seconds a row took in the last evaluations; None before there were any."""
+    rows, seconds = 0, 0.0
+    for count, started, ended in session.execute(queries.recent_evaluations(RECENT_EVALUATIONS)):
+        if started is not None and ended is not None:
+            rows, seconds = rows + count, seconds + (ended - started).total_seconds()
+    return seconds / rows if rows else None
+
+
+def _expected(session: Session, evaluation: Evaluation, pace: float | None) -> tuple[int | None, datetime | None]:
+    if evaluation.state not in queries.OPEN_STATES:
+        return None, None
+    rows_left = evaluation.rows - evaluation.rows_done
+    place = None
+    if evaluation.state == EvaluationState.QUEUED:
+        place, ahead = session.execute(queries.waiting_ahead(evaluation.created_at, evaluation.id)).one()
+        rows_left += ahead or 0
+    return place, now() + timedelta(seconds=pace * rows_left) if pace is not None and rows_left else None
+
+
+QUEUED_WITHIN = timedelta(minutes=2)
+DONE = {
+    "cancel": _("The check was cancelled."),
+    "retry": _("It is checked once more."),
+    "withdraw": _("It is withdrawn. The ledger keeps that it was there."),
+    "visibility": _("Saved: who may see it."),
+}
+
+
+@router.get("/submissions/{id}", name="submission")
+async def show(request: Request, id: Id, person: Member, done: str = "") -> Response:
+    """A submission for its submitter and admins, a public one also for the task's owners."""
+
+    def read(session: Session) -> dict[str, Any]:
+        seen = submissions.find_submission(session, person, id)
+        return {
+            "seen": seen,
+            "made": seen.submission,
+            "config": rounds.newest_config(session, seen.submission.task_id),
+            "evaluations": evaluations_of(session, person, seen.submission),
+            "lacking": missing_datasets(session, request.app.state.settings, seen.submission),
+        }
+
+    values = await request.app.state.db.aread(read)
+    submission_row = values["made"]
+    open_ones = any(evaluation.state in queries.OPEN_STATES for evaluation in values["evaluations"])
+    going = submission_row.state in registry_queries.GOING or (
+        submission_row.state == SubmissionState.READY and (open_ones or _soon(values))
+    )
+    return render(
+        request,
+        "evaluations/submission.html",
+        fragment="evaluations/_submission.html",
+        going=going,
+        here=request.url.path,
+        notice=DONE.get(done, ""),
+        **values,
+    )
+
+
+def _soon(values: dict[str, Any]) -> bool:
+    """True if its first evaluations may be about to be queued: the worker does that once it is ready."""
+    ready = values["made"].ready_at
+    return not values["evaluations"] and ready is not None and now() - ready < QUEUED_WITHIN

@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import answer_files, queries, row_scores, service
-from dynabench.benchmark.evaluations.answer_columns import answer_field
-from dynabench.benchmark.evaluations.evaluation_plan import ROWS
+from dynabench.benchmark.evaluations import answers as answer_files
+from dynabench.benchmark.evaluations import queries, row_scores, service
+from dynabench.benchmark.evaluations.answers import answer_field
+from dynabench.benchmark.evaluations.evaluation_run import ROWS
 from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.benchmark.evaluations.service import EvaluationView
 from dynabench.benchmark.evaluations.tables import Shard
@@ -35,7 +36,7 @@ class RowResult:
     right: bool
     inputs: dict[str, Any]
     answers: tuple[Any, ...]
-    said: Any
+    prediction: Any
     probabilities: dict[str, float] | None
     tags: tuple[str, ...]
 

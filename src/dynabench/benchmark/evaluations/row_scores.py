@@ -1,19 +1,27 @@
-"""The score of each row: computed with the evaluation's scores, and stored in a file for each evaluation.
+"""The score of each row: computed with the evaluation's scores, stored in a file for each evaluation, read by views.
 
-Views that compare models row by row read these files instead of scoring again; scoring anew writes them anew.
-Their readers decide how much of them may be shown.
+Views that compare models row by row read these files instead of scoring again; scoring anew writes them anew. Their
+readers decide how much of them may be shown.
 """
 
 import os
 import uuid
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import orjson
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dynabench.benchmark.evaluations.answer_columns import AnswerColumns
+from dynabench.benchmark.evaluations import answers as answered
+from dynabench.benchmark.evaluations.answers import AnswerColumns
 from dynabench.benchmark.evaluations.metric_columns import SQUAD, BoundMetric, bind_metric
+from dynabench.benchmark.evaluations.tables import Shard
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
 from dynabench.evaluate.states import Sums
 from dynabench.kit.settings import Settings
 from dynabench.tasks.fields import Spans
@@ -32,9 +40,9 @@ def compute_row_scores(primary: str, rule: Rule, rows: AnswerColumns) -> RowScor
 
 
 def _scores(primary: str, rows: AnswerColumns) -> NDArray[np.float32]:
-    if isinstance(rows.answer, Spans) and primary in SQUAD and rows.said:
+    if isinstance(rows.answer, Spans) and primary in SQUAD and rows.predictions:
         try:
-            return _means(bind_metric(primary, rows.answer, rows.said, rows.right))
+            return _means(bind_metric(primary, rows.answer, rows.predictions, rows.right))
         except ValueError:  # a metric that is not defined on these rows has no score of the whole either
             pass
     return np.array(rows.hits(), np.float32)
@@ -89,3 +97,76 @@ def is_whole(settings: Settings, evaluation: int, rows: int) -> bool:
 def row_scores_path(settings: Settings, evaluation: int) -> Path:
     """Return the path of the file with the scores of an evaluation's rows."""
     return settings.folder / "evaluations" / str(evaluation) / "rows.npy"
+
+
+Right = NDArray[np.float32]
+"""(rows,) 1 where a row was answered right, 0 where wrong, NaN where that is not known."""
+
+
+def right_rows(settings: Settings, evaluation: int, rows: int) -> Right:
+    """Return which of a dataset's `rows` were answered right by the task's rule (`Rule.right`)."""
+    marks: Right = _stored_row_scores(settings, evaluation, rows)[1]
+    return marks
+
+
+def primary_scores_of_rows(settings: Settings, evaluation: int, rows: int) -> NDArray[np.float32]:
+    """Return the primary metric for each of a dataset's `rows`; NaN where it is not known."""
+    scores: NDArray[np.float32] = _stored_row_scores(settings, evaluation, rows)[0]
+    return scores
+
+
+def _stored_row_scores(settings: Settings, evaluation: int, rows: int) -> RowScores:
+    stored_scores = read_row_scores(settings, evaluation)
+    return (
+        stored_scores
+        if stored_scores is not None and stored_scores.shape[1] == rows
+        else np.full((2, rows), np.nan, np.float32)
+    )
+
+
+def answers_of_rows(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """Return the answers to the rows at these places, by place."""
+    answers: dict[int, dict[str, Any]] = {}
+    for shard in shards:
+        inside = [place for place in places if shard.first <= place < shard.first + shard.rows]
+        path = answered.answers_path(settings, shard.evaluation_id, shard.part, shard.number)
+        if inside and path.exists():
+            column = pq.read_table(path, columns=["answer"]).column("answer")
+            at = [place for place in inside if place - shard.first < len(column)]
+            answers |= {place: orjson.loads(column[place - shard.first].as_py() or "null") or {} for place in at}
+    return answers
+
+
+def dataset_rows(settings: Settings, digest: str, places: Sequence[int]) -> dict[int, Stored]:
+    """The rows of a dataset at these places, a row group in memory at a time; none where the file is gone."""
+    rows: dict[int, Stored] = {}
+    if not stored.path(settings, digest).exists():
+        return rows
+    for some in _near(sorted(places)):
+        first = some[0]
+        read = stored.read(settings, digest, first, some[-1] - first + 1)
+        chosen = set(some)
+        rows |= {place: row for place, row in enumerate(read, first) if place in chosen}
+    return rows
+
+
+def _near(places: Sequence[int]) -> Iterator[list[int]]:
+    """Places in groups that one row group holds."""
+    groups: dict[int, list[int]] = {}
+    for place in places:
+        groups.setdefault(place // stored.BATCH, []).append(place)
+    yield from groups.values()
+
+
+def rows_with_tag(settings: Settings, digest: str, tag: str, rows: int) -> NDArray[np.bool_]:
+    """Return which of a dataset's rows have a tag, shape (rows,)."""
+    mask = np.zeros(rows, bool)
+    if not stored.path(settings, digest).exists():
+        return mask
+    first = 0
+    with pq.ParquetFile(stored.path(settings, digest)) as opened:
+        for batch in opened.iter_batches(columns=["tags"]):
+            for at, tags in enumerate(batch.column("tags").to_pylist(), first):
+                mask[at] = tag in (tags or ())
+            first += batch.num_rows
+    return mask

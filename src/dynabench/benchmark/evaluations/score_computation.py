@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import evaluation_plan, queries, row_scores
-from dynabench.benchmark.evaluations.answer_columns import AnswerColumns, answer_field, gather_answers
+from dynabench.benchmark.evaluations import evaluation_run, queries, row_scores
+from dynabench.benchmark.evaluations.answers import AnswerColumns, answer_field, gather_answers
 from dynabench.benchmark.evaluations.measures import Replicates, formula_version, pack_replicates
 from dynabench.benchmark.evaluations.metric_columns import BoundMetric, bind_metric, same_answer
 from dynabench.benchmark.evaluations.tables import Score, Shard
@@ -58,13 +58,13 @@ class ScoringWork:
 def compute_scores(database: Database, settings: Settings, evaluation: int) -> list[NewScore]:
     """Return all scores of an answered evaluation, and store the scores of single rows (`row_scores`)."""
     work = database.read(_work, settings, evaluation)
-    rows = work.parts[evaluation_plan.ROWS]
+    rows = work.parts[evaluation_run.ROWS]
     _keep_rows(settings, evaluation, work)
     names = list(dict.fromkeys([work.config.metrics.primary, *work.config.metrics.report]))
     new_scores = [new_score for name in names if (new_score := whole_score(name, rows, work.digest))]
     new_scores += calibration_score(rows, work.digest)
     new_scores += slice_scores(names, rows, Disclosure.at_most(work.visibility))
-    for axis in (part for part in work.parts if part != evaluation_plan.ROWS):
+    for axis in (part for part in work.parts if part != evaluation_run.ROWS):
         new_scores += twin_scores(axis, work.config.metrics.primary, rows, work.parts[axis], work.digest)
     if rows.costs:
         new_scores.append(NewScore("price", 1000 * float(np.mean(rows.costs)), None, None, len(rows.costs)))
@@ -83,7 +83,7 @@ def restore_row_scores(database: Database, settings: Settings) -> int:
     for evaluation, rows in database.read(lambda session: session.execute(queries.answered_evaluations()).all()):
         if not row_scores.is_whole(settings, evaluation, rows):
             with suppress(OSError, ValueError, KeyError):
-                _keep_rows(settings, evaluation, database.read(_work, settings, evaluation, [evaluation_plan.ROWS]))
+                _keep_rows(settings, evaluation, database.read(_work, settings, evaluation, [evaluation_run.ROWS]))
                 count += 1
     return count
 
@@ -93,14 +93,14 @@ def _keep_rows(settings: Settings, evaluation: int, work: ScoringWork) -> None:
     row_scores.store_row_scores(
         settings,
         evaluation,
-        row_scores.compute_row_scores(config.metrics.primary, config.fooled, work.parts[evaluation_plan.ROWS]),
+        row_scores.compute_row_scores(config.metrics.primary, config.fooled, work.parts[evaluation_run.ROWS]),
     )
 
 
 def whole_score(name: str, rows: AnswerColumns, digest: str, title: str = "") -> NewScore | None:
     """A metric over all rows; None where it is undefined there."""
     try:
-        chosen = bind_metric(name, rows.answer, rows.said, rows.right)
+        chosen = bind_metric(name, rows.answer, rows.predictions, rows.right)
         value = _computed(chosen)
     except ValueError:
         return None
@@ -109,8 +109,8 @@ def whole_score(name: str, rows: AnswerColumns, digest: str, title: str = "") ->
     try:
         drawn = score_replicates(chosen.module, chosen.columns, digest)[chosen.key] * chosen.scale
     except (ValueError, KeyError):
-        return NewScore(title or name, float(value), None, None, len(rows.said))
-    new_score = _with_interval(title or name, float(value), drawn, len(rows.said))
+        return NewScore(title or name, float(value), None, None, len(rows.predictions))
+    new_score = _with_interval(title or name, float(value), drawn, len(rows.predictions))
     if name not in RATES:
         return new_score
     rate = wilson(round(value * new_score.n), new_score.n)  # which has a width where all rows are right, too
@@ -146,15 +146,17 @@ def slice_scores(names: Sequence[str], rows: AnswerColumns, disclosure: Disclosu
     by_size = sorted(rows.places.items(), key=lambda tagged: -len(tagged[1]))
     labels = isinstance(rows.answer, Choice)
     right = "accuracy" if labels else "exact_match"
-    shown = [tagged for tagged in by_size if disclosure.shows_slice(len(tagged[1]), len(hits))]
-    for tag, places in shown[:MAX_SLICES]:
+    visible = [tagged for tagged in by_size if disclosure.shows_slice(len(tagged[1]), len(hits))]
+    for tag, places in visible[:MAX_SLICES]:
         rate = wilson(int(hits[places].sum()), len(places))
         yield NewScore(right, float(rate.value or 0), rate.low, rate.high, len(places), slice=tag[:200])
         for name in names:
             if labels or name == right:
                 continue
             part = AnswerColumns(
-                rows.answer, said=[rows.said[at] for at in places], right=[rows.right[at] for at in places]
+                rows.answer,
+                predictions=[rows.predictions[at] for at in places],
+                right=[rows.right[at] for at in places],
             )
             if new_score := whole_score(name, part, tag):
                 yield NewScore(name, new_score.value, new_score.low, new_score.high, new_score.n, slice=tag[:200])
@@ -166,9 +168,9 @@ def twin_scores(axis: str, primary: str, rows: AnswerColumns, copies: AnswerColu
     `axis`: the share of an original's copies that get the original's own answer, averaged over originals that
     have copies (Dynaboard's fairness and robustness). `axis_score`: the primary metric over the copies.
     """
-    own = dict(zip(rows.uids, rows.said, strict=True))
+    own = dict(zip(rows.uids, rows.predictions, strict=True))
     same_by_original: dict[str, list[bool]] = defaultdict(list)
-    for original, prediction in zip(copies.of, copies.said, strict=True):
+    for original, prediction in zip(copies.originals, copies.predictions, strict=True):
         if original in own:
             same_by_original[original].append(same_answer(rows.answer, own[original], prediction))
     new_scores = []
@@ -178,7 +180,7 @@ def twin_scores(axis: str, primary: str, rows: AnswerColumns, copies: AnswerColu
         new_scores.append(
             NewScore(axis, float(shares.mean()), rate.low, rate.high, len(shares), mean_replicates(shares, digest))
         )
-    if copies.said and (new_score := whole_score(primary, copies, digest, f"{axis}_score")):
+    if copies.predictions and (new_score := whole_score(primary, copies, digest, f"{axis}_score")):
         new_scores.append(new_score)
     return new_scores
 
@@ -227,13 +229,13 @@ def _measured() -> tuple[str, ...]:
 
 
 def _work(session: Session, settings: Settings, evaluation: int, only: Sequence[str] = ()) -> ScoringWork:
-    _, submission, version, dataset = evaluation_plan.load_evaluation(session, evaluation)
+    _, submission, version, dataset = evaluation_run.load_evaluation(session, evaluation)
     config = rounds.newest_config(session, dataset.task_id)
     done: dict[str, list[Shard]] = defaultdict(list)
     for shard in session.scalars(queries.finished_shards(evaluation)):
         done[shard.part].append(shard)
-    parts = evaluation_plan.evaluation_parts(session, submission, version, config.metrics.perturb)
-    field = answer_field(config, settings, done[evaluation_plan.ROWS][0])
+    parts = evaluation_run.evaluation_parts(session, submission, version, config.metrics.perturb)
+    field = answer_field(config, settings, done[evaluation_run.ROWS][0])
     gathered = {
         part.name: gather_answers(settings, field, part.digest, done[part.name], config.fooled.reads)
         for part in parts

@@ -202,13 +202,13 @@ def announce_end(session: Session, evaluation: Evaluation, by: int | None = None
     page = f"/evaluations/{evaluation.id}"
     if submission.person_id not in (None, by):
         text = ended_text(evaluation, submission, dataset)
-        notices.tell(session, submission.person_id, "evaluation", text, link=page)
+        notices.notify_person(session, submission.person_id, "evaluation", text, link=page)
     disclosure = Disclosure.of(None, dataset, submission)
     if disclosure.scores:
         name = submission.name if disclosure.name else ""
         message = {"evaluation": evaluation.id, "submission": submission.id, "name": name, "dataset": dataset.name}
         message |= {"state": evaluation.state, "code": evaluation.code, "version": version.number, "page": page}
-        webhooks.emit(session, dataset.task_id, "evaluation.ended", {"task": dataset.task_id, **message})
+        webhooks.emit_event(session, dataset.task_id, "evaluation.ended", {"task": dataset.task_id, **message})
 
 
 def _own(session: Session, person: Person, id: int) -> Evaluation:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations.measures import Measure
 from dynabench.benchmark.leaderboards import queries
-from dynabench.benchmark.leaderboards.comparison import NOTHING, paired
+from dynabench.benchmark.leaderboards.comparison import NO_DIFFERENCE, paired_difference
 from dynabench.benchmark.reading import read_board, read_every_score, read_slices
 from dynabench.benchmark.registry import service as registry
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
@@ -18,8 +18,8 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import counts_as_try
 from dynabench.stats.corrections import holm
 
-TOP = 10
-HARDEST = 8
+LEADERS = 10
+HARDEST_SLICES = 8
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ class BestOnDataset:
     slices: tuple[tuple[str, ScoreCell], ...]
 
 
-def of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
+def scores_of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
     """Return the scores of this model's submissions, as `viewer` may know, those on retired datasets too.
 
     Anonymous ones are not linked to its name, and a model that is listed for few people is there for these alone.
     """
     entries = []
-    for task in session.scalars(queries.tasks_of(name)):
+    for task in session.scalars(queries.tasks_of_model(name)):
         if registry.is_visible(session, viewer, name, task):
             board = read_board(session, viewer, task, withdrawn=True, retired=True)
             entries += [_entry(session, board, entrant) for entrant in board.entrants if entrant.model == name]
@@ -79,14 +79,14 @@ def _entry(session: Session, board: TaskBoard, entrant: Entrant) -> ModelEntry:
         cells = read_slices(session, board, [entrant], dataset, board.primary)
         if cells:
             worst = sorted(cells.items(), key=lambda pair: board.primary.direction * pair[1].value)
-            slices.append((dataset, tuple((tag, cell) for (_id, tag), cell in worst[:HARDEST])))
+            slices.append((dataset, tuple((tag, cell) for (_id, tag), cell in worst[:HARDEST_SLICES])))
     tries = None
     if entrant.person_id is not None and counts_as_try(entrant):
-        tries = session.scalar(queries.entries_of(entrant.person_id, board.config.id))
+        tries = session.scalar(queries.count_tries(entrant.person_id, board.config.id))
     return ModelEntry(board, entrant, scored, scores, tuple(slices), tries)
 
 
-def best(session: Session, board: TaskBoard, name: str, limit: int = TOP) -> BestOnDataset:
+def best_on_dataset(session: Session, board: TaskBoard, name: str, limit: int = LEADERS) -> BestOnDataset:
     """Return the best entrants on a dataset. Raises `NotFound` where there is no such dataset."""
     data, metric = board.dataset(name), board.primary
     scored = [(entrant, cell) for entrant in board.entrants if (cell := board.cell(entrant, data, metric)) is not None]
@@ -105,13 +105,13 @@ def ties(cells: Sequence[ScoreCell], level: float = 0.05) -> list[bool]:
     """
     if not cells:
         return []
-    first, asked = cells[0], []
-    for each in cells:
-        if first.replicates is None or each.replicates is None:
-            asked.append(1.0 if abs(first.value - each.value) < NOTHING else 0.0)
+    first, p_values = cells[0], []
+    for cell in cells:
+        if first.replicates is None or cell.replicates is None:
+            p_values.append(1.0 if abs(first.value - cell.value) < NO_DIFFERENCE else 0.0)
         else:
-            asked.append(paired(first.replicates, each.replicates, first.value - each.value)[2])
-    return [True, *(bool(p > level) for p in (holm(asked[1:]) if asked[1:] else []))]
+            p_values.append(paired_difference(first.replicates, cell.replicates, first.value - cell.value)[2])
+    return [True, *(bool(p > level) for p in (holm(p_values[1:]) if p_values[1:] else []))]
 
 
 def hardest(cells: Mapping[tuple[int, str], ScoreCell], metric: Measure) -> tuple[tuple[str, ScoreCell], ...]:
@@ -123,23 +123,23 @@ def hardest(cells: Mapping[tuple[int, str], ScoreCell], metric: Measure) -> tupl
     by: dict[str, list[ScoreCell]] = {}
     for (_dataset, tag), cell in cells.items():
         by.setdefault(tag, []).append(cell)
-    found = [(tag, _mean(some)) for tag, some in by.items()]
-    return tuple(sorted(found, key=lambda each: (metric.direction * each[1].value, each[0]))[:HARDEST])
+    mean_by_tag = [(tag, _mean(some)) for tag, some in by.items()]
+    return tuple(sorted(mean_by_tag, key=lambda pair: (metric.direction * pair[1].value, pair[0]))[:HARDEST_SLICES])
 
 
 def _mean(some: Sequence[ScoreCell]) -> ScoreCell:
-    low, high = (_limit([getattr(each, end) for each in some]) for end in ("low", "high"))
-    return ScoreCell(fmean(each.value for each in some), low, high, some[0].n)
+    low, high = (_limit([getattr(cell, end) for cell in some]) for end in ("low", "high"))
+    return ScoreCell(fmean(cell.value for cell in some), low, high, some[0].n)
 
 
 def _limit(limits: Sequence[float | None]) -> float | None:
-    known = [each for each in limits if each is not None]
-    return fmean(known) if len(known) == len(limits) else None
+    numbers = [limit for limit in limits if limit is not None]
+    return fmean(numbers) if len(numbers) == len(limits) else None
 
 
-def shown_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
+def require_scores_of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
     """As `of_model`; raises `NotFound` where there is nothing to show."""
-    found = of_model(session, viewer, name)
-    if not found:
+    entries = scores_of_model(session, viewer, name)
+    if not entries:
         raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
-    return found
+    return entries

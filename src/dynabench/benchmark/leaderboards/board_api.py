@@ -1,4 +1,4 @@
-"""A task's leaderboard, its files and picture, its ledger, and the forms in which others read it."""
+"""Boards as JSON and files: a task's leaderboard, its picture, its ledger, snapshots and forks."""
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
@@ -7,15 +7,17 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.benchmark.leaderboards import exchange, files, ledger, pictures, reading
-from dynabench.benchmark.leaderboards.reading import RequestedBoard
-from dynabench.benchmark.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut
+from dynabench.benchmark import weights
+from dynabench.benchmark.leaderboards import drawings, files, ledger, schemas, snapshots
+from dynabench.benchmark.leaderboards import requested_board as reading
+from dynabench.benchmark.leaderboards.requested_board import RequestedBoard
+from dynabench.benchmark.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut, Slug
 from dynabench.kit import errors
 from dynabench.kit.csv_tables import as_csv
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts import auth
-from dynabench.people.accounts.auth import Viewer
+from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 
@@ -25,16 +27,18 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
 MARKDOWN = "text/markdown; charset=utf-8"
 
 
-def sent(what: str, *types: str) -> dict[str, Any]:
+def file_route(description: str, *types: str) -> dict[str, Any]:
     """Return the arguments that document a route whose answer is a file of one of these media types."""
     content: dict[str, Any] = {name.partition(";")[0]: {} for name in types}
-    return {"response_class": Response, "responses": {200: {"description": what, "content": content}}}
+    return {"response_class": Response, "responses": {200: {"description": description, "content": content}}}
 
 
-async def board_of(request: Request, viewer: Person | None, task: str, fork: str = "") -> RequestedBoard:
+async def requested_board(request: Request, viewer: Person | None, task: str, fork: str = "") -> RequestedBoard:
     """The board that the request's parameters ask for."""
-    asked: RequestedBoard = await request.app.state.db.aread(reading.asked, viewer, task, request.query_params, fork)
-    return asked
+    board: RequestedBoard = await request.app.state.db.aread(
+        reading.read_requested_board, viewer, task, request.query_params, fork
+    )
+    return board
 
 
 @router.get("/tasks/{task}/leaderboard")
@@ -43,18 +47,18 @@ async def read_leaderboard(request: Request, task: str, viewer: Viewer, fork: Fo
 
     `size`, `licence`, `language` and `since` choose rows, `sort` orders them; ranks are among all rows.
     """
-    asked = await board_of(request, viewer, task, fork)
-    return files.document(asked.ranking, asked.rows)
+    board = await requested_board(request, viewer, task, fork)
+    return files.board_document(board.ranking, board.rows)
 
 
 @router.get("/tasks/{task}/leaderboard/ranks")
 async def ranks(request: Request, task: str, viewer: Viewer, fork: Fork = "") -> RanksOut:
     """Rank intervals, tie groups and scores alone, by row: what a page asks for under changed weights."""
-    rows = (await board_of(request, viewer, task, fork)).ranking.rows
-    found = {str(row.entrant.id): row for row in rows if row.rank}
+    rows = (await requested_board(request, viewer, task, fork)).ranking.rows
+    ranked = {str(row.entrant.id): row for row in rows if row.rank}
     return RanksOut(
-        ranks={id: (row.rank.low, row.rank.high, row.rank.group) for id, row in found.items() if row.rank},
-        scores={id: (row.score.value, row.score.low, row.score.high) for id, row in found.items()},
+        ranks={id: (row.rank.low, row.rank.high, row.rank.group) for id, row in ranked.items() if row.rank},
+        scores={id: (row.score.value, row.score.low, row.score.high) for id, row in ranked.items()},
     )
 
 
@@ -63,16 +67,18 @@ def download(content: bytes, media: str, name: str) -> Response:
     return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-@router.get("/tasks/{task}/leaderboard/file", **sent(_("The board."), *files.FORMATS.values()))
+@router.get("/tasks/{task}/leaderboard/file", **file_route(_("The board."), *files.FORMATS.values()))
 async def leaderboard_file(
     request: Request, task: str, viewer: Viewer, format: Format = "csv", fork: Fork = ""
 ) -> Response:
     """The board as a file: CSV, JSON or Parquet."""
-    asked = await board_of(request, viewer, task, fork)
-    return download(files.file(asked.ranking, asked.rows, format), files.FORMATS[format], f"{task}-board.{format}")
+    board = await requested_board(request, viewer, task, fork)
+    return download(
+        files.board_file(board.ranking, board.rows, format), files.FORMATS[format], f"{task}-board.{format}"
+    )
 
 
-@router.get("/tasks/{task}/leaderboard/image", **sent(_("The picture."), *PICTURES.values()))
+@router.get("/tasks/{task}/leaderboard/image", **file_route(_("The picture."), *PICTURES.values()))
 async def leaderboard_image(
     request: Request, task: str, viewer: Viewer, format: Literal["svg", "png"] = "svg", fork: Fork = ""
 ) -> Response:
@@ -80,9 +86,9 @@ async def leaderboard_image(
     db = request.app.state.db
 
     def draw(session: Session) -> bytes:
-        asked = reading.asked(session, viewer, task, request.query_params, fork)
+        board = reading.read_requested_board(session, viewer, task, request.query_params, fork)
         name = rounds.task_config(session, task).name
-        return pictures.drawn(pictures.chart(asked.ranking, asked.rows, name), format)
+        return drawings.render_picture(drawings.board_chart(board.ranking, board.rows, name), format)
 
     return Response(await db.aread(draw), media_type=PICTURES[format])
 
@@ -92,12 +98,12 @@ async def papers_with_code(request: Request, task: str, viewer: Viewer) -> list[
     """The board in the form of Papers-with-Code's evaluation tables."""
 
     def read(session: Session) -> list[dict[str, Any]]:
-        asked = reading.asked(session, viewer, task, request.query_params)
+        board = reading.read_requested_board(session, viewer, task, request.query_params)
         config = rounds.task_config(session, task)
-        return exchange.papers_with_code(asked.ranking, config.name, config.description)
+        return files.papers_with_code(board.ranking, config.name, config.description)
 
-    found: list[dict[str, Any]] = await request.app.state.db.aread(read)
-    return found
+    tables: list[dict[str, Any]] = await request.app.state.db.aread(read)
+    return tables
 
 
 @router.get("/tasks/{task}/leaderboard/rows/{id}")
@@ -105,34 +111,121 @@ async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: V
     """One row with its scores on each dataset, and by slice on those that are not hidden."""
 
     def read(session: Session) -> dict[str, Any]:
-        of, row = reading.row(session, viewer, task, request.query_params, id)
-        return files.row_document(of, row) | {"slices": [asdict(each) for each in reading.slices(session, of, row)]}
+        ranking, row = reading.read_board_row(session, viewer, task, request.query_params, id)
+        return files.row_document(ranking, row) | {
+            "slices": [asdict(score) for score in reading.row_slices(session, ranking, row)]
+        }
 
-    found: dict[str, Any] = await request.app.state.db.aread(read)
-    return found
+    document: dict[str, Any] = await request.app.state.db.aread(read)
+    return document
 
 
-@router.get("/tasks/{task}/leaderboard/rows/{id}/card", **sent(_("The front matter."), MARKDOWN))
+@router.get("/tasks/{task}/leaderboard/rows/{id}/card", **file_route(_("The front matter."), MARKDOWN))
 async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
     """Return the scores of a row as front matter for a Hugging Face model card."""
 
     def read(session: Session) -> str:
-        of, row = reading.row(session, viewer, task, {}, id)
+        ranking, row = reading.read_board_row(session, viewer, task, {}, id)
         if not row.entrant.model:
             raise errors.NotFound(_("This row has no name under which a card could tell its results."))
         address = str(request.url_for("leaderboard", task=task))
-        return exchange.model_index(of.board, row.place, rounds.task_config(session, task).name, address)
+        return files.model_index(ranking.board, row.place, rounds.task_config(session, task).name, address)
 
     return download((await request.app.state.db.aread(read)).encode(), MARKDOWN, f"{id}.md")
 
 
-@router.get("/tasks/{task}/ledger", **sent(_("The ledger."), "application/json", files.FORMATS["csv"]))
+@router.get("/tasks/{task}/ledger", **file_route(_("The ledger."), "application/json", files.FORMATS["csv"]))
 async def ledger_of(request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Response:
     """Every submission to the task, newest first, withdrawn ones too: how many tries stand behind a number."""
-    lines = await request.app.state.db.aread(ledger.ledger, viewer, task)
+    lines = await request.app.state.db.aread(ledger.ledger_entries, viewer, task)
     items = [LedgerLine.model_validate(asdict(line)) for line in lines]
     if format == "json":
         return Response(LedgerOut(items=items).model_dump_json(), media_type="application/json")
     header = list(LedgerLine.model_fields)
-    rows = [[str(value) if value is not None else "" for value in each.model_dump().values()] for each in items]
+    rows = [[str(value) if value is not None else "" for value in line.model_dump().values()] for line in items]
     return download(as_csv(header, rows), files.FORMATS["csv"], f"{task}-ledger.csv")
+
+
+Limit = Annotated[int, Query(ge=1, le=100)]
+
+
+def _params(body: schemas.WeightsIn) -> dict[str, str]:
+    return weights.flat(body.metrics, body.datasets, body.form)
+
+
+@router.get("/tasks/{task}/snapshots")
+async def list_snapshots(
+    request: Request, task: str, viewer: Viewer, after: schemas.After = "", limit: Limit = 50
+) -> schemas.SnapshotPage:
+    """The snapshots of a task's board, newest first."""
+    page: schemas.SnapshotPage = await request.app.state.db.aread(snapshots.snapshot_page, task, after, limit)
+    return page
+
+
+@router.post("/tasks/{task}/snapshots", status_code=201)
+async def keep_snapshot(request: Request, task: str, body: schemas.SnapshotIn, person: Member) -> schemas.SnapshotRow:
+    """Freeze the public board of a task under these weights; it never changes afterwards."""
+
+    def write(session: Session) -> schemas.SnapshotRow:
+        snapshot = snapshots.take_snapshot(session, person, task, _params(body.weights), body.title)
+        return snapshots.snapshot_row(snapshot, person)
+
+    line: schemas.SnapshotRow = await request.app.state.db.awrite(write)
+    return line
+
+
+@router.get("/snapshots/{slug}")
+async def read_snapshot(request: Request, slug: Slug, viewer: Viewer) -> Response:
+    """A snapshot's document, byte for byte what its digest is of (header `Digest`)."""
+    snapshot = await request.app.state.db.aread(snapshots.find_snapshot, slug)
+    return Response(
+        snapshots.canonical_json(snapshot.document),
+        media_type="application/json",
+        headers={"Digest": f"sha-256={snapshot.digest}"},
+    )
+
+
+@router.get("/tasks/{task}/forks")
+async def list_forks(request: Request, task: str, viewer: Viewer) -> schemas.ForkList:
+    """The boards of their own that people keep of a task, newest first."""
+    forks: schemas.ForkList = await request.app.state.db.aread(snapshots.list_forks, task)
+    return forks
+
+
+@router.post("/tasks/{task}/forks", status_code=201)
+async def keep_fork(request: Request, task: str, body: schemas.ForkIn, person: Member) -> schemas.ForkOut:
+    """Keep weights and a choice of datasets (weight 0 leaves one out) under a name; the board stays current."""
+
+    def write(session: Session) -> schemas.ForkOut:
+        fork = snapshots.make_fork(session, person, task, _params(body.weights), body.title, body.note)
+        return snapshots.fork_out(fork, person)
+
+    fork_view: schemas.ForkOut = await request.app.state.db.awrite(write)
+    return fork_view
+
+
+@router.get("/forks/{slug}")
+async def read_fork(request: Request, slug: Slug, viewer: Viewer) -> schemas.ForkOut:
+    """A fork; its board is that of its task with `?fork=<slug>`."""
+    fork: schemas.ForkOut = await request.app.state.db.aread(snapshots.read_fork, slug)
+    return fork
+
+
+@router.patch("/forks/{slug}")
+async def edit_fork(request: Request, slug: Slug, body: schemas.ForkChange, person: Member) -> schemas.ForkOut:
+    """Change a fork (its maker, admins)."""
+
+    def write(session: Session) -> schemas.ForkOut:
+        params = _params(body.weights) if body.weights is not None else None
+        snapshots.change_fork(session, person, slug, params, body.title, body.note)
+        return snapshots.read_fork(session, slug)
+
+    fork: schemas.ForkOut = await request.app.state.db.awrite(write)
+    return fork
+
+
+@router.delete("/forks/{slug}", status_code=204)
+async def drop_fork(request: Request, slug: Slug, person: Member) -> Response:
+    """Delete a fork (its maker, admins)."""
+    await request.app.state.db.awrite(snapshots.delete_fork, person, slug)
+    return Response(status_code=204)

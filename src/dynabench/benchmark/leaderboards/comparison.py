@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.benchmark.evaluations.measures import Measure, Replicates
-from dynabench.benchmark.leaderboards.results import Right
+from dynabench.benchmark.evaluations.row_scores import Right
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.kit.language import _
 from dynabench.stats.corrections import holm
 
 LEVEL = 0.05
-FEW = 25
+EXACT_BELOW = 25
 """Rows that tell two models apart, below which McNemar's test is exact."""
-NOTHING = 1e-9
-SHOWN = ("differ", "a", "b", "wrong", "right")
+NO_DIFFERENCE = 1e-9
+ROW_KINDS = ("differ", "a", "b", "wrong", "right")
 RowsOf = Callable[[ScoredDataset], tuple[Right, Right] | None]
 """What the primary metric says of both entrants row by row, None where that may not be counted."""
 
@@ -67,7 +67,7 @@ class AnswerTally:
         return self.right + self.a + self.b + self.wrong
 
 
-def compared(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) -> list[ScoreDifference]:
+def compare_entrants(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) -> list[ScoreDifference]:
     """Return the differences for each metric and each dataset on which both have a score, metric by metric."""
     differences = []
     for metric in board.metrics:
@@ -77,7 +77,7 @@ def compared(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) ->
             if a is not None and b is not None:
                 results = rows(data) if metric == board.primary else None
                 of_metric.append(_difference(data, metric, a, b, results))
-        differences += _corrected(of_metric)
+        differences += _correct_differences(of_metric)
     return differences
 
 
@@ -85,31 +85,34 @@ def _difference(
     data: ScoredDataset, metric: Measure, a: ScoreCell, b: ScoreCell, rows: tuple[Right, Right] | None
 ) -> ScoreDifference:
     value = a.value - b.value
-    made = ScoreDifference(data, metric, a, b, value, None, None, None, "")
+    difference = ScoreDifference(data, metric, a, b, value, None, None, None, "")
     if a.replicates is not None and b.replicates is not None and not metric.cost:  # three repeats say little of chance
-        low, high, p = paired(a.replicates, b.replicates, value)
-        made = replace(made, low=low, high=high, p=p, test="paired_bootstrap")
-    if rows is not None and (asked := significance(*rows)) is not None:
-        made = replace(made, test=asked[0], p=asked[1])
-    return made
+        low, high, p = paired_difference(a.replicates, b.replicates, value)
+        difference = replace(difference, low=low, high=high, p=p, test="paired_bootstrap")
+    if rows is not None and (test := significance(*rows)) is not None:
+        difference = replace(difference, test=test[0], p=test[1])
+    return difference
 
 
-def _corrected(found: Sequence[ScoreDifference]) -> list[ScoreDifference]:
-    asked = [each.p for each in found if each.p is not None]
-    values = iter(holm(asked).tolist() if asked else ())
-    return [each if each.p is None else replace(each, corrected=next(values)) for each in found]
+def _correct_differences(differences: Sequence[ScoreDifference]) -> list[ScoreDifference]:
+    p_values = [difference.p for difference in differences if difference.p is not None]
+    values = iter(holm(p_values).tolist() if p_values else ())
+    return [
+        difference if difference.p is None else replace(difference, corrected=next(values))
+        for difference in differences
+    ]
 
 
-def paired(a: Replicates, b: Replicates, value: float) -> tuple[float, float, float]:
+def paired_difference(a: Replicates, b: Replicates, value: float) -> tuple[float, float, float]:
     """Limits of the 95 % interval of a difference, and its p value, from paired replicates, shape (B,) each.
 
     The interval always holds the difference itself. Two copies of one model have p = 1.
     """
     drawn = a - b
-    low, high = (float(each) for each in np.quantile(drawn, [0.025, 0.975]))
+    low, high = (float(limit) for limit in np.quantile(drawn, [0.025, 0.975]))
     spread = float(drawn.std(ddof=1))
-    apart = abs(value) > NOTHING
-    p = erfc(abs(value) / spread / sqrt(2)) if spread > NOTHING else float(not apart)
+    apart = abs(value) > NO_DIFFERENCE
+    p = erfc(abs(value) / spread / sqrt(2)) if spread > NO_DIFFERENCE else float(not apart)
     return min(low, value), max(high, value), p
 
 
@@ -125,25 +128,25 @@ def significance(a: Right, b: Right) -> tuple[str, float] | None:
     if not first.size:
         return None
     if np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all():
-        exact = int((first != second).sum()) < FEW
+        exact = int((first != second).sum()) < EXACT_BELOW
         ones = np.ones(first.size, int)
-        given = {"predictions1": first.astype(int), "predictions2": second.astype(int), "references": ones}
-        return "mcnemar", float(evaluate.load("mcnemar", module_type="comparison").compute(**given, exact=exact)["p"])
+        columns = {"predictions1": first.astype(int), "predictions2": second.astype(int), "references": ones}
+        return "mcnemar", float(evaluate.load("mcnemar", module_type="comparison").compute(**columns, exact=exact)["p"])
     if first.size < 2:
         return None
     # The mean distance of scores from 0 is their mean, and p does not ask which way is better.
-    given = {"predictions1": first.astype(float), "predictions2": second.astype(float)}
+    columns = {"predictions1": first.astype(float), "predictions2": second.astype(float)}
     test = evaluate.load("approximate_randomization", module_type="comparison")
-    found = test.compute(**given, references=np.zeros(first.size), metric="mae", method="percentile", resamples=1999)
-    return test.name, float(found["p"])
+    result = test.compute(**columns, references=np.zeros(first.size), metric="mae", method="percentile", resamples=1999)
+    return test.name, float(result["p"])
 
 
-def tally(a: Right, b: Right) -> AnswerTally:
+def tally_answers(a: Right, b: Right) -> AnswerTally:
     """On how many rows both, one, or none were right."""
-    return AnswerTally(*(int(chosen(a, b, name).sum()) for name in ("right", "a", "b", "wrong")))
+    return AnswerTally(*(int(chosen_rows(a, b, name).sum()) for name in ("right", "a", "b", "wrong")))
 
 
-def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
+def chosen_rows(a: Right, b: Right, kind: str) -> NDArray[np.bool_]:
     """Return a mask of the rows to show, shape (rows,).
 
     `shown` is `differ`, `a` (only `a` is right), `b` (only `b` is right), `right` (both are) or `wrong`
@@ -151,37 +154,37 @@ def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
     """
     both = ~(np.isnan(a) | np.isnan(b))
     first, second = both & (a == 1), both & (b == 1)
-    found: NDArray[np.bool_] = {
+    mask: NDArray[np.bool_] = {
         "differ": first ^ second,
         "a": first & ~second,
         "b": second & ~first,
         "right": first & second,
         "wrong": both & ~first & ~second,
-    }[shown]
-    return found
+    }[kind]
+    return mask
 
 
-def grouped(found: Sequence[ScoreDifference]) -> list[tuple[Measure, list[ScoreDifference], float]]:
+def group_differences(differences: Sequence[ScoreDifference]) -> list[tuple[Measure, list[ScoreDifference], float]]:
     """The differences by metric, in their order, each group with the largest of its differences and limits."""
     groups: dict[str, list[ScoreDifference]] = {}
-    for each in found:
-        groups.setdefault(each.metric.name, []).append(each)
-    return [(of[0].metric, of, max(map(_reach, of)) or 1.0) for of in groups.values()]
+    for difference in differences:
+        groups.setdefault(difference.metric.name, []).append(difference)
+    return [(group[0].metric, group, max(map(_largest_limit, group)) or 1.0) for group in groups.values()]
 
 
-def _reach(of: ScoreDifference) -> float:
-    return max(abs(value) for value in (of.value, of.low or 0.0, of.high or 0.0))
+def _largest_limit(difference: ScoreDifference) -> float:
+    return max(abs(value) for value in (difference.value, difference.low or 0.0, difference.high or 0.0))
 
 
-def conclusion(first: Entrant, second: Entrant, found: Sequence[ScoreDifference]) -> str:
+def conclusion(first: Entrant, second: Entrant, differences: Sequence[ScoreDifference]) -> str:
     """Return a sentence that sums up the differences of one metric."""
-    asked = [each for each in found if each.p is not None]
-    if not asked:
+    tested = [difference for difference in differences if difference.p is not None]
+    if not tested:
         return _("There is no dataset on which both have scores to compare.")
-    metric, n = asked[0].metric.title.lower(), len(asked)
-    a = [each.data.title for each in asked if each.better == "a"]
-    b = [each.data.title for each in asked if each.better == "b"]
-    where = f"the {n} datasets" if n > 1 else asked[0].data.title
+    metric, n = tested[0].metric.title.lower(), len(tested)
+    a = [difference.data.title for difference in tested if difference.better == "a"]
+    b = [difference.data.title for difference in tested if difference.better == "b"]
+    where = f"the {n} datasets" if n > 1 else tested[0].data.title
     if not a and not b:
         return _(
             "The data do not tell them apart: their %(metric)s on %(where)s could differ this much by chance.",
@@ -198,10 +201,10 @@ def conclusion(first: Entrant, second: Entrant, found: Sequence[ScoreDifference]
             metric=metric,
         )
     best, worst, won = (first, second, a) if a else (second, first, b)
-    told = f"{best.label} is better than {worst.label} in {metric} on"
+    beginning = f"{best.label} is better than {worst.label} in {metric} on"
     if len(won) == n:
-        return _("%(told)s %(value)s.", told=told, value=f"all {n} datasets" if n > 1 else where)
-    return _("%(told)s %(won)s; elsewhere the data do not tell them apart.", told=told, won=_list(won))
+        return _("%(told)s %(value)s.", told=beginning, value=f"all {n} datasets" if n > 1 else where)
+    return _("%(told)s %(won)s; elsewhere the data do not tell them apart.", told=beginning, won=_list(won))
 
 
 def _list(names: Sequence[str], most: int = 3) -> str:

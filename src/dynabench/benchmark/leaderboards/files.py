@@ -1,4 +1,8 @@
-"""A board as weighed, to take away: CSV, JSON and Parquet, and a picture."""
+"""A board as weighed in files: CSV, JSON and Parquet, and the forms that other sites read.
+
+These are Papers-with-Code's evaluation tables (`sota-extractor`), and `model-index` of Hugging Face's model cards
+(https://github.com/huggingface/hub-docs, modelcard.md).
+"""
 
 import io
 from collections.abc import Sequence
@@ -8,36 +12,38 @@ import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
+from dynabench.benchmark.evaluations.measures import Measure
 from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, displayed
-from dynabench.benchmark.standings import Entrant
+from dynabench.benchmark.standings import Entrant, ScoredDataset, TaskBoard
 from dynabench.kit.csv_tables import as_csv
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
 
 
-def document(of: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
+def board_document(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
     """Everything that the board says, as JSON: weights, metrics with units and directions, datasets, rows."""
-    board = of.board
+    board = ranking.board
     return {
         "task": board.config.id,
-        "weights": of.weights.document(),
+        "weights": ranking.weights.document(),
         "metrics": [
-            {"name": each.name, "title": each.title, "unit": each.unit, "better": each.better}
-            for each in board.metrics
+            {"name": entry.name, "title": entry.title, "unit": entry.unit, "better": entry.better}
+            for entry in board.metrics
         ],
         "datasets": [
-            {"name": each.name, "title": each.title, "version": each.number, "digest": each.digest, "rows": each.rows,
-             "visibility": each.visibility}
-            for each in board.datasets
+            {"name": entry.name, "title": entry.title, "version": entry.number, "digest": entry.digest,
+             "rows": entry.rows, "visibility": entry.visibility}
+            for entry in board.datasets
         ],
-        "rows": [row_document(of, row) for row in rows],
+        "rows": [row_document(ranking, row) for row in rows],
     }  # fmt: skip
 
 
-def row_document(of: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
+def row_document(ranking: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
     """One row with its scores on each dataset; `rank` is None where `unranked` says why."""
-    entrant, board = row.entrant, of.board
+    entrant, board = row.entrant, ranking.board
     scale = np.array([metric.scale for metric in board.metrics])
     at = board.rows[row.place], board.columns
     arrays = [array[at] * scale for array in (board.standings.values, board.standings.low, board.standings.high)]
@@ -70,13 +76,13 @@ def row_document(of: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
     }
 
 
-def _cell(of: DisplayedScore) -> dict[str, float | None]:
-    return {"value": of.value, "low": of.low, "high": of.high}
+def _cell(score: DisplayedScore) -> dict[str, float | None]:
+    return {"value": score.value, "low": score.low, "high": score.high}
 
 
-def table(of: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
+def board_table(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], list[list[Any]]]:
     """Header and lines: one line a row, three columns a metric; where there are training sets, what each is made of."""
-    numbers = [f"{each.name}{part}" for each in of.board.metrics for part in ("", "_low", "_high")]
+    numbers = [f"{metric.name}{part}" for metric in ranking.board.metrics for part in ("", "_low", "_high")]
     header = ["rank_low", "rank_high", "tie_group", "name", "model", "version", "submitter", "submitted_at", "licence",
               "languages", "bytes", "verified", "score", "score_low", "score_high", *numbers, "unranked"]  # fmt: skip
     learnt = ["rows", "balance"] if any(row.entrant.rows for row in rows) else []
@@ -94,15 +100,15 @@ def table(of: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[list[str], l
     return header + learnt, lines
 
 
-def _balance(of: Entrant) -> str:
-    return ", ".join(f"{label}: {count}" for label, count in of.balance)
+def _balance(entrant: Entrant) -> str:
+    return ", ".join(f"{label}: {count}" for label, count in entrant.balance)
 
 
-def file(of: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
+def board_file(ranking: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
     """The board as `csv`, `json` or `parquet`."""
     if kind == "json":
-        return orjson.dumps(document(of, rows))
-    header, lines = table(of, rows)
+        return orjson.dumps(board_document(ranking, rows))
+    header, lines = board_table(ranking, rows)
     if kind == "csv":
         return as_csv(header, lines)
     columns = {name: pa.array([line[at] for line in lines], _type(name)) for at, name in enumerate(header)}
@@ -118,3 +124,75 @@ def _type(column: str) -> pa.DataType:
         return pa.bool_()
     texts = ("name", "model", "version", "submitter", "submitted_at", "licence", "languages", "unranked", "balance")
     return pa.string() if column in texts else pa.float64()
+
+
+def papers_with_code(ranking: BoardRanking, name: str, description: str) -> list[dict[str, Any]]:
+    """The board as one task with a table for each dataset, without scores that are an earlier submission's."""
+    board = ranking.board
+    tables = []
+    for at, dataset in enumerate(board.datasets):
+        rows: list[dict[str, Any]] = [
+            {
+                "model_name": row.entrant.name,
+                "metrics": _measured(board, row.place, at),
+                "paper_date": row.entrant.entered_at.date().isoformat(),
+                "code_links": [],
+                "model_links": [],
+                "paper_title": "",
+                "paper_url": None,
+            }
+            for row in ranking.rows
+        ]
+        tables.append({
+            "dataset": dataset.title,
+            "description": f"{board.config.id}/{dataset.name}, version {dataset.number}, SHA-256 {dataset.digest}",
+            "sota": {
+                "metrics": [metric.title for metric in board.metrics],
+                "rows": [row for row in rows if row["metrics"]],
+            },
+        })  # fmt: skip
+    return [{"task": name, "description": description, "categories": [], "datasets": tables, "subtasks": []}]
+
+
+def _measured(board: TaskBoard, place: int, dataset: int) -> dict[str, str]:
+    if board.held(board.entrants[place], board.datasets[dataset]):
+        return {}
+    values = board.values[place, dataset]
+    return {
+        metric.title: f"{value:.6g}" for metric, value in zip(board.metrics, values, strict=True) if value == value
+    }  # fmt: skip
+
+
+def model_index(board: TaskBoard, place: int, task_name: str, address: str) -> str:
+    """The front matter of a model card with what one submission scored here, not what is told in its place."""
+    entrant, results = board.entrants[place], []
+    for at, dataset in enumerate(board.datasets):
+        values = board.values[place, at]
+        metrics = [
+            _metric(metric, float(value)) for metric, value in zip(board.metrics, values, strict=True) if value == value
+        ]
+        if metrics and not board.held(entrant, dataset):
+            results.append(_result(board, dataset, metrics, task_name, address))
+    text = yaml.safe_dump(
+        {"model-index": [{"name": entrant.name, "results": results}]}, sort_keys=False, allow_unicode=True
+    )
+    return f"---\n{text}---\n"
+
+
+def _metric(metric: Measure, value: float) -> dict[str, Any]:
+    return {
+        "type": metric.name,
+        "name": f"{metric.title} ({metric.unit})" if metric.unit else metric.title,
+        "value": round(value, 6),
+    }
+
+
+def _result(
+    board: TaskBoard, dataset: ScoredDataset, metrics: list[dict[str, Any]], task: str, address: str
+) -> dict[str, Any]:
+    return {
+        "task": {"type": board.config.id, "name": task},
+        "dataset": {"type": f"{board.config.id}/{dataset.name}", "name": dataset.title, "revision": dataset.digest},
+        "metrics": metrics,
+        "source": {"name": "Dynabench", "url": address},
+    }

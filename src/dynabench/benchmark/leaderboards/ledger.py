@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark import queries as standings_queries
+from dynabench.benchmark.evaluations import queries as standings_queries
 from dynabench.benchmark.leaderboards import queries
 from dynabench.benchmark.registry.tables import Submission, SubmissionState
 from dynabench.people.accounts.tables import Person
@@ -38,49 +38,51 @@ class LedgerEntry:
     mine: bool
 
 
-def ledger(session: Session, viewer: Person | None, task: str) -> list[LedgerEntry]:
+def ledger_entries(session: Session, viewer: Person | None, task: str) -> list[LedgerEntry]:
     """All submissions of a task, newest first; raises `NotFound` where there is no such task."""
     rounds.task(session, task)
-    scored = dict(session.execute(queries.tries(task)).all())
+    scored = dict(session.execute(queries.scored_dataset_counts(task)).all())
     counts, lines = Counter[int](), list[LedgerEntry]()
-    for of, person in session.execute(standings_queries.submissions(task)):
+    for submission, person in session.execute(standings_queries.task_submissions(task)):
         nth = None
-        if of.person_id is not None and counts_as_try(of):
-            counts[of.person_id] += 1
-            nth = counts[of.person_id]
-        lines.append(_line(of, person, nth, viewer, scored.get(of.id, 0)))
+        if submission.person_id is not None and counts_as_try(submission):
+            counts[submission.person_id] += 1
+            nth = counts[submission.person_id]
+        lines.append(_line(submission, person, nth, viewer, scored.get(submission.id, 0)))
     return lines[::-1]
 
 
-def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int) -> LedgerEntry:
-    named = Disclosure.of(viewer, None, of).name
+def _line(
+    submission: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int
+) -> LedgerEntry:
+    named = Disclosure.of(viewer, None, submission).name
     return LedgerEntry(
-        id=of.id,
-        made_at=of.created_at,
-        name=of.name if named else label_without_name(of.id, of.visibility),
+        id=submission.id,
+        made_at=submission.created_at,
+        name=submission.name if named else label_without_name(submission.id, submission.visibility),
         submitter=person.public_name if person and named else "",
         nth=nth if named else None,
-        kind=of.kind if named else "",
-        state=of.state,
-        visibility=of.visibility,
-        withdrawn_at=of.withdrawn_at,
+        kind=submission.kind if named else "",
+        state=submission.state,
+        visibility=submission.visibility,
+        withdrawn_at=submission.withdrawn_at,
         datasets=datasets,
-        mine=viewer is not None and viewer.id == of.person_id,
+        mine=viewer is not None and viewer.id == submission.person_id,
     )
 
 
-def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str, int, int]]:
+def tries_by_submitter(session: Session, viewer: Person | None, task: str) -> list[tuple[str, int, int]]:
     """Submitters whose name may be told with how often they submitted and how often they withdrew, most first.
 
     Counted are private submissions too, since the number of tries is what a reader has to know, but no anonymous ones.
     """
     named, tries, gone = dict[int, str](), Counter[int](), Counter[int]()
-    for of, person in session.execute(standings_queries.submissions(task)):
-        if person is None or not counts_as_try(of):
+    for submission, person in session.execute(standings_queries.task_submissions(task)):
+        if person is None or not counts_as_try(submission):
             continue
         tries[person.id] += 1
-        gone[person.id] += of.state == SubmissionState.WITHDRAWN
-        if Disclosure.of(viewer, None, of).name:
+        gone[person.id] += submission.state == SubmissionState.WITHDRAWN
+        if Disclosure.of(viewer, None, submission).name:
             named[person.id] = person.public_name
     rows = [(name, tries[id], gone[id]) for id, name in named.items()]
     return sorted(rows, key=lambda row: (-row[1], row[0]))

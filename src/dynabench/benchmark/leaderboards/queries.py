@@ -13,7 +13,7 @@ from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 
 
-def readmes(task: str) -> Select[int, str]:
+def public_readmes(task: str) -> Select[int, str]:
     """The READMEs of a task's public submissions that are ready: one index range."""
     mine = (
         Submission.task_id == task,
@@ -23,7 +23,7 @@ def readmes(task: str) -> Select[int, str]:
     return select(Submission.id, Submission.readme).where(*mine, Submission.readme != "").order_by(Submission.id)
 
 
-def tries(task: str) -> Select[int, int]:
+def scored_dataset_counts(task: str) -> Select[int, int]:
     """Select the number of datasets that each submission of a task was scored on.
 
     Cost: one range of submissions and their evaluations.
@@ -36,7 +36,7 @@ def tries(task: str) -> Select[int, int]:
     )
 
 
-def snapshots(task: str, after: tuple[Any, str] | None, limit: int) -> Select[Snapshot, Person]:
+def snapshots_of_task(task: str, after: tuple[Any, str] | None, limit: int) -> Select[Snapshot, Person]:
     """Snapshots of a task, newest first, without their documents: one index range."""
     older = tuple_(Snapshot.made_at, Snapshot.slug) < after if after else true()
     return (
@@ -49,7 +49,7 @@ def snapshots(task: str, after: tuple[Any, str] | None, limit: int) -> Select[Sn
     )
 
 
-def forks(task: str, limit: int) -> Select[Fork, Person]:
+def forks_of_task(task: str, limit: int) -> Select[Fork, Person]:
     """Forks of a task's board, newest first: one index range."""
     return (
         select(Fork, Person)
@@ -60,12 +60,12 @@ def forks(task: str, limit: int) -> Select[Fork, Person]:
     )
 
 
-def forks_of(person: int) -> Select[int]:
+def count_forks(person: int) -> Select[int]:
     """Select the number of forks that a person keeps: reads all forks, some hundred."""
     return select(func.count()).select_from(Fork).where(Fork.person_id == person)
 
 
-def snapshots_since(person: int, moment: Any) -> Select[int]:
+def count_snapshots(person: int, moment: Any) -> Select[int]:
     """Select the number of snapshots that a person took after `moment`.
 
     Cost: reads all snapshots' rows, some hundred.
@@ -73,37 +73,41 @@ def snapshots_since(person: int, moment: Any) -> Select[int]:
     return select(func.count()).select_from(Snapshot).where(Snapshot.person_id == person, Snapshot.made_at > moment)
 
 
-def reports(task: str) -> Select[Report]:
+def reports_of_task(task: str) -> Select[Report]:
     """The imports of others' results to a task, newest first: one index range, at most `reports.KEPT`."""
     return select(Report).where(Report.task_id == task).order_by(Report.id.desc())
 
 
-def forget(person: int) -> Iterator[Update]:
+def detach_person(person: int) -> Iterator[Update]:
     """Take a name off what somebody kept or brought: reads all snapshots, forks and reports, some hundred."""
     yield update(Report).where(Report.person_id == person).values(person_id=None)
     yield update(Snapshot).where(Snapshot.person_id == person).values(person_id=None)
     yield update(Fork).where(Fork.person_id == person).values(person_id=None)
 
 
-def tasks_of(model: str) -> Select[str]:
+def tasks_of_model(model: str) -> Select[str]:
     """The tasks for which a model of this name was entered: reads all submissions, some thousand at most."""
     return select(Submission.task_id).where(Submission.model == model).distinct().order_by(Submission.task_id)
 
 
-def entries_of(person_id: int, task_id: str) -> Select[int]:
+def count_tries(person_id: int, task_id: str) -> Select[int]:
     """Number of scored submissions, but for anonymous ones, of a person in a task's ledger: one index range."""
-    of = (Submission.person_id == person_id, Submission.task_id == task_id, disclosure.counted_tries(Submission))
-    mine = (*of, Submission.state.in_((SubmissionState.READY, SubmissionState.WITHDRAWN)))
+    conditions = (
+        Submission.person_id == person_id,
+        Submission.task_id == task_id,
+        disclosure.counted_tries(Submission),
+    )
+    mine = (*conditions, Submission.state.in_((SubmissionState.READY, SubmissionState.WITHDRAWN)))
     return select(func.count()).select_from(Submission).where(*mine)
 
 
-def finished(submission_ids: Sequence[int], version_id: int) -> Select[Evaluation]:
+def finished_evaluations(submission_ids: Sequence[int], version_id: int) -> Select[Evaluation]:
     """The evaluations of some submissions on a version that ended well: one range of the version's index."""
     mine = (Evaluation.version_id == version_id, Evaluation.submission_id.in_(submission_ids))
     return select(Evaluation).where(*mine, Evaluation.state == EvaluationState.DONE).order_by(Evaluation.id)
 
 
-def shards(evaluation_ids: Sequence[int]) -> Select[Shard]:
+def row_shards(evaluation_ids: Sequence[int]) -> Select[Shard]:
     """The answered parts of the datasets' own rows, in order: one range of the primary key for each evaluation."""
     mine = (Shard.evaluation_id.in_(evaluation_ids), Shard.part == "rows")
     return select(Shard).where(*mine).order_by(Shard.evaluation_id, Shard.number)

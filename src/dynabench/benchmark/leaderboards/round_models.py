@@ -6,7 +6,7 @@ The page of a round's data measurements shows them.
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations.measures import Measure
-from dynabench.benchmark.leaderboards.matrix import make_matrix
+from dynabench.benchmark.leaderboards.board_views import make_matrix
 from dynabench.benchmark.reading import read_board
 from dynabench.insight.data_measurements.results import Column, Kind, Table, make_columns
 from dynabench.kit.language import _

@@ -7,11 +7,10 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.leaderboards import blocks, by_slice, comparison, people, row_views, view_schemas
-from dynabench.benchmark.leaderboards.matrix import make_matrix
-from dynabench.benchmark.leaderboards.row_views import EntrantAnswer
-from dynabench.benchmark.leaderboards.transfer import Transfer
-from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Place, RowKind, Tag, Word, plotted
+from dynabench.benchmark.leaderboards import blocks, board_views, comparison, row_views, schemas
+from dynabench.benchmark.leaderboards.board_views import make_matrix
+from dynabench.benchmark.leaderboards.row_views import EntrantAnswer, Transfer
+from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Place, RowKind, Tag, Word, requested_plot
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.people.accounts.auth import Viewer
@@ -24,255 +23,278 @@ Limit = Annotated[int, Query(ge=1, le=100)]
 T = TypeVar("T")
 
 
-async def read(request: Request, function: Callable[[Session], T]) -> T:
+async def read_view(request: Request, function: Callable[[Session], T]) -> T:
     """Return the result of `function`, run in a session that reads the database."""
-    found: T = await request.app.state.db.aread(function)
-    return found
+    result: T = await request.app.state.db.aread(function)
+    return result
 
 
-def entrant(of: Entrant | None) -> dict[str, Any] | None:
+def entrant_json(entrant: Entrant | None) -> dict[str, Any] | None:
     """An entrant as programs see it."""
-    if of is None:
+    if entrant is None:
         return None
-    return {"id": of.id, "label": of.label, "model": of.model or None, "withdrawn": of.withdrawn}
+    return {"id": entrant.id, "label": entrant.label, "model": entrant.model or None, "withdrawn": entrant.withdrawn}
 
 
-def cell(of: ScoreCell | None) -> dict[str, Any] | None:
+def cell_json(cell: ScoreCell | None) -> dict[str, Any] | None:
     """A score as programs see it: without the replicates."""
-    if of is None:
+    if cell is None:
         return None
-    return {"value": of.value, "low": of.low, "high": of.high, "n": of.n}
+    return {"value": cell.value, "low": cell.low, "high": cell.high, "n": cell.n}
 
 
-def rate(of: Rate | None) -> dict[str, Any] | None:
+def rate_json(rate: Rate | None) -> dict[str, Any] | None:
     """A rate as programs see it."""
-    return asdict(of) if of else None
+    return asdict(rate) if rate else None
 
 
 @router.get("/tasks/{task}/compare")
-async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: Entry) -> view_schemas.ComparisonOut:
+async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: Entry) -> schemas.ComparisonOut:
     """Two submissions side by side: paired differences of all metrics on all datasets, corrected by Holm's method."""
 
-    def made(session: Session) -> view_schemas.ComparisonOut:
+    def read(session: Session) -> schemas.ComparisonOut:
         board = read_board(session, viewer, task, withdrawn=True)
         first, second = board.entrant(a), board.entrant(b)
-        found = row_views.compare(session, request.app.state.settings, board, first, second)
-        primary = [each for each in found if each.metric == board.primary]
+        differences = row_views.compare_scores(session, request.app.state.settings, board, first, second)
+        primary = [difference for difference in differences if difference.metric == board.primary]
         items = [
             {
-                "metric": each.metric.name,
-                "dataset": each.data.name,
-                "a": cell(each.a),
-                "b": cell(each.b),
-                "difference": each.value,
-                "low": each.low,
-                "high": each.high,
-                "test": each.test or None,
-                "p": each.p,
-                "corrected_p": each.corrected,
-                "better": each.better or None,
+                "metric": difference.metric.name,
+                "dataset": difference.data.name,
+                "a": cell_json(difference.a),
+                "b": cell_json(difference.b),
+                "difference": difference.value,
+                "low": difference.low,
+                "high": difference.high,
+                "test": difference.test or None,
+                "p": difference.p,
+                "corrected_p": difference.corrected,
+                "better": difference.better or None,
             }
-            for each in found
+            for difference in differences
         ]
-        told = {"a": entrant(first), "b": entrant(second), "conclusion": comparison.conclusion(first, second, primary)}
-        return view_schemas.ComparisonOut.model_validate({**told, "differences": items})
+        values = {
+            "a": entrant_json(first),
+            "b": entrant_json(second),
+            "conclusion": comparison.conclusion(first, second, primary),
+        }
+        return schemas.ComparisonOut.model_validate({**values, "differences": items})
 
-    return await read(request, made)
+    return await read_view(request, read)
 
 
 @router.get("/tasks/{task}/compare/examples")
 async def compare_examples(
     request: Request, task: str, viewer: Viewer, a: Entry, b: Entry, dataset: Word,
     shown: RowKind = "differ", tag: Tag = "", after: Place = -1, limit: Limit = 20,
-) -> view_schemas.ExamplesOut:  # fmt: skip
+) -> schemas.ExamplesOut:  # fmt: skip
     """Rows of a public dataset as two submissions answered them: where they `differ`, only `a` or `b` is right, both
     are `right` or `wrong`."""
 
-    def made(session: Session) -> view_schemas.ExamplesOut:
+    def read(session: Session) -> schemas.ExamplesOut:
         board = read_board(session, viewer, task, withdrawn=True)
-        settings, data = request.app.state.settings, row_views.visible(board, dataset)
-        page = row_views.examples(
+        settings, data = request.app.state.settings, row_views.visible_dataset(board, dataset)
+        page = row_views.compared_page(
             session, settings, board, data, board.entrant(a), board.entrant(b), shown, tag, after, limit
         )
         items = [
             {
-                "uid": each.uid,
-                "inputs": dict(each.inputs),
-                "reference": dict(each.reference),
-                "tags": list(each.tags),
-                "a": _said(each.a),
-                "b": _said(each.b),
+                "uid": row.uid,
+                "inputs": dict(row.inputs),
+                "reference": dict(row.reference),
+                "tags": list(row.tags),
+                "a": _answer_json(row.a),
+                "b": _answer_json(row.b),
             }
-            for each in page.rows
+            for row in page.rows
         ]
         more = None if page.next is None else str(page.next)
-        told = {"dataset": dataset, "tally": asdict(page.tally), "items": items, "next": more}
-        return view_schemas.ExamplesOut.model_validate(told)
+        values = {"dataset": dataset, "tally": asdict(page.tally), "items": items, "next": more}
+        return schemas.ExamplesOut.model_validate(values)
 
-    return await read(request, made)
+    return await read_view(request, read)
 
 
-def _said(of: EntrantAnswer) -> dict[str, Any]:
-    return {"answer": dict(of.words), "right": of.right}
+def _answer_json(answer: EntrantAnswer) -> dict[str, Any]:
+    return {"answer": dict(answer.words), "right": answer.right}
 
 
 @router.get("/tasks/{task}/matrix")
 async def read_matrix(
     request: Request, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0
-) -> view_schemas.MatrixOut:
+) -> schemas.MatrixOut:
     """Models by rounds and datasets, of one metric; `discount` is what each older round counts less in `overall`."""
 
-    def made(session: Session) -> view_schemas.MatrixOut:
+    def read(session: Session) -> schemas.MatrixOut:
         board = read_board(session, viewer, task)
-        found = make_matrix(session, board, board.metric(metric), discount)
+        matrix = make_matrix(session, board, board.metric(metric), discount)
         items = [
             {
-                "entrant": entrant(line.entrant), "overall": cell(line.overall), "trend": cell(line.trend),
+                "entrant": entrant_json(line.entrant),
+                "overall": cell_json(line.overall),
+                "trend": cell_json(line.trend),
                 "cells": [
-                    {"dataset": data.name, "score": cell(each), "vmer": rate(line.loop.get(data.round or 0))}
-                    for data, each in zip(found.data, line.cells, strict=True)
+                    {"dataset": data.name, "score": cell_json(cell), "vmer": rate_json(line.loop.get(data.round or 0))}
+                    for data, cell in zip(matrix.data, line.cells, strict=True)
                 ],
             }
-            for line in found.lines
+            for line in matrix.lines
         ]  # fmt: skip
-        columns = [{"name": each.name, "title": each.title, "round": each.round} for each in found.data]
-        told = {"metric": found.metric.name, "discount": discount, "datasets": columns, "items": items}
-        return view_schemas.MatrixOut.model_validate(told)
+        columns = [{"name": cell.name, "title": cell.title, "round": cell.round} for cell in matrix.data]
+        values = {"metric": matrix.metric.name, "discount": discount, "datasets": columns, "items": items}
+        return schemas.MatrixOut.model_validate(values)
 
-    return await read(request, made)
+    return await read_view(request, read)
 
 
 @router.get("/tasks/{task}/pareto")
 async def read_pareto(
     request: Request, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = ""
-) -> view_schemas.ParetoOut:
+) -> schemas.ParetoOut:
     """Two measures against each other, those that none beats on both first."""
 
-    def made(session: Session) -> view_schemas.ParetoOut:
-        found = plotted(read_board(session, viewer, task), x, y, dataset)
+    def read(session: Session) -> schemas.ParetoOut:
+        plot = requested_plot(read_board(session, viewer, task), x, y, dataset)
         items = [
-            {"entrant": entrant(each.entrant), "x": cell(each.x), "y": cell(each.y), "dominated": each.dominated}
-            for each in found.points
+            {
+                "entrant": entrant_json(point.entrant),
+                "x": cell_json(point.x),
+                "y": cell_json(point.y),
+                "dominated": point.dominated,
+            }
+            for point in plot.points
         ]
-        told = {"x": found.x.name, "y": found.y.name, "dataset": found.data.name if found.data else None}
-        return view_schemas.ParetoOut.model_validate({**told, "items": items, "left_out": found.left_out})
+        values = {"x": plot.x.name, "y": plot.y.name, "dataset": plot.data.name if plot.data else None}
+        return schemas.ParetoOut.model_validate({**values, "items": items, "left_out": plot.left_out})
 
-    return await read(request, made)
+    return await read_view(request, read)
 
 
 @router.get("/tasks/{task}/slices")
 async def read_slices(
     request: Request, task: str, viewer: Viewer, dataset: Word, metric: Word = ""
-) -> view_schemas.SlicesOut:
+) -> schemas.SlicesOut:
     """Return each model's scores on the largest slices of a dataset, such as pairs of languages."""
 
-    def made(session: Session) -> view_schemas.SlicesOut:
+    def read(session: Session) -> schemas.SlicesOut:
         board = read_board(session, viewer, task)
-        found = by_slice.compare_slices(session, board, board.dataset(dataset), metric)
+        by_slice = board_views.compare_slices(session, board, board.dataset(dataset), metric)
         items = [
             {
-                "entrant": entrant(line.entrant),
-                "whole": cell(line.whole),
-                "slices": {tag: cell(one) for tag, one in zip(found.tags, line.cells, strict=True) if one},
+                "entrant": entrant_json(line.entrant),
+                "whole": cell_json(line.whole),
+                "slices": {tag: cell_json(cell) for tag, cell in zip(by_slice.tags, line.cells, strict=True) if cell},
             }
-            for line in found.lines
+            for line in by_slice.lines
         ]
-        told = {"metric": found.metric.name, "dataset": found.data.name, "others": found.others}
-        return view_schemas.SlicesOut.model_validate({**told, "slices": list(found.tags), "items": items})
+        values = {"metric": by_slice.metric.name, "dataset": by_slice.data.name, "others": by_slice.others}
+        return schemas.SlicesOut.model_validate({**values, "slices": list(by_slice.tags), "items": items})
 
-    return await read(request, made)
+    return await read_view(request, read)
 
 
 @router.get("/tasks/{task}/humans")
-async def read_humans(request: Request, task: str, viewer: Viewer) -> view_schemas.StandingsOut:
+async def read_humans(request: Request, task: str, viewer: Viewer) -> schemas.StandingsOut:
     """Human accuracy from blind answers, the gap to models, and saturation, by round."""
 
-    def made(session: Session) -> view_schemas.StandingsOut:
+    def read(session: Session) -> schemas.StandingsOut:
         items = []
-        for each in people.standings(session, read_board(session, viewer, task)):
+        for standing in board_views.people_and_models(session, read_board(session, viewer, task)):
             steps = [
                 {
-                    "entrant": entrant(one.entrant),
-                    "at": one.at.isoformat(),
-                    "score": one.score,
-                    "saturation": one.saturation,
+                    "entrant": entrant_json(step.entrant),
+                    "at": step.at.isoformat(),
+                    "score": step.score,
+                    "saturation": step.saturation,
                 }
-                for one in each.steps
+                for step in standing.steps
             ]
-            told = {"round": each.round, "dataset": each.data.name if each.data else None, "human": rate(each.human)}
-            told |= {"gap": rate(each.gap), "best": entrant(each.best), "score": cell(each.score)}
-            items.append(told | {"behind": rate(each.behind), "steps": steps})
-        return view_schemas.StandingsOut.model_validate({"items": items})
+            values = {
+                "round": standing.round,
+                "dataset": standing.data.name if standing.data else None,
+                "human": rate_json(standing.human),
+            }
+            values |= {
+                "gap": rate_json(standing.gap),
+                "best": entrant_json(standing.best),
+                "score": cell_json(standing.score),
+            }
+            items.append(values | {"behind": rate_json(standing.behind), "steps": steps})
+        return schemas.StandingsOut.model_validate({"items": items})
 
-    return await read(request, made)
+    return await read_view(request, read)
 
 
 @router.get("/tasks/{task}/transfer")
-async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Word) -> view_schemas.TransferOut:
+async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Word) -> schemas.TransferOut:
     """Return how many models each fooling row fools, and which models fall together.
 
     The dataset must not be hidden.
     """
 
-    def made(session: Session) -> view_schemas.TransferOut:
+    def read(session: Session) -> schemas.TransferOut:
         board = read_board(session, viewer, task)
-        found = row_views.shared(session, request.app.state.settings, board, row_views.countable(board, dataset))
-        told = transferred(*found) if found else {"models": [], "order": [], "error_rates": [], "shares": []}
+        shared = row_views.shared_errors(
+            session, request.app.state.settings, board, row_views.countable_dataset(board, dataset)
+        )
+        values = transfer_json(*shared) if shared else {"models": [], "order": [], "error_rates": [], "shares": []}
         nothing: dict[str, Any] = {"counts": [], "mean": None, "rows": 0, "dataset": dataset}
-        return view_schemas.TransferOut.model_validate(nothing | told)
+        return schemas.TransferOut.model_validate(nothing | values)
 
-    return await read(request, made)
+    return await read_view(request, read)
 
 
-def transferred(models: tuple[Entrant, ...], of: Transfer) -> dict[str, Any]:
+def transfer_json(models: tuple[Entrant, ...], transfer: Transfer) -> dict[str, Any]:
     """Return the errors that models share in the form that the API gives to programs."""
-    shares = [[None if value != value else float(value) for value in row] for row in of.shares]
+    shares = [[None if value != value else float(value) for value in row] for row in transfer.shares]
     return {
-        "models": [entrant(each) for each in models],
-        "order": list(of.order),
-        "error_rates": of.rates.tolist(),
+        "models": [entrant_json(model) for model in models],
+        "order": list(transfer.order),
+        "error_rates": transfer.rates.tolist(),
         "shares": shares,
-        "counts": of.counts.tolist(),
-        "mean": of.mean,
-        "rows": of.rows,
+        "counts": transfer.counts.tolist(),
+        "mean": transfer.mean,
+        "rows": transfer.rows,
     }
 
 
 @router.get("/tasks/{task}/datasets/{name}/best")
-async def read_best(request: Request, task: str, name: Name, viewer: Viewer, limit: Limit = 10) -> view_schemas.BestOut:
+async def read_best(request: Request, task: str, name: Name, viewer: Viewer, limit: Limit = 10) -> schemas.BestOut:
     """Return the best models on a dataset and its hardest slices.
 
     Each model says whether the data do not tell it apart from the best one.
     """
 
-    def made(session: Session) -> view_schemas.BestOut:
-        best = blocks.best(session, read_board(session, viewer, task, retired=True), name, limit)
+    def read(session: Session) -> schemas.BestOut:
+        best = blocks.best_on_dataset(session, read_board(session, viewer, task, retired=True), name, limit)
         items = [
-            {"entrant": entrant(each.entrant), "score": cell(each.cell), "tied": each.tied} for each in best.leaders
+            {"entrant": entrant_json(leader.entrant), "score": cell_json(leader.cell), "tied": leader.tied}
+            for leader in best.leaders
         ]
         slices = [
-            {"tag": tag, "value": of.value, "low": of.low, "high": of.high, "rows": of.n} for tag, of in best.slices
+            {"tag": tag, "value": cell.value, "low": cell.low, "high": cell.high, "rows": cell.n}
+            for tag, cell in best.slices
         ]
-        told = {"dataset": name, "metric": best.metric.name, "items": items, "others": best.others, "slices": slices}
-        return view_schemas.BestOut.model_validate(told)
+        values = {"dataset": name, "metric": best.metric.name, "items": items, "others": best.others, "slices": slices}
+        return schemas.BestOut.model_validate(values)
 
-    return await read(request, made)
+    return await read_view(request, read)
 
 
 @router.get("/models/{name}/scores")
-async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> view_schemas.ModelScoresOut:
+async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> schemas.ModelScoresOut:
     """All that the entries of a model scored; anonymous ones are not linked to its name."""
 
-    def made(session: Session) -> view_schemas.ModelScoresOut:
+    def read(session: Session) -> schemas.ModelScoresOut:
         items = []
-        for each in blocks.shown_model(session, viewer, name):
-            names = {one.id: one.name for one in each.data}
-            scores: dict[str, Any] = {one.name: {} for one in each.data}
-            for (data, metric), one in each.scores.items():
-                scores[names[data]][metric] = cell(one)
-            slices = {data.name: {tag: cell(one) for tag, one in some} for data, some in each.slices}
-            told = {"task": each.board.config.id, "entrant": entrant(each.entrant), "tries": each.tries}
-            items.append({**told, "scores": scores, "slices": slices})
-        return view_schemas.ModelScoresOut.model_validate({"items": items})
+        for entry in blocks.require_scores_of_model(session, viewer, name):
+            names = {cell.id: cell.name for cell in entry.data}
+            scores: dict[str, Any] = {cell.name: {} for cell in entry.data}
+            for (data, metric), cell in entry.scores.items():
+                scores[names[data]][metric] = cell_json(cell)
+            slices = {data.name: {tag: cell_json(cell) for tag, cell in some} for data, some in entry.slices}
+            values = {"task": entry.board.config.id, "entrant": entrant_json(entry.entrant), "tries": entry.tries}
+            items.append({**values, "scores": scores, "slices": slices})
+        return schemas.ModelScoresOut.model_validate({"items": items})
 
-    return await read(request, made)
+    return await read_view(request, read)

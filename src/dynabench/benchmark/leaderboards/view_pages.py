@@ -7,17 +7,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.benchmark.leaderboards import (
-    blocks,
-    by_slice,
-    comparison,
-    drawings,
-    number_texts,
-    pareto,
-    people,
-    row_views,
-)
-from dynabench.benchmark.leaderboards.matrix import make_matrix
+from dynabench.benchmark.leaderboards import blocks, board_views, comparison, drawings, row_views
+from dynabench.benchmark.leaderboards.board_views import make_matrix
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import TaskBoard
 from dynabench.collection import content_warning, overview
@@ -40,15 +31,17 @@ Discount = Annotated[float, Query(ge=0, le=0.9, allow_inf_nan=False)]
 Place = Annotated[int, Query(ge=-1, le=2**31 - 1)]
 
 
-def framed(session: Session, board: TaskBoard) -> dict[str, Any]:
+def head_values(session: Session, board: TaskBoard) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
     started = overview.started(session, board.config.id)
-    current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
-    shown = views.round_out(session, current) if current else None
-    return {"config": board.config, "board": board, "round": shown, "written": number_texts}
+    current = next(
+        (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
+    )
+    round_view = views.round_out(session, current) if current else None
+    return {"config": board.config, "board": board, "round": round_view, "written": drawings}
 
 
-async def page(
+async def render_view(
     request: Request, task: str, template: str, read: Callable[[Session], dict[str, Any]], fragment: str | None = None
 ) -> Response:
     """The page made of what `read` finds; where the task needs a warning, that comes first."""
@@ -59,7 +52,7 @@ async def page(
 
 
 @router.get("/tasks/{task}/compare", name="compare_scores")
-async def compare(
+async def compare_page(
     request: Request, task: str, viewer: Viewer, a: Number = 0, b: Number = 0, dataset: Word = "",
     shown: RowKind = "differ", tag: Tag = "", after: Place = -1,
 ) -> Response:  # fmt: skip
@@ -69,112 +62,121 @@ async def compare(
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task, withdrawn=True)
         values: dict[str, Any] = {"a": a, "b": b, "shown": shown, "tag": tag, "after": after, "wrong": ""}
-        values |= framed(session, board) | {"found": None, "examples": None, "data": None}
+        values |= head_values(session, board) | {"found": None, "examples": None, "data": None}
         if a and b and a != b:
             first, second = board.entrant(a), board.entrant(b)
-            found = row_views.compare(session, settings, board, first, second)
-            of = row_views.chosen(board, dataset, found)
-            page = row_views.examples(session, settings, board, of, first, second, shown, tag, after) if of else None
-            primary = [each for each in found if each.metric == board.primary]
-            values |= {"found": comparison.grouped(found), "conclusion": comparison.conclusion(first, second, primary)}
-            return values | {"first": first, "second": second, "examples": page, "data": of}
+            differences = row_views.compare_scores(session, settings, board, first, second)
+            data = row_views.chosen_dataset(board, dataset, differences)
+            page = (
+                row_views.compared_page(session, settings, board, data, first, second, shown, tag, after)
+                if data
+                else None
+            )
+            primary = [difference for difference in differences if difference.metric == board.primary]
+            values |= {
+                "found": comparison.group_differences(differences),
+                "conclusion": comparison.conclusion(first, second, primary),
+            }
+            return values | {"first": first, "second": second, "examples": page, "data": data}
         return values | {"wrong": _("Choose two different models.") if a and a == b else ""}
 
-    return await page(request, task, "leaderboards/compare.html", read, "leaderboards/_compare.html")
+    return await render_view(request, task, "leaderboards/compare.html", read, "leaderboards/_compare.html")
 
 
 @router.get("/tasks/{task}/matrix", name="matrix")
-async def matrix(request: Request, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0) -> Response:
+async def matrix_page(
+    request: Request, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0
+) -> Response:
     """Models by rounds and datasets, as a heat map."""
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        found = make_matrix(session, board, board.metric(metric), discount)
-        return framed(session, board) | {"matrix": found, "chart": drawings.matrix(found)}
+        matrix = make_matrix(session, board, board.metric(metric), discount)
+        return head_values(session, board) | {"matrix": matrix, "chart": drawings.matrix_chart(matrix)}
 
-    return await page(request, task, "leaderboards/matrix.html", read, "leaderboards/_matrix.html")
+    return await render_view(request, task, "leaderboards/matrix.html", read, "leaderboards/_matrix.html")
 
 
 @router.get("/tasks/{task}/slices", name="slices")
-async def slices(request: Request, task: str, viewer: Viewer, dataset: Word = "", metric: Word = "") -> Response:
+async def slices_page(request: Request, task: str, viewer: Viewer, dataset: Word = "", metric: Word = "") -> Response:
     """Models by the slices of one dataset, at first the last one that has some."""
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
         choices = [dataset for dataset in board.datasets if dataset.slices]
-        of = board.dataset(dataset) if dataset else choices[-1] if choices else None
-        found = by_slice.compare_slices(session, board, of, metric) if of else None
-        return framed(session, board) | {"choices": choices, "found": found}
+        data = board.dataset(dataset) if dataset else choices[-1] if choices else None
+        by_slice = board_views.compare_slices(session, board, data, metric) if data else None
+        return head_values(session, board) | {"choices": choices, "found": by_slice}
 
-    return await page(request, task, "leaderboards/slices.html", read, "leaderboards/_slices.html")
+    return await render_view(request, task, "leaderboards/slices.html", read, "leaderboards/_slices.html")
 
 
 @router.get("/tasks/{task}/pareto", name="pareto")
-async def pareto_plot(
+async def pareto_page(
     request: Request, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = ""
 ) -> Response:
     """Two measures against each other."""
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        found = plotted(board, x, y, dataset)
-        return framed(session, board) | {"plot": found, "chart": drawings.pareto(found)}
+        plot = requested_plot(board, x, y, dataset)
+        return head_values(session, board) | {"plot": plot, "chart": drawings.pareto_chart(plot)}
 
-    return await page(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
+    return await render_view(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
 
 
-def plotted(board: TaskBoard, x: str, y: str, dataset: str) -> pareto.Plot:
+def requested_plot(board: TaskBoard, x: str, y: str, dataset: str) -> board_views.Plot:
     """The plot that an address asks for: the first cost (else the second metric) by the primary metric at first."""
-    rest = [each for each in board.metrics[1:] if each.cost] or list(board.metrics[1:]) or [board.primary]
+    rest = [metric for metric in board.metrics[1:] if metric.cost] or list(board.metrics[1:]) or [board.primary]
     across = board.metric(x) if x else rest[0]
-    return pareto.make_plot(board, across, board.metric(y), board.dataset(dataset) if dataset else None)
+    return board_views.make_plot(board, across, board.metric(y), board.dataset(dataset) if dataset else None)
 
 
 @router.get("/tasks/{task}/humans", name="humans")
-async def humans(request: Request, task: str, viewer: Viewer) -> Response:
+async def humans_page(request: Request, task: str, viewer: Viewer) -> Response:
     """Show the scores of people beside those of models, round by round."""
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        found = people.standings(session, board)
-        return framed(session, board) | {"standings": found, "chart": drawings.saturation(found)}
+        standings = board_views.people_and_models(session, board)
+        return head_values(session, board) | {"standings": standings, "chart": drawings.saturation_chart(standings)}
 
-    return await page(request, task, "leaderboards/humans.html", read)
+    return await render_view(request, task, "leaderboards/humans.html", read)
 
 
 @router.get("/tasks/{task}/transfer", name="transfer")
-async def transfer(request: Request, task: str, viewer: Viewer, dataset: Word = "") -> Response:
+async def transfer_page(request: Request, task: str, viewer: Viewer, dataset: Word = "") -> Response:
     """Show the models that fall together on a dataset."""
     settings = request.app.state.settings
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
-        counted = [each for each in board.datasets if each.disclosure.counts]
-        data = row_views.countable(board, dataset) if dataset else counted[-1] if counted else None
-        found = row_views.shared(session, settings, board, data) if data else None
-        values = framed(session, board) | {"counted": counted, "data": data, "found": found}
-        return values | {"chart": drawings.transferred(*found) if found else None}
+        counted = [entry for entry in board.datasets if entry.disclosure.counts]
+        data = row_views.countable_dataset(board, dataset) if dataset else counted[-1] if counted else None
+        shared = row_views.shared_errors(session, settings, board, data) if data else None
+        values = head_values(session, board) | {"counted": counted, "data": data, "found": shared}
+        return values | {"chart": drawings.transfer_chart(*shared) if shared else None}
 
-    return await page(request, task, "leaderboards/transfer.html", read, "leaderboards/_transfer.html")
+    return await render_view(request, task, "leaderboards/transfer.html", read, "leaderboards/_transfer.html")
 
 
 @router.get("/models/{name}/scores", name="model_scores")
-async def model_scores(request: Request, name: Name, viewer: Viewer) -> Response:
+async def model_scores_page(request: Request, name: Name, viewer: Viewer) -> Response:
     """All that a model scored, as a part of its page or a page of its own."""
-    found = await request.app.state.db.aread(blocks.of_model, viewer, name)
-    if not found and not wants_fragment(request):
+    entries = await request.app.state.db.aread(blocks.scores_of_model, viewer, name)
+    if not entries and not wants_fragment(request):
         raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
-    values = {"model_name": name, "entries": found, "written": number_texts}
+    values = {"model_name": name, "entries": entries, "written": drawings}
     return render(request, "leaderboards/model.html", fragment="leaderboards/_model.html", **values)
 
 
 @router.get("/tasks/{task}/datasets/{name}/best", name="dataset_best")
-async def dataset_best(request: Request, task: str, name: Name, viewer: Viewer) -> Response:
+async def dataset_best_page(request: Request, task: str, name: Name, viewer: Viewer) -> Response:
     """Show the best models on a dataset, as a part of its page or as a page of its own."""
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task, retired=True)
-        return framed(session, board) | {"best": blocks.best(session, board, name)}
+        return head_values(session, board) | {"best": blocks.best_on_dataset(session, board, name)}
 
     values = await request.app.state.db.aread(read)
     return render(request, "leaderboards/best.html", fragment="leaderboards/_best.html", task=task, **values)

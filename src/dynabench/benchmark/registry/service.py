@@ -21,9 +21,8 @@ from dynabench.models.client import Health, State
 from dynabench.models.protocol import Card
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
-from dynabench.people.disclosure import shows_model
+from dynabench.people.disclosure import ModelVisibility, shows_model
 from dynabench.people.may import Action
-from dynabench.people.visibilities import ModelVisibility
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.service import act
 from dynabench.stats.rates import Rate

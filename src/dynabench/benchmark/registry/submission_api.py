@@ -1,31 +1,131 @@
-"""Submissions as JSON: files sent first, then what they are; lists, one, and what may become of it."""
+"""Schemas of the JSON API of submissions."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 from starlette.responses import FileResponse
 
-from dynabench.benchmark.registry import (
-    submission_cards,
-    submission_files,
-    submission_schemas,
-    submissions,
-    training_sets,
-)
-from dynabench.benchmark.registry.submission_schemas import (
-    FileOut,
-    ShownIn,
-    SubmissionIn,
-    SubmissionOut,
-    SubmissionPage,
-)
-from dynabench.benchmark.registry.submissions import SubmissionDraft
+from dynabench.benchmark.registry import submission_sources, submissions, training_sets
+from dynabench.benchmark.registry.api import Strict
+from dynabench.benchmark.registry.submissions import README, SubmissionDraft, SubmissionView
 from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.uploads import RAW
+
+Short = Annotated[str, Field(max_length=200)]
+Price = Annotated[float | None, Field(ge=0, le=1e6, allow_inf_nan=False)]
+Line = Annotated[str, Field(max_length=600)]
+
+
+class SubmissionIn(Strict):
+    """A model to be evaluated. `kind` says where it comes from, and so which other members are needed:
+
+    `hub`: `hub` (owner/name) and, if need be, `revision`. `endpoint`: `protocol`, `url`, `model`, and where they apply
+    `prompt`, `pipeline`, `token` (kept apart, sent to that host alone, never shown), and what it costs: `price_in` and
+    `price_out` (a million tokens), `price_per_call`, and `spend_per_day`, past which no call is made. `archive` and
+    `adapter`: `file`, the id of an uploaded zip file. `predictions`: `files`, the id of an uploaded file by dataset.
+    `training_set`: `file`, the id of an uploaded list of rows, for tasks whose models the platform trains.
+    """
+
+    kind: Literal["hub", "endpoint", "archive", "adapter", "predictions", "training_set"]
+    name: Short
+    visibility: Literal["public", "anonymous", "private"] = "public"
+    readme: Annotated[str, Field(max_length=README)] = ""
+    licence: Short = ""
+    languages: Short = ""
+    parameters: Short = ""
+    paper: Line = ""
+    link: Line = ""
+    hub: Short = ""
+    revision: Short = ""
+    protocol: Short = ""
+    url: Line = ""
+    model: Short = ""
+    prompt: Annotated[str, Field(max_length=8000)] = ""
+    pipeline: Short = ""
+    price_in: Price = None
+    price_out: Price = None
+    price_per_call: Price = None
+    spend_per_day: Price = None
+    token: Line = ""
+    file: Short = ""
+    files: Annotated[dict[Short, Short], Field(default_factory=dict, max_length=200)]
+
+
+class ShownIn(Strict):
+    """The visibility of a submission."""
+
+    visibility: Literal["public", "anonymous", "private"]
+
+
+class FileOut(BaseModel):
+    """A file that waits to be submitted, for a day."""
+
+    file: str
+
+
+class SubmissionRow(BaseModel):
+    """A submission in a list; `name` is `#<id>` and `by` empty where you may not know.
+
+    `state` is queued, checking, ready, failed (`code` and `reason` say why) or withdrawn.
+    """
+
+    id: int
+    task: str
+    kind: str
+    name: str
+    by: str
+    mine: bool
+    model: str
+    version: str
+    inside: bool
+    visibility: str
+    state: str
+    code: str
+    reason: str
+    attempt: int
+    created_at: datetime
+    ready_at: datetime | None
+    withdrawn_at: datetime | None
+
+
+class SubmissionPage(BaseModel):
+    """A page of submissions, newest first."""
+
+    items: list[SubmissionRow]
+    next: int | None
+
+
+class SubmissionOut(SubmissionRow):
+    """One submission: what its check found in each step, and for its submitter the last lines of the log."""
+
+    card: dict[str, Any]
+    readme: str
+    report: dict[str, Any]
+    log: str
+
+
+def submission_row(seen: SubmissionView) -> dict[str, Any]:
+    """Return a submission's row in lists."""
+    submission = seen.submission
+    fields = {name: getattr(submission, name) for name in ("id", "kind", "visibility", "state", "code", "attempt")}
+    fields |= {name: getattr(submission, name) for name in ("inside", "created_at", "ready_at", "withdrawn_at")}
+    fields |= {"task": submission.task_id, "by": seen.who, "mine": seen.mine, "name": seen.title}
+    fields |= {name: getattr(submission, name) if seen.disclosure.name else "" for name in ("model", "version")}
+    return fields | {"reason": submission.reason if seen.mine else ""}
+
+
+def submission_out(seen: SubmissionView) -> SubmissionOut:
+    """One submission; logs and reports are for those whose it is."""
+    submission = seen.submission
+    report, log = (submission.report, submission.log) if seen.mine else ({}, "")
+    return SubmissionOut(**submission_row(seen), card=submission.card, readme=submission.readme, report=report, log=log)
+
 
 router = APIRouter(prefix="/api/v1", tags=["submissions"], dependencies=[Depends(scope("annotate"))])
 
@@ -49,7 +149,7 @@ async def send_submission_file(
     db: Database = request.app.state.db
     await db.aread(submissions.may_submit, person, task)
     return FileOut(
-        file=await submission_files.store_upload(request.app.state.settings, person.id, name, request.stream())
+        file=await submission_sources.store_upload(request.app.state.settings, person.id, name, request.stream())
     )
 
 
@@ -57,7 +157,7 @@ async def send_submission_file(
 async def submit_model(request: Request, task: str, person: Member, body: SubmissionIn) -> SubmissionOut:
     """Enter a model for a task: it is checked, then evaluated on all of the task's datasets."""
     fields = body.model_dump()
-    card = submission_cards.card_from_form({name: fields[name] for name in submission_cards.CARD_FIELDS})
+    card = submission_sources.card_from_form({name: fields[name] for name in submission_sources.CARD_FIELDS})
     draft = SubmissionDraft(body.kind, body.name, body.visibility, body.readme, card)
 
     def write(session: Session) -> int:
@@ -82,9 +182,9 @@ async def list_submissions(
     """
     db: Database = request.app.state.db
     views = await db.aread(submissions.list_submissions, person, task, after or LAST, limit)
-    items = [submission_schemas.SubmissionRow(**submission_schemas.submission_row(view)) for view in views]
+    items = [SubmissionRow(**submission_row(view)) for view in views]
     if format == "csv":
-        columns = list(submission_schemas.SubmissionRow.model_fields)
+        columns = list(SubmissionRow.model_fields)
         return csv_response(f"{task}-submissions.csv", columns, [list(view.model_dump().values()) for view in items])
     return SubmissionPage(items=items, next=items[-1].id if len(items) == limit else None)
 
@@ -137,4 +237,4 @@ async def withdraw_submission(request: Request, id: Id, person: Member) -> Submi
 
 async def _submission_out(request: Request, person: Person, id: int) -> SubmissionOut:
     db: Database = request.app.state.db
-    return submission_schemas.submission_out(await db.aread(submissions.find_submission, person, id))
+    return submission_out(await db.aread(submissions.find_submission, person, id))

@@ -1,26 +1,23 @@
-"""Checking a submission as a durable job: tried in a process of its own, then put where models lie."""
+"""A trial, which is a child process within limits of time and memory: what dies there takes nothing else along."""
 
 import contextlib
 import hashlib
 import shutil
+import time
 import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import (
-    predictions,
-    submission_cards,
-    submission_files,
-    submission_queries,
-    submissions,
-)
+from dynabench.benchmark.registry import predictions, queries, submission_sources, submissions
 from dynabench.benchmark.registry.tables import Submission, SubmissionState
-from dynabench.benchmark.registry.trial_process import TrialLimits, TrialOutcome, run_trial
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.kit import errors, jobs
+from dynabench.kit.child_process import ChildProcess, MessageTooLarge
 from dynabench.kit.language import _
 from dynabench.kit.process_memory import is_out_of_memory
 from dynabench.kit.settings import Settings, get_settings
@@ -30,6 +27,83 @@ from dynabench.models.checking.report import StepState
 from dynabench.models.protocol import Card
 from dynabench.people.notices import service as notices
 from dynabench.rounds import queries as round_queries
+
+REPORT = 8 * 2**20
+"""Bytes of a report."""
+STEP_LENGTH = 100
+
+
+@dataclass(frozen=True)
+class TrialLimits:
+    """Seconds and bytes of memory that a trial may take."""
+
+    seconds: float
+    memory: int
+
+
+@dataclass
+class TrialOutcome:
+    """The outcome of a trial: its report, or `code` and `reason` of its failure; and the last lines of its log."""
+
+    report: dict[str, Any] | None = None
+    code: str = ""
+    reason: str = ""
+    log: list[str] = field(default_factory=list)
+    step: str = ""
+
+
+class _Cancelled(Exception):
+    pass
+
+
+def run_trial(
+    request: Mapping[str, Any],
+    limits: TrialLimits,
+    report_step: Callable[[str], object],
+    stopped: Callable[[], bool],
+    env: Mapping[str, str],
+    module: str = "dynabench.benchmark.registry.trial",
+) -> TrialOutcome:
+    """Do the trial that `given` describes, in a child that runs `module`.
+
+    The child is sent `given` with its `memory`, and answers `{"step": name}` as it goes on, then `{"report": ...}`.
+    `heard` gets the step each second; where `stopped` says so, the trial is ended.
+    """
+    outcome = TrialOutcome()
+    due = time.monotonic() + 1
+
+    def tick() -> None:
+        nonlocal due
+        if time.monotonic() > due:
+            due = time.monotonic() + 1
+            report_step(outcome.step)
+            if stopped():
+                raise _Cancelled
+
+    until = time.monotonic() + limits.seconds
+    with ChildProcess(module, memory=limits.memory, env=env) as child:
+        try:
+            child.send({**request, "memory": limits.memory})
+            while outcome.report is None:
+                message = child.receive(until, tick, REPORT)
+                if "report" in message:
+                    outcome.report = message["report"]
+                else:
+                    outcome.step = str(message.get("step", ""))[:STEP_LENGTH]
+        except TimeoutError:
+            time_message = _("The check took longer than %(seconds)s s and was ended.", seconds=f"{limits.seconds:g}")
+            outcome.code, outcome.reason = "timeout", time_message
+        except _Cancelled:
+            outcome.code, outcome.reason = "cancelled", _("It was cancelled.")
+        except MessageTooLarge as large:
+            time_message = _("It answered with %(size)s bytes, of %(most)s at most.", size=large.size, most=large.most)
+            outcome.code, outcome.reason = "crashed", time_message
+        except (OSError, EOFError):
+            death = child.death()
+            outcome.code, outcome.reason = death.code, death.reason
+    outcome.log = child.log
+    return outcome
+
 
 CODES = {
     "found": "not_found",
@@ -92,7 +166,7 @@ def _is_over(id: int, attempt: int) -> bool:
 def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[str, Any] | None:
     """The request to the trial process; None where the check is not needed any more."""
     submission = session.get_one(Submission, id, with_for_update=True)
-    if submission.state not in submission_queries.GOING or submission.attempt != attempt:
+    if submission.state not in queries.GOING or submission.attempt != attempt:
         return None
     submission.state = SubmissionState.CHECKING
     version = session.scalars(round_queries.versions(submission.task_id).limit(1)).one()
@@ -113,7 +187,7 @@ def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[
     if submission.kind == "predictions":
         request["datasets"] = _datasets(session, settings, submission)
     elif source.get("file"):
-        request["file"] = str(submission_files.taken_path(settings, source["file"]))
+        request["file"] = str(submission_sources.taken_path(settings, source["file"]))
     if submission.kind == "training_set":
         request["pool"] = session.get_one(DatasetVersion, source["version"]).digest
     return request
@@ -122,15 +196,15 @@ def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[
 def _hidden(session: Session, submission: Submission) -> list[str]:
     """Models of others that this one may not ask."""
     names = sorted(catalog.names())
-    return list(session.scalars(submission_queries.private_models_of_others(names, submission.person_id)))
+    return list(session.scalars(queries.private_models_of_others(names, submission.person_id)))
 
 
 def _datasets(session: Session, settings: Settings, submission: Submission) -> list[dict[str, Any]]:
     datasets = []
     files = submission.source["files"]
-    for dataset, version in session.execute(submission_queries.evaluated_datasets(submission.task_id)):
+    for dataset, version in session.execute(queries.evaluated_datasets(submission.task_id)):
         if dataset.name in files:
-            file = submission_files.taken_path(settings, files[dataset.name])
+            file = submission_sources.taken_path(settings, files[dataset.name])
             into = predictions.predictions_path(settings, submission.id, version.id)
             called = files[dataset.name].partition("--")[2]
             datasets.append({"name": dataset.name, "file": str(file), "called": called})
@@ -189,9 +263,7 @@ def _note(
         submissions.mark_ready(
             session, submission, f"predictions-{submission.id}", version, False, {"kind": "predictions"}
         )
-    elif (
-        session.scalar(submission_queries.submission_of_model(submission.task_id, card.name, card.version)) is not None
-    ):
+    elif session.scalar(queries.submission_of_model(submission.task_id, card.name, card.version)) is not None:
         submission.state, submission.code = SubmissionState.FAILED, "duplicate"
         submission.reason = _(
             "%(name)s %(version)s was entered for this task already: nothing in it has changed.",
@@ -199,10 +271,10 @@ def _note(
             version=card.version,
         )
     else:
-        about = submission_cards.board_fields(card) | submission_cards.training_fields(submission.source, report)
+        about = submission_sources.board_fields(card) | submission_sources.training_fields(submission.source, report)
         submissions.mark_ready(session, submission, card.name, card.version, card.inside, about)
     if submission.state == SubmissionState.READY and submission.kind != "training_set":
-        submission_files.delete_files(settings, submission.source)
+        submission_sources.delete_files(settings, submission.source)
     _tell(session, submission)
     return submission.state
 
@@ -217,11 +289,11 @@ def _tell(session: Session, submission: Submission) -> None:
     else:
         text = f"{submission.name} did not pass its check: {submission.reason}"[:500]
         outside = _("%(name)s did not pass its check (%(code)s).", name=submission.name, code=submission.code)
-    notices.tell(session, submission.person_id, "submission", text, link=link, outside=outside)
+    notices.notify_person(session, submission.person_id, "submission", text, link=link, outside=outside)
 
 
 def _digests(settings: Settings, request: dict[str, Any]) -> dict[str, str]:
-    return {dataset["name"]: submission_files.file_digest(Path(dataset["into"])) for dataset in request["datasets"]}
+    return {dataset["name"]: submission_sources.file_digest(Path(dataset["into"])) for dataset in request["datasets"]}
 
 
 def _failure_reason(request: dict[str, Any], ended: TrialOutcome) -> tuple[str, str]:

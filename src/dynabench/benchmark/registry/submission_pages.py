@@ -7,13 +7,7 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.benchmark.registry import (
-    submission_cards,
-    submission_files,
-    submission_queries,
-    submission_sources,
-    submissions,
-)
+from dynabench.benchmark.registry import queries, submission_sources, submissions
 from dynabench.benchmark.registry.api import Name, find_model
 from dynabench.benchmark.registry.submission_api import LAST, Id
 from dynabench.benchmark.registry.submission_sources import PIPELINES, PRICES
@@ -35,7 +29,7 @@ router = APIRouter(include_in_schema=False)
 PAGE_ROWS = 50
 LIMITS = {"readme": submissions.README, "prompt": 8000}
 SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline", *PRICES)
-FORM_FIELDS = ("name", "visibility", "readme", *submission_cards.CARD_FIELDS, *SOURCE)
+FORM_FIELDS = ("name", "visibility", "readme", *submission_sources.CARD_FIELDS, *SOURCE)
 
 
 async def _page(request: Request, task: str, person: Person, kind: str, status: int = 200, **values: Any) -> Response:
@@ -45,9 +39,7 @@ async def _page(request: Request, task: str, person: Person, kind: str, status: 
         current = next(
             (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
         )
-        datasets = [
-            (dataset, version) for dataset, version in session.execute(submission_queries.evaluated_datasets(task))
-        ]
+        datasets = [(dataset, version) for dataset, version in session.execute(queries.evaluated_datasets(task))]
         round_view = views.round_out(session, current) if current else None
         names = [f"files.{dataset.name}" for dataset, _ in datasets]
         kinds = submissions.offered_kinds(config)
@@ -78,7 +70,7 @@ async def _store_files(request: Request, person: Person, form: FormData, wrong: 
     for name, file in form.items():
         if isinstance(file, UploadFile) and file.filename:
             try:
-                id = await submission_files.store_upload(
+                id = await submission_sources.store_upload(
                     request.app.state.settings, person.id, file.filename[-200:], pieces(file)
                 )
                 file_ids[name] = id
@@ -107,7 +99,7 @@ async def send(request: Request, task: str, person: Member) -> Response:
     sent = values | {"token": secret, "file": file_ids.get("file", ""), "files": files}
 
     def write(session: Session) -> int:
-        card = submission_cards.card_from_form(values)
+        card = submission_sources.card_from_form(values)
         draft = SubmissionDraft(kind, values["name"].strip(), values["visibility"] or "public", values["readme"], card)
         return submissions.submit_model(session, settings, person, task, draft, sent).id
 
@@ -145,7 +137,7 @@ async def listing(
         }
 
     values = await request.app.state.db.aread(read)
-    going = any(view.submission.state in submission_queries.GOING for view in values["found"])
+    going = any(view.submission.state in queries.GOING for view in values["found"])
     here = request.url.path + (f"?after={after}" if after else "")
     return render(
         request,

@@ -1,23 +1,171 @@
-"""The sources of each kind of submission: the fields that a request must have, and those that are stored."""
+"""The sources of submissions: uploaded files, tokens of endpoints, and the fields that each kind must have.
 
+A file lies below `uploads/` under the uploader's number and is found by its random id, so that only the uploader can
+submit it. Tokens are stored where `models.backends.served.tokens` looks for them, never in the database or in a model's
+folder.
+"""
+
+import hashlib
 import math
 import re
+import shutil
+import uuid
+from collections.abc import AsyncIterable
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+from anyio import to_thread
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import submission_files, submission_queries
+from dynabench.benchmark.registry import queries
 from dynabench.datasets import library_queries
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.intake import reader
 from dynabench.kit import errors, outgoing
 from dynabench.kit.distributions import PLATFORM, TORCHSERVE, install_command
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models import kinds
+from dynabench.models import archives, kinds
+from dynabench.models.backends.served import endpoint
 from dynabench.models.endpoint_protocols import protocols
+from dynabench.models.protocol import Card
 from dynabench.models.references import HUB_ID
 from dynabench.people.disclosure import Disclosure
+from dynabench.rounds import waiting
 from dynabench.tasks import TaskConfig
+
+FOLDER = ".submissions"  # no task is called so
+TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
+
+
+async def store_upload(settings: Settings, person: int, name: str, parts: AsyncIterable[bytes]) -> str:
+    """Store a model's zip file, or a file of predictions or of rows to learn from, under a new id, which is returned.
+
+    Raises `Invalid` under `file` for another kind of file, and for what is no whole zip file.
+    """
+    archive = name.lower().endswith(".zip")
+    if not archive and not name.lower().endswith(".txt"):
+        reader.kind_of_file(name)
+    path = await waiting.receive(waiting.folder(settings, FOLDER, str(person)), name, parts)
+    if archive:
+        await to_thread.run_sync(_look, path)
+    return path.name.partition("--")[0]
+
+
+def _look(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            archives.check_zip_end(file)
+    except ValueError as error:
+        path.unlink(missing_ok=True)
+        message = _("This archive cannot be read: %(error)s. `dynabench model pack` makes one.", error=error)
+        raise errors.Invalid({"file": message}) from None
+
+
+def find_upload(settings: Settings, person: int, id: str, field: str = "file") -> Path:
+    """The waiting file with this id; `Invalid` under `field` where it was thrown away or never was theirs."""
+    try:
+        place = settings.folder / "uploads" / FOLDER / str(person)
+        matches = list(place.glob(f"{UUID(id)}--*"))
+    except ValueError:
+        matches = []
+    if not matches:
+        raise errors.Invalid({field: _("This file is not here any more. Send it again.")})
+    return matches[0]
+
+
+def take_upload(settings: Settings, path: Path) -> str:
+    """Move a waiting file to where it stays until its submission is ready or withdrawn; its new name there."""
+    return waiting.take(settings, path).name
+
+
+def taken_path(settings: Settings, name: str) -> Path:
+    """Return the path of a file that was taken."""
+    return settings.folder / "uploads" / name
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def store_token(settings: Settings, host: str, secret: str) -> str:
+    """Keep an endpoint's token for one host; the name by which a model finds it. Raises `Invalid` under `token`."""
+    if not TOKEN.fullmatch(secret):
+        raise errors.Invalid({"token": _("A token is up to 500 printable characters without a space.")})
+    name = f"SUBMITTED_{uuid.uuid4().hex.upper()}"
+    endpoint.keep_token(settings.folder, name, host, secret)
+    return name
+
+
+def file_names(source: dict[str, object]) -> set[str]:
+    """The files that a submission was sent with, by their names where they were taken."""
+    files = source.get("files")
+    stored_names = [source.get("file"), *(files.values() if isinstance(files, dict) else [])]
+    return {name for name in stored_names if isinstance(name, str) and name}
+
+
+def delete_uploads(settings: Settings, person: int) -> None:
+    """Throw away what somebody sent and has not entered."""
+    shutil.rmtree(settings.folder / "uploads" / FOLDER / str(person), ignore_errors=True)
+
+
+def delete_files(settings: Settings, source: dict[str, object], token: bool = False) -> None:
+    """Throw away what was sent, and the `token` too once nothing calls the endpoint any more."""
+    for name in file_names(source):
+        taken_path(settings, name).unlink(missing_ok=True)
+    if token and isinstance(source.get("token"), str):
+        endpoint.drop_token(settings.folder, str(source["token"]))
+
+
+CARD_FIELDS = ("licence", "languages", "parameters", "paper", "link")
+"""What a submitter may say of a model in a form or a request."""
+
+
+def board_fields(card: Card) -> dict[str, Any]:
+    """Return the fields of a model's card that a board shows and filters by."""
+    return {
+        "kind": card.kind,
+        "summary": card.summary,
+        "licence": card.licence,
+        "languages": list(card.languages),
+        "size_bytes": card.size_bytes,
+    } | ({"encoder": card.encoder} if card.encoder else {})
+
+
+def training_fields(source: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
+    """Of a training set how many `rows` the platform's learner learnt from, how many have each label (`balance`), and
+    which version of the `pool` they were chosen from; of other submissions nothing."""
+    step = next((step_entry for step_entry in report["steps"] if step_entry["name"] == "rows"), None)
+    if step is None or "pool" not in source:
+        return {}
+    details = {name: step["details"][name] for name in ("rows", "balance")}
+    return details | {"pool": source["pool"], "baseline": source.get("baseline", "")}
+
+
+def card_from_form(form_values: dict[str, str]) -> dict[str, Any]:
+    """A card of what somebody wrote into a form or a request; raises `Invalid` by field."""
+    card: dict[str, Any] = {"licence": form_values.get("licence", "").strip()[:100]}
+    card["languages"] = [
+        language.strip() for language in form_values.get("languages", "").split(",") if language.strip()
+    ][:50]
+    wrong = {}
+    if any(not re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}", language) for language in card["languages"]):
+        wrong["languages"] = _("Give BCP 47 tags separated by commas, such as en, de-CH.")
+    parameters = form_values.get("parameters", "").strip().replace(",", "").replace("_", "")
+    if parameters and not re.fullmatch(r"[0-9]{1,15}", parameters):
+        wrong["parameters"] = _("Give a whole number, such as 22000000.")
+    for name in ("paper", "link"):
+        card[name] = form_values.get(name, "").strip()
+        if card[name] and not re.fullmatch(r"https?://[\x21-\x7e]{3,500}", card[name]):
+            wrong[name] = _("Give an address that begins with https://.")
+    if wrong:
+        raise errors.Invalid(wrong)
+    card["parameters"] = int(parameters) if parameters else None
+    return {name: value for name, value in card.items() if value not in ("", [], None)}
+
 
 REVISION = re.compile(r"[\w.-][\w./-]{0,99}")
 PRICES = ("price_in", "price_out", "price_per_call", "spend_per_day")
@@ -94,7 +242,7 @@ def _endpoint(
         raise errors.Invalid(fields) from None
     source = {"protocol": protocol, "url": url, **_fitting(protocol, options)}
     if secret := str(request_fields.get("token", "")).strip():
-        source["token"] = submission_files.store_token(settings, host, secret)
+        source["token"] = store_token(settings, host, secret)
     return source
 
 
@@ -125,16 +273,16 @@ def _fitting(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _archive(session: Session, settings: Settings, person: int, config: TaskConfig, fields: dict[str, Any]) -> Any:
-    path = submission_files.find_upload(settings, person, str(fields.get("file", "")))
+    path = find_upload(settings, person, str(fields.get("file", "")))
     if path.suffix.lower() != ".zip":
         raise errors.Invalid({"file": _("A model is sent as a zip file; `dynabench model pack` makes one.")})
     name = path.name.partition("--")[2]
-    return {"file": submission_files.take_upload(settings, path), "name": name}
+    return {"file": take_upload(settings, path), "name": name}
 
 
 def _predictions(session: Session, settings: Settings, person: int, config: TaskConfig, fields: dict[str, Any]) -> Any:
     files = fields.get("files") or {}
-    dataset_names = {dataset.name for dataset, _ in session.execute(submission_queries.evaluated_datasets(config.id))}
+    dataset_names = {dataset.name for dataset, _ in session.execute(queries.evaluated_datasets(config.id))}
     if not dataset_names:
         raise errors.Invalid(
             {"files": _("This task has no datasets whose rows may be seen, so nothing can be predicted.")}
@@ -146,10 +294,10 @@ def _predictions(session: Session, settings: Settings, person: int, config: Task
     wrong |= {field(name): _("The task has no such dataset.") for name in sorted(files.keys() - dataset_names)}
     if wrong:
         raise errors.Invalid(wrong)
-    paths = {name: submission_files.find_upload(settings, person, str(id), field(name)) for name, id in files.items()}
+    paths = {name: find_upload(settings, person, str(id), field(name)) for name, id in files.items()}
     if zips := [name for name, path in paths.items() if path.suffix.lower() == ".zip"]:
         raise errors.Invalid({field(zips[0]): _("Give JSONL, CSV or Parquet, not a zip file.")})
-    return {"files": {name: submission_files.take_upload(settings, path) for name, path in paths.items()}}
+    return {"files": {name: take_upload(settings, path) for name, path in paths.items()}}
 
 
 def visible_pool(session: Session, config: TaskConfig) -> tuple[Dataset, DatasetVersion] | None:
@@ -175,8 +323,8 @@ def training_pool(session: Session, config: TaskConfig) -> dict[str, Any]:
 
 def _training_set(session: Session, settings: Settings, person: int, config: TaskConfig, fields: dict[str, Any]) -> Any:
     source = training_pool(session, config)
-    path = submission_files.find_upload(settings, person, str(fields.get("file", "")))
+    path = find_upload(settings, person, str(fields.get("file", "")))
     if path.suffix.lower() == ".zip":
         raise errors.Invalid({"file": _("Give a list of rows, not a zip file.")})
     name = path.name.partition("--")[2]
-    return source | {"file": submission_files.take_upload(settings, path), "name": name}
+    return source | {"file": take_upload(settings, path), "name": name}

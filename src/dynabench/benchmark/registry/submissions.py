@@ -3,17 +3,12 @@ framework."""
 
 import re
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import (
-    quotas,
-    submission_cards,
-    submission_files,
-    submission_queries,
-    submission_sources,
-)
+from dynabench.benchmark.registry import queries, submission_sources
 from dynabench.benchmark.registry.tables import ModelListing, Submission, SubmissionState
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
@@ -23,9 +18,8 @@ from dynabench.models import catalog, check_words, fit
 from dynabench.models.protocol import Card
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
-from dynabench.people.disclosure import Disclosure, model_visibility
+from dynabench.people.disclosure import Disclosure, SubmissionVisibility, model_visibility
 from dynabench.people.may import Action
-from dynabench.people.visibilities import SubmissionVisibility
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.service import act
@@ -101,7 +95,7 @@ def submit_model(
     config = may_submit(session, person, task_id)
     if wrong := _wrong(session, settings, person, config, draft):
         raise errors.Invalid(wrong)
-    quotas.require_quota(session, person, config)
+    require_quota(session, person, config)
     source = submission_sources.source_of(session, settings, person.id, config, draft.kind, fields)
     submission = Submission(
         task_id=task_id,
@@ -144,14 +138,14 @@ def submit_installed(session: Session, actor: Person | None, task_id: str, card:
     rounds.require(session, actor, Action.ENTER_MODEL, task_id)
     if wrong := fit.problems(rounds.newest_config(session, task_id), card):
         raise errors.Invalid({key: check_words.in_words(problem) for key, problem in wrong.items()})
-    if session.scalar(submission_queries.submission_of_model(task_id, card.name, card.version)) is not None:
+    if session.scalar(queries.submission_of_model(task_id, card.name, card.version)) is not None:
         raise errors.Conflict(
             _("%(name)s %(version)s is entered for this task already.", name=card.name, version=card.version)
         )
     submission = Submission(task_id=task_id, kind="installed", name=card.name, person_id=actor.id if actor else None)
     session.add(submission)
     session.flush()
-    mark_ready(session, submission, card.name, card.version, card.inside, submission_cards.board_fields(card))
+    mark_ready(session, submission, card.name, card.version, card.inside, submission_sources.board_fields(card))
     act(
         session,
         actor,
@@ -175,7 +169,7 @@ def enterable_tasks(session: Session, viewer: Person | None, card: Card | None) 
 def _fits(session: Session, viewer: Person, task: str, card: Card) -> bool:
     if session.get(Task, task) is None or not may.may_in(session, viewer, Action.ENTER_MODEL, task):
         return False
-    if session.scalar(submission_queries.submission_of_model(task, card.name, card.version)) is not None:
+    if session.scalar(queries.submission_of_model(task, card.name, card.version)) is not None:
         return False
     return not fit.problems(rounds.newest_config(session, task), card)
 
@@ -215,7 +209,7 @@ def list_submissions(session: Session, viewer: Person, task_id: str, before: int
     owner = may.may_in(session, viewer, Action.LIST_SUBMISSIONS, task_id)
     views: list[SubmissionView] = []
     while len(views) < limit:
-        rows = session.execute(submission_queries.submissions_of_task(task_id, before, limit)).all()
+        rows = session.execute(queries.submissions_of_task(task_id, before, limit)).all()
         for submission, username in rows:
             disclosure = Disclosure.of(viewer, None, submission)
             if disclosure.own or (owner and disclosure.scores):
@@ -229,7 +223,7 @@ def list_submissions(session: Session, viewer: Person, task_id: str, before: int
 def cancel_check(session: Session, person: Person, id: int) -> Submission:
     """End a check that waits or runs; it can be tried again."""
     submission = find_submission(session, person, id, write=True).submission
-    if submission.state not in submission_queries.GOING:
+    if submission.state not in queries.GOING:
         raise errors.Conflict(_("Its check has ended already."))
     submission.state, submission.code, submission.reason = (
         SubmissionState.FAILED,
@@ -246,12 +240,13 @@ def retry_check(session: Session, settings: Settings, person: Person, id: int) -
     if submission.state != SubmissionState.FAILED:
         raise errors.Conflict(_("Only a submission that failed can be tried again."))
     if not all(
-        submission_files.taken_path(settings, name).is_file() for name in submission_files.file_names(submission.source)
+        submission_sources.taken_path(settings, name).is_file()
+        for name in submission_sources.file_names(submission.source)
     ):
         raise errors.Conflict(_("Files that failed are kept for a day. Submit it again under the same name."))
     sender = session.get(Person, submission.person_id) if submission.person_id else person
     config = may_submit(session, sender or person, submission.task_id)
-    quotas.require_quota(session, sender or person, config)
+    require_quota(session, sender or person, config)
     submission.attempt += 1
     submission.state, submission.code, submission.reason, submission.log, submission.report = (
         SubmissionState.QUEUED,
@@ -276,7 +271,7 @@ def withdraw_submission(session: Session, settings: Settings, person: Person, id
     submission.state, submission.withdrawn_at = SubmissionState.WITHDRAWN, now()
     if submission.kind not in ("predictions", "installed") and not _others(session, submission):
         _list(session, submission, "private")
-    submission_files.delete_files(settings, submission.source, token=True)
+    submission_sources.delete_files(settings, submission.source, token=True)
     jobs.enqueue(session, "queue_evaluations", {"withdrawn": id}, person.id)
     act(session, person, "submission.withdrawn", task=submission.task_id, submission=id, name=submission.name)
     return submission
@@ -302,13 +297,13 @@ def detach_person(session: Session, settings: Settings, person_id: int) -> None:
     Open checks are ended. Uploaded files and tokens of endpoints are deleted, since the person could not withdraw
     them later.
     """
-    for submission in session.scalars(submission_queries.submissions_of_person(person_id)):
-        if submission.state in submission_queries.GOING:
+    for submission in session.scalars(queries.submissions_of_person(person_id)):
+        if submission.state in queries.GOING:
             reason = _("The submitter left before its check ended.")
             submission.state, submission.code, submission.reason = SubmissionState.FAILED, "cancelled", reason
-        submission_files.delete_files(settings, submission.source, token=True)
-    submission_files.delete_uploads(settings, person_id)
-    session.execute(submission_queries.remove_person(person_id))
+        submission_sources.delete_files(settings, submission.source, token=True)
+    submission_sources.delete_uploads(settings, person_id)
+    session.execute(queries.remove_person(person_id))
 
 
 def _wrong(
@@ -334,7 +329,7 @@ def _wrong(
 
 def _is_name_taken(session: Session, settings: Settings, person: Person, name: str) -> bool:
     """True if the name belongs to another person's model: the first submitter may add further versions under it."""
-    before = session.scalars(submission_queries.submissions_named(name)).first()
+    before = session.scalars(queries.submissions_named(name)).first()
     if before is not None:
         return before.person_id != person.id or before.kind == "installed"
     return session.get(ModelListing, name) is not None or name in catalog.names(settings)
@@ -347,7 +342,7 @@ def _check(session: Session, submission: Submission, person: Person | None) -> N
 
 def _others(session: Session, submission: Submission) -> bool:
     """True if another submission under the same name is not withdrawn."""
-    same = session.scalars(submission_queries.submissions_named(submission.name))
+    same = session.scalars(queries.submissions_named(submission.name))
     return any(other.id != submission.id and other.state != SubmissionState.WITHDRAWN for other in same)
 
 
@@ -359,3 +354,29 @@ def _list(session: Session, submission: Submission, visibility: str = "") -> Non
         session.add(listing)
     listing.visibility = visibility or model_visibility(submission)
     listing.changed_at = now()
+
+
+DAY = timedelta(days=1)
+
+
+def require_quota(session: Session, person: Person, config: TaskConfig) -> None:
+    """Raises `TooMany`, with when to try again, where somebody has entered or tried as many as the task allows."""
+    session.get_one(Person, person.id, with_for_update=True)  # two at once count one after the other
+    since, limits = now() - DAY, config.submissions
+    when = list(session.scalars(queries.counted_times(config.id, person.id, since)))
+    if len(when) >= limits.per_day:
+        raise _later(
+            _("You entered %(per_day)s models for this task within a day.", per_day=limits.per_day),
+            when[-limits.per_day],
+        )
+    tried, first = session.execute(queries.count_attempts(config.id, person.id, since)).one()
+    if tried is not None and first is not None and tried >= limits.attempts:
+        raise _later(_("You tried %(attempts)s times for this task within a day.", attempts=limits.attempts), first)
+
+
+def _later(text: str, oldest: datetime) -> errors.TooMany:
+    at = oldest + DAY
+    seconds = max(1, int((at - now()).total_seconds()) + 1)
+    return errors.TooMany(
+        _("%(what)s Try again after %(at)s UTC.", what=text, at=f"{at:%Y-%m-%d %H:%M}"), retry_after=seconds
+    )

@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.kit.db import Base, Key, now
-from dynabench.people.visibilities import ModelVisibility, SubmissionVisibility
+from dynabench.people.disclosure import ModelVisibility, SubmissionVisibility
 
 
 class SubmissionState(StrEnum):

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import submission_files, submissions
+from dynabench.benchmark.registry import submission_sources, submissions
 from dynabench.benchmark.registry.predictions import MAX_PROBLEMS
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
@@ -24,7 +24,7 @@ from dynabench.kit.settings import Settings
 from dynabench.models.training.fixed import Chosen, balance
 from dynabench.people.accounts.tables import Person
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.training import Training
+from dynabench.tasks.sections import Training
 
 BASELINES = ("random", "all")
 PLAIN = ".txt"
@@ -37,7 +37,7 @@ def sent_file(session: Session, settings: Settings, person: Person, id: int) -> 
     if not seen.mine:
         raise errors.Forbidden(_("Only its submitter may see its rows."))
     name = str(seen.submission.source.get("file", "")) if seen.submission.kind == "training_set" else ""
-    path = submission_files.taken_path(settings, name)
+    path = submission_sources.taken_path(settings, name)
     if not name or not path.is_file():
         raise errors.Conflict(_("This submission has no file of rows, or none any more."))
     return path, str(seen.submission.source["name"])

@@ -26,17 +26,17 @@ NUMBERS = ("train", "dev", "test", "hidden", "near_duplicate", "seed")
 Look = Annotated[str, Query(max_length=10)]
 
 
-def read(form: FormData | QueryParams) -> RulesIn:
+def read_rules(form: FormData | QueryParams) -> RulesIn:
     """The rules that a form was filled in with. Raises `Invalid`."""
-    given: dict[str, Any] = {name: str(form[name]).strip()[:20] for name in NUMBERS if str(form.get(name, "")).strip()}
+    values: dict[str, Any] = {name: str(form[name]).strip()[:20] for name in NUMBERS if str(form.get(name, "")).strip()}
     if "unverified" in form:
-        given["unverified"] = str(form["unverified"])[:10]
+        values["unverified"] = str(form["unverified"])[:10]
     if "disjoint" in form:
-        given["disjoint"] = [str(each)[:10] for each in form.getlist("disjoint") if each][:2]
+        values["disjoint"] = [str(entry)[:10] for entry in form.getlist("disjoint") if entry][:2]
     try:
-        return RulesIn.model_validate(given)
+        return RulesIn.model_validate(values)
     except ValidationError as problem:
-        wrong = {str(each["loc"][0]): each["msg"].removeprefix("Value error, ") for each in problem.errors()}
+        wrong = {str(entry["loc"][0]): entry["msg"].removeprefix("Value error, ") for entry in problem.errors()}
         raise errors.Invalid(wrong) from None
 
 
@@ -47,21 +47,21 @@ async def _page(
     state = request.app.state
 
     def look(session: Session) -> dict[str, Any]:
-        found = service.release_of_round(session, task, n)
-        shown = rounds.round_of(session, task, n)
-        job = session.get(jobs.Job, found.job_id) if found and found.job_id else None
+        release = service.release_of_round(session, task, n)
+        round_row = rounds.round_of(session, task, n)
+        job = session.get(jobs.Job, release.job_id) if release and release.job_id else None
         rules = service.release_rules(session, task, n, {}).model_dump()
-        return {"release": found, "shown": round_views.round_out(session, shown), "job": job, "rules": rules}
+        return {"release": release, "shown": round_views.round_out(session, round_row), "job": job, "rules": rules}
 
     values = await state.db.aread(look)
-    given: dict[str, Any] = {name: form[name] for name in (*NUMBERS, "unverified") if name in form}
+    form_values: dict[str, Any] = {name: form[name] for name in (*NUMBERS, "unverified") if name in form}
     if "disjoint" in form:
-        given["disjoint"] = [each for each in form.getlist("disjoint") if each]
-    known = {"preview": None, "errors": {}, "problem": "", "progress": await _progress(request, values)}
-    known |= values | {"given": values["rules"] | given, "query": _query(form)}
+        form_values["disjoint"] = [entry for entry in form.getlist("disjoint") if entry]
+    page_values = {"preview": None, "errors": {}, "problem": "", "progress": await _progress(request, values)}
+    page_values |= values | {"given": values["rules"] | form_values, "query": _query(form)}
     part = "releases/manage/_release.html"
     return await frame.page(
-        request, task, "releases/manage/release.html", "rounds", status=status, fragment=part, **(known | more)
+        request, task, "releases/manage/release.html", "rounds", status=status, fragment=part, **(page_values | more)
     )
 
 
@@ -79,37 +79,37 @@ async def _progress(request: Request, values: dict[str, Any]) -> dict[str, Any] 
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}/release", name="manage_release")
-async def show(request: Request, task: str, n: Number, owner: Owning, look: Look = "") -> Response:
+async def manage_release(request: Request, task: str, n: Number, owner: Owning, look: Look = "") -> Response:
     """The rules, with `look` what a release by them would hold; or how a release goes, or what it became."""
     form = request.query_params
     if not look:
         return await _page(request, owner, task, n, form)
     try:
-        found: ReleasePreviewOut = await api.preview_out(request, owner, task, n, api.rule_changes(read(form)))
+        preview: ReleasePreviewOut = await api.preview_out(request, owner, task, n, api.rule_changes(read_rules(form)))
     except errors.Invalid as problem:
         return await _page(request, owner, task, n, form, 422, errors=problem.fields)
     except errors.Conflict as problem:
         return await _page(request, owner, task, n, form, 409, problem=problem.detail)
-    return await _page(request, owner, task, n, form, preview=found)
+    return await _page(request, owner, task, n, form, preview=preview)
 
 
 @router.post(
     "/tasks/{task}/manage/rounds/{n}/release", name="release_round_form", dependencies=[Depends(api.release_limit)]
 )
-async def release(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def release_form(request: Request, task: str, n: Number, owner: Owning) -> Response:
     """Release the round for good, in the background."""
     form = await request.form()
     try:
         if str(form.get("sure", "")) != str(n):
             raise errors.Invalid({"sure": _("Type the number of the round to say that you mean it.")})
-        await api.start_release(request, owner, task, n, api.rule_changes(read(form)), bool(form.get("anyway")))
+        await api.start_release(request, owner, task, n, api.rule_changes(read_rules(form)), bool(form.get("anyway")))
     except errors.Invalid as problem:
-        found = (
-            await api.preview_out(request, owner, task, n, api.rule_changes(read(form)))
+        preview = (
+            await api.preview_out(request, owner, task, n, api.rule_changes(read_rules(form)))
             if "sure" in problem.fields
             else None
         )
-        return await _page(request, owner, task, n, form, 422, errors=problem.fields, preview=found)
+        return await _page(request, owner, task, n, form, 422, errors=problem.fields, preview=preview)
     except errors.Conflict as problem:
         return await _page(request, owner, task, n, form, 409, problem=problem.detail)
     return RedirectResponse(str(request.app.url_path_for("manage_release", task=task, n=n)), status_code=303)

@@ -10,11 +10,17 @@ import orjson
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.releases.checks import ReleaseReport, release_report, still_open
-from dynabench.benchmark.releases.splitting import Division, SplitItem, divide_items
+from dynabench.benchmark.releases.division import (
+    Division,
+    ReleaseReport,
+    SplitItem,
+    divide_items,
+    release_report,
+    still_open,
+)
 from dynabench.collection import board_queries, near_duplicates, search
 from dynabench.collection.search import Filters
-from dynabench.collection.tables import Example, Standing
+from dynabench.collection.tables import Example, FlagReview, Standing
 from dynabench.datasets import exports, library, library_queries, scopes
 from dynabench.datasets.rows import COLUMNS, moment
 from dynabench.datasets.scopes import Scope
@@ -169,7 +175,7 @@ def _open_questions(session: Session, release_subject: ReleaseSubject) -> tuple[
     """The number of examples that wait for votes, the number of flags that wait for moderators, and whether a public
     dataset has the round's rows."""
     waiting = session.scalar(board_queries.waiting(release_subject.round_id)) or 0
-    filters = Filters(round=release_subject.number, review="waiting", hidden=False, retracted=False)
+    filters = Filters(round=release_subject.number, review=FlagReview.WAITING, hidden=False, retracted=False)
     flags = len(search.ids(session, None, release_subject.task, filters, before=None, most=MAX_FLAGS))
     dataset = session.scalar(library_queries.of_round(release_subject.round_id))
     return waiting, flags, dataset is not None and library.was_public(session, dataset)

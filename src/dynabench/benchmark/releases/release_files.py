@@ -10,14 +10,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynabench.benchmark.releases import card, croissant, datasheet, eval_config, layout, manifest, planning
-from dynabench.benchmark.releases.checks import ReleaseReport
-from dynabench.benchmark.releases.description import ReleaseDescription
-from dynabench.benchmark.releases.facts import ReleaseFacts
+from dynabench.benchmark.releases import documents, layout, manifest, planning
+from dynabench.benchmark.releases.description import ReleaseDescription, ReleaseFacts
+from dynabench.benchmark.releases.division import PUBLIC, ReleaseReport
 from dynabench.benchmark.releases.layout import CANARY, ReleaseLayout, ReleaseRow
 from dynabench.benchmark.releases.manifest import FORMAT, ReleaseFile, ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleaseSubject
-from dynabench.benchmark.releases.splitting import PUBLIC
 from dynabench.datasets.archives import writing as archives
 from dynabench.datasets.with_files import REFERENCE
 from dynabench.kit import errors
@@ -56,7 +54,7 @@ def write_files(
             facts.add(part, public_row)
             writer.add(part, columns.flat(public_row, number, canary))
             number += 1
-    data = [*writer.close(), *_media(settings, folder, writer.shown)]
+    data = [*writer.close(), *_media(settings, folder, writer.references)]
     description = ReleaseDescription(
         subject.task,
         subject.number,
@@ -108,11 +106,11 @@ def _texts(description: ReleaseDescription, subject: ReleaseSubject, columns: pa
         "version": {"number": subject.version, "created_at": subject.written_at},
         "round": archives.round_document(subject.document, numbers) | {"state": "released"},
     }
-    yield "README.md", card.card_text(description).encode()
-    yield "datasheet.md", datasheet.datasheet_text(description).encode()
+    yield "README.md", documents.card_text(description).encode()
+    yield "datasheet.md", documents.datasheet_text(description).encode()
     yield "LICENSE.md", _licence(description).encode()
-    yield "croissant.json", croissant.croissant_json(description, columns)
-    if text := eval_config.eval_yaml(description):
+    yield "croissant.json", documents.croissant_json(description, columns)
+    if text := documents.eval_yaml(description):
         yield "eval.yaml", text.encode()
     yield TASK, f"# {description.warning}\n{subject.source}".encode()
     yield ROUND, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
@@ -135,7 +133,7 @@ class _DataFiles:
         self.rows: dict[str, int] = {}
         self.lines: dict[str, IO[bytes]] = {}
         self.tables: dict[str, pq.ParquetWriter] = {}
-        self.shown: set[str] = set()
+        self.references: set[str] = set()
         (folder / "data").mkdir()
 
     def add(self, part: str, row: ReleaseRow) -> None:
@@ -152,7 +150,7 @@ class _DataFiles:
     def _write(self, part: str) -> None:
         rows, self.waiting[part] = self.waiting[part], []
         text = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
-        self.shown.update(match.decode() for match in REFERENCE.findall(text))
+        self.references.update(match.decode() for match in REFERENCE.findall(text))
         self.lines[part].write(text)
         self.tables[part].write_table(layout.release_table(rows, self.layout, self.columns))
 

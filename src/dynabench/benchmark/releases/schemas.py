@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from dynabench.benchmark.releases.checks import ReleaseReport
+from dynabench.benchmark.releases.division import ReleaseReport
 from dynabench.benchmark.releases.manifest import ReleaseFile
 from dynabench.rounds.schemas import Strict
 

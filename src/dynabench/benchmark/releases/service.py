@@ -8,7 +8,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.releases import planning
-from dynabench.benchmark.releases.checks import ReleaseReport
+from dynabench.benchmark.releases.division import ReleaseReport
 from dynabench.benchmark.releases.manifest import ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleasePlan
 from dynabench.benchmark.releases.tables import Release, ReleaseState
@@ -22,7 +22,7 @@ from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.people import may
+from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.notices import service as notices
@@ -176,9 +176,9 @@ def finish_release(
     jobs.enqueue(session, "enter_targets", {"task": round_.task_id, "round": round_.number})
     page = f"/tasks/{round_.task_id}/rounds/{round_.number}/release"
     message = {"task": round_.task_id, "round": round_.number, "digest": release_manifest.digest, "page": page}
-    webhooks.emit(session, round_.task_id, "round.released", message)
+    webhooks.emit_event(session, round_.task_id, "round.released", message)
     if actor is not None:
-        notices.tell(
+        notices.notify_person(
             session,
             actor.id,
             "dataset",
@@ -201,7 +201,7 @@ def _test(session: Session, actor: Person | None, round_: Round, written: Writte
     if previous is not None:
         previous.round_id, previous.retired_at = None, previous.retired_at or now()
         if not library.was_public(session, previous):
-            previous.kind, previous.visibility = "secret", "hidden"
+            previous.kind, previous.visibility = disclosure.HIDDEN_FOR_GOOD, "hidden"
         session.flush()
     name = library.fresh_name(session, round_.task_id, f"round-{round_.number}{'-test' if previous else ''}")
     return _version(
@@ -211,7 +211,9 @@ def _test(session: Session, actor: Person | None, round_: Round, written: Writte
 
 def _hidden(session: Session, actor: Person | None, round_: Round, written: Written) -> int:
     name = library.fresh_name(session, round_.task_id, f"round-{round_.number}-hidden")
-    return _version(session, actor, _add(session, actor, round_, name, "hidden", "hidden", kind="secret"), written)
+    return _version(
+        session, actor, _add(session, actor, round_, name, "hidden", "hidden", kind=disclosure.HIDDEN_FOR_GOOD), written
+    )
 
 
 def _add(
@@ -236,7 +238,7 @@ def fail_release(session: Session, release_id: int, reason: str) -> None:
         if release.created_by is not None:
             round_ = session.get_one(Round, release.round_id)
             page = f"/tasks/{round_.task_id}/manage/rounds/{round_.number}/release"
-            notices.tell(
+            notices.notify_person(
                 session,
                 release.created_by,
                 "dataset",

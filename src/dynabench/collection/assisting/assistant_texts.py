@@ -10,7 +10,7 @@ from dynabench.collection.assisting.providers import Asked, Suggested, World
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.language import _
 from dynabench.models.protocol import Card
-from dynabench.tasks.assistant_config import PROMPT, PROMPT_PLACEHOLDER, AssistantModel
+from dynabench.tasks.sections import PROMPT, PROMPT_PLACEHOLDER, AssistantModel
 
 SECONDS = 30.0
 """That a model may take."""

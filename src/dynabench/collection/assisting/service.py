@@ -19,8 +19,8 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
-from dynabench.tasks.assistant_config import assisted_field
 from dynabench.tasks.fields import FieldError, Text
+from dynabench.tasks.sections import assisted_field
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from dynabench.collection.assisting.tables import Suggestion
 from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import HandoutOut
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.assistant_config import assisted_field
 from dynabench.tasks.fields import Text
+from dynabench.tasks.sections import assisted_field
 
 
 @dataclass(frozen=True)

@@ -47,10 +47,10 @@ def _ready(session: Session, job_id: str, told: dict[str, Any]) -> None:
     job.done = {"finished": True}
     task, page = told["task"], f"/tasks/{told['task']}/manage/archives/{job_id}"
     if job.person_id is not None:
-        notices.tell(
+        notices.notify_person(
             session, job.person_id, "archive", _("The archive of %(task)s is ready for a week.", task=task), link=page
         )
-    webhooks.emit(session, task, "archive.ready", {"task": task, "bytes": told["bytes"], "page": page})
+    webhooks.emit_event(session, task, "archive.ready", {"task": task, "bytes": told["bytes"], "page": page})
 
 
 @DBOS.step(name="export_task.finish", retries_allowed=True)
@@ -156,7 +156,7 @@ def _finish(session: Session, job_id: str, rows: dict[str, int]) -> dict[str, An
         job.done = done | {"finished": True}
         if job.person_id is not None:
             text = _("The task %(task)s is made of its archive.", task=task)
-            notices.tell(session, job.person_id, "archive", text, link=f"/tasks/{task}/manage")
+            notices.notify_person(session, job.person_id, "archive", text, link=f"/tasks/{task}/manage")
         actor = session.get(Person, job.person_id) if job.person_id else None
         rounds.act(session, actor, "data.imported", task=task, file=job.payload["name"], failed=done.get("failed", 0))
     notes = State(**done["state"]).notes

@@ -16,7 +16,7 @@ from dynabench.datasets.archives import layout
 from dynabench.datasets.archives.layout import File, Manifest
 from dynabench.kit import errors
 from dynabench.kit.language import _
-from dynabench.models import zips
+from dynabench.models import archives
 
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 PIECE = 1024**2
@@ -36,7 +36,7 @@ class Archive:
 
     def __init__(self, file: IO[bytes]) -> None:
         try:
-            zips.look_at_end(file, layout.MOST_FILES)
+            archives.check_zip_end(file, layout.MOST_FILES)
             self.zip = zipfile.ZipFile(file)
         except BROKEN as problem:
             raise refuse(_("This is no archive of a task: %(value)s.", value=str(problem)[:200])) from None

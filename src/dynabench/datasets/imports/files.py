@@ -16,7 +16,7 @@ from dynabench.media.facts import MediaFacts, MediaKind, UploadLimits, UploadRef
 from dynabench.media.media_types import media_type_of
 from dynabench.media.store import DIGEST, MediaStore
 from dynabench.media.tables import Media
-from dynabench.models import archives, zips
+from dynabench.models import archives
 from dynabench.rounds.archives import FILES, UNREADABLE
 
 ROWS, FOLDER = "rows.jsonl", "media/"
@@ -30,7 +30,7 @@ def is_one(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         try:
-            zips.look_at_end(file, FILES)
+            archives.check_zip_end(file, FILES)
             with zipfile.ZipFile(file) as opened:
                 return ROWS in opened.namelist()
         except UNREADABLE:
@@ -45,7 +45,7 @@ def rows(db: Database, settings: Settings, task: str, person_id: int | None, pat
     """
     try:
         with path.open("rb") as file:
-            zips.look_at_end(file, FILES)
+            archives.check_zip_end(file, FILES)
             with zipfile.ZipFile(file) as opened:
                 kept = dict(_stored(db, settings, task, person_id, opened))
                 _write(opened, target, kept)

@@ -14,7 +14,15 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.program_tables import Proposed
-from dynabench.collection.tables import Example, Explanation, Handout, Prediction, StoredAttribution, VerdictEvent
+from dynabench.collection.tables import (
+    Example,
+    ExampleSource,
+    Explanation,
+    Handout,
+    Prediction,
+    StoredAttribution,
+    VerdictEvent,
+)
 from dynabench.datasets.imports import origins, places
 from dynabench.datasets.imports.checks import Ready, check
 from dynabench.datasets.imports.origins import Origins
@@ -157,7 +165,7 @@ def _parts(session: Session, ready: list[Ready], ids: list[int], people: dict[st
             made[StoredAttribution].append(words.model_dump() | {"example_id": example, "at": one.at})
         if one.row.assistance is not None:
             made[Assistance].append(one.row.assistance.model_dump() | {"example_id": example})
-        if one.row.program is not None and one.row.source == "program":
+        if one.row.program is not None and one.row.source == ExampleSource.PROGRAM:
             place = {"example_id": example, "round_id": one.round_id, "facts": {}}
             made[Proposed].append(one.row.program.model_dump() | place)
         _votes(session, one, example, people)

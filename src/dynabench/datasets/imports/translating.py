@@ -10,8 +10,8 @@ from dynabench.intake.mapping import ColumnMapping, ColumnSource, PredictionColu
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.ensembles import ensemble_fooled
 from dynabench.tasks.fields import Choice, Field, Text
+from dynabench.tasks.rules.base import ensemble_fooled
 
 UNASKED = "no-target"  # the arm of examples that come without any model's answer
 

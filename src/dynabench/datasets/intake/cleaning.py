@@ -11,7 +11,7 @@ from typing import Any
 
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
-from dynabench.tasks import TaskConfig, group_values
+from dynabench.tasks import TaskConfig, config_checks
 from dynabench.tasks.fields import Choice, FieldError, Text
 
 PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?").fullmatch
@@ -65,7 +65,7 @@ class Cleaner:
         """The same by the task's own rules alone."""
         names = {field.name for field in self.context}
         shown = {name: value for name, value in given.items() if name in names}
-        context = group_values.clean_group("context", self.context, shown)
+        context = config_checks.clean_group("context", self.context, shown)
         written = self.config.clean_input({name: each for name, each in given.items() if name not in names}, context)
         return self.config.model_inputs(context, written), self._answers(answers, context, written)
 

@@ -20,6 +20,7 @@ from dynabench.kit import errors, jobs
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.kit.storable import UNSTORABLE
+from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.tasks import TaskConfig
 
@@ -83,7 +84,7 @@ def renew(
     session: Session, person: Person | None, settings: Settings, dataset: Dataset, body: VersionIn
 ) -> DatasetVersion:
     """Read a new version of a dataset in the background; for callers that have made sure of the owner."""
-    if dataset.kind == "secret":
+    if disclosure.is_hidden_for_good(dataset):
         raise errors.Conflict(_("The hidden part of a release stays as it is. Add another dataset."))
     version = library.draft(session, person, dataset)
     payload = {"task": dataset.task_id, "version": version.id, "tolerance": body.tolerance}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Select, select
 
 from dynabench.collection import queries as collected
-from dynabench.collection.tables import Example, Explanation, Prediction, Standing, StoredAttribution
+from dynabench.collection.tables import Example, ExampleSource, Explanation, Prediction, Standing, StoredAttribution
 from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.people import disclosure
 from dynabench.rounds.tables import Context, Round, RoundState
@@ -27,7 +27,7 @@ def measurable_examples(round_id: int) -> Select[int]:
         .join(Standing, Standing.example_id == Example.id)
         .where(
             Example.round_id == round_id,
-            Example.source != "program",
+            Example.source != ExampleSource.PROGRAM,
             disclosure.shown_examples(Standing),
             Standing.verdict.not_in(wrong),
         )

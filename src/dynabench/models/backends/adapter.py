@@ -9,12 +9,10 @@ from torch import Tensor
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
-from dynabench.models.attribution.fields import Asked
-from dynabench.models.attribution.gradient import log_odds
-from dynabench.models.attribution.methods import METHODS
+from dynabench.models.attribution.gradient import METHODS, Asked, log_odds
 from dynabench.models.backends.base import output
+from dynabench.models.backends.body import Head
 from dynabench.models.backends.encoded import Encoded, check, key_of
-from dynabench.models.backends.network import Head
 from dynabench.models.backends.pieces import Pieces, encode
 from dynabench.models.backends.pool import Pool, shared_pool
 from dynabench.models.protocol import Attribution, Card, Inputs, Output

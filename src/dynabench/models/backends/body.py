@@ -1,17 +1,123 @@
-"""The encoder's forward pass: BERT (Devlin et al., NAACL 2019), with query, key and value in one product, no padding
-but in attention, and an adapter's low-rank products beside each linear layer.
-"""
+"""The shared encoder: BERT's forward pass with LoRA adapters beside its linear layers, and small heads."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from dynabench.models.backends.layers import PRECISIONS, Linear, Make, takes
-from dynabench.models.backends.lora import Delta, Deltas, Lora
-from dynabench.models.backends.weights import Weights
+from dynabench.models.backends.lora import Delta, Deltas, Lora, Weights
+from dynabench.models.backends.pieces import PAD, Pieces
+
+Linear = Callable[[Tensor], Tensor]
+"""Maps (N, inputs) to (N, outputs)."""
+Make = Callable[[Tensor, Tensor], Linear]
+"""Makes such a layer of an fp32 weight (outputs, inputs) and bias (outputs,)."""
+
+
+def plain(weight: Tensor, bias: Tensor) -> Linear:
+    """As torch has it: the only one that gradients pass, and the one that needs no memory of its own."""
+    return lambda states: functional.linear(states, weight, bias)
+
+
+def packed(weight: Tensor, bias: Tensor) -> Linear:
+    """By oneDNN, in the precision of the weight (outputs, inputs)."""
+    blocks = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
+    multiply = torch.ops.mkldnn._linear_pointwise.default
+    return lambda states: multiply(states, blocks, bias, "none", [], "")
+
+
+def short(weight: Tensor, bias: Tensor) -> Linear:
+    """In bfloat16: by oneDNN where the processor has what that needs."""
+    return (packed if _onednn() and torch.ops.mkldnn._is_mkldnn_bf16_supported() else plain)(
+        weight.bfloat16(), bias.bfloat16()
+    )
+
+
+def quantised(weight: Tensor, bias: Tensor) -> Linear:
+    """In int8: a scale for each output, and for the inputs a scale and a zero that are found anew for each call."""
+    scales = (weight.abs().amax(1) / 127).clamp_min(1e-12)
+    blocks = torch.ops.onednn.qlinear_prepack((weight / scales.unsqueeze(1)).round().to(torch.int8), None)
+    zeros = torch.zeros(len(scales), dtype=torch.long)
+    multiply = torch.ops.onednn.qlinear_pointwise.tensor
+
+    def layer(states: Tensor) -> Tensor:
+        least, most = states.aminmax()
+        scale = ((most.clamp_min(0) - least.clamp_max(0)) / 255).clamp_min(1e-12)
+        zero = (-least.clamp_max(0) / scale).round()
+        whole = torch.addcdiv(zero, states, scale).round_().clamp_(0, 255).to(torch.uint8)
+        given = (whole, scale.view(1), zero.to(torch.int32).view(1), blocks, scales, zeros, bias)
+        result: Tensor = multiply(*given, 1.0, 0, torch.float32, "none", [], "")
+        return result
+
+    return layer
+
+
+def fastest(weight: Tensor, bias: Tensor) -> Linear:
+    """In fp32, by oneDNN where torch was built with it."""
+    return (packed if _onednn() else plain)(weight, bias)
+
+
+def _onednn() -> bool:
+    return bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
+
+
+PRECISIONS: dict[str, Make] = {"exact": plain, "fp32": fastest, "bf16": short, "int8": quantised}
+"""How linear layers are made of an fp32 weight and bias."""
+
+
+def takes(make: Make) -> torch.dtype:
+    """Return the dtype that a layer made by `make` reads and returns."""
+    return torch.bfloat16 if make is short else torch.float32
+
+
+class Head(nn.Module):
+    """From hidden states to logits: first and mean state, one hidden layer."""
+
+    def __init__(self, width: int, labels: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dense = nn.Linear(2 * width, width)
+        self.out = nn.Linear(width, labels)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Logits (B, labels) of hidden states (B, T, width); `mask` (B, T) is 1 on pieces and 0 on padding.
+
+        Values of `mask` between 0 and 1 weigh pieces in the mean.
+        """
+        weights = mask.to(states.dtype).unsqueeze(-1)
+        mean = (states * weights).sum(1) / weights.sum(1).clamp_min(1e-6)
+        features = self.dropout(torch.cat([states[:, 0], mean], -1))
+        logits: Tensor = self.out(self.dropout(torch.tanh(self.dense(features))))
+        return logits
+
+
+def pad(batch: Sequence[Pieces]) -> tuple[Tensor, Tensor, Tensor]:
+    """Ids, segments and mask, each (B, T) with T the longest input's pieces."""
+    longest = max(len(pieces) for pieces in batch)
+    ids = torch.full((len(batch), longest), PAD)
+    types = torch.zeros((len(batch), longest), dtype=torch.long)
+    mask = torch.zeros((len(batch), longest), dtype=torch.long)
+    for row, pieces in enumerate(batch):
+        ids[row, : len(pieces)] = torch.tensor(pieces.ids)
+        types[row, : len(pieces)] = torch.tensor(pieces.types)
+        mask[row, : len(pieces)] = 1
+    return ids, types, mask
+
+
+class SpanHead(nn.Module):
+    """From hidden states to how well an answer begins and ends at each piece: one linear layer."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.out = nn.Linear(width, 2)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Logits (B, T, 2), start and end, of hidden states (B, T, width)."""
+        logits: Tensor = self.out(states)
+        return logits
+
 
 GROUPS = (
     ("attention.self.query", "attention.self.key", "attention.self.value"),

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
-from dynabench.models.backends.alone import Alone
+from dynabench.models.backends.base import Alone
 from dynabench.models.protocol import Attributable, Attribution, Card, Inputs, Output, WordWeight
 
 MOST = 16

@@ -10,16 +10,13 @@ from torch import Tensor
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
-from dynabench.models.attribution.fields import Asked
-from dynabench.models.attribution.gradient import log_odds
-from dynabench.models.attribution.methods import METHODS
-from dynabench.models.backends import windows
+from dynabench.models.attribution.gradient import METHODS, Asked, log_odds
+from dynabench.models.backends import pieces
+from dynabench.models.backends.body import SpanHead
 from dynabench.models.backends.encoded import Encoded, check, key_of
-from dynabench.models.backends.network import SpanHead
-from dynabench.models.backends.pieces import Pieces
+from dynabench.models.backends.pieces import Pieces, Reading, Window
 from dynabench.models.backends.pool import Pool, shared_pool
 from dynabench.models.backends.spans import Span, best, likeliest, ranked, spans
-from dynabench.models.backends.windows import Reading, Window
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card, Inputs, Output
 from dynabench.models.validity import Broken
 
@@ -58,7 +55,7 @@ class ExtractorModel(Encoded):
     def prepare(self, inputs: Inputs) -> Reading:
         """The passage as windows with the question before each."""
         question, passage = (check(inputs, self.card)[name] for name in self.card.inputs)
-        return windows.read(question, passage, self._max_length)
+        return pieces.read_passage(question, passage, self._max_length)
 
     def windows(self, prepared: Reading) -> Sequence[Pieces]:
         """The passage, or what stands in each window of a long one."""

@@ -12,12 +12,11 @@ from typing import Any, Self
 from dynabench.kit.errors import Invalid
 from dynabench.kit.settings import get_settings
 from dynabench.models import spec, validity
-from dynabench.models.backends.alone import Alone
+from dynabench.models.backends.base import Alone
 from dynabench.models.protocol import Card, Inputs, Output
 from dynabench.models.sandbox.available import sandbox
-from dynabench.models.sandbox.box import started_by_root
-from dynabench.models.sandbox.keeper import HANDLER, Keeper
-from dynabench.models.sandbox.limits import Options, allowed
+from dynabench.models.sandbox.box import Options, allowed, started_by_root
+from dynabench.models.sandbox.process import HANDLER, Keeper
 
 __all__ = ["HandlerModel", "Options"]
 PROBABILITIES = "probabilities"

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec, validity
-from dynabench.models.backends.alone import Alone
+from dynabench.models.backends.base import Alone
 from dynabench.models.protocol import Card, Inputs, Output
 from dynabench.models.words import Word, first_words
 

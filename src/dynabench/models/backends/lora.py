@@ -1,18 +1,58 @@
-"""LoRA adapters (Hu et al., ICLR 2022) as peft stores them: each adds a product of two narrow matrices to a layer.
-
-They stay apart from the encoder's weights: any number of them stand over one encoder for a few MB each.
-"""
+"""LoRA adapters and the shared encoder's weights, as their files have them."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from dynabench.models.backends.weights import Weights
+from dynabench.kit.errors import Unavailable
+from dynabench.models import encoder
+
+EXPECTED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
+"""What the forward pass in `body` computes."""
+
+
+class Weights:
+    """A BERT encoder's tensors (Devlin et al., NAACL 2019) by name, without the pooler; fp32 or as stored."""
+
+    def __init__(self, folder: Path) -> None:
+        """Map the files of a folder; raises `Unavailable` when they are no such encoder."""
+        from safetensors.torch import load_file
+
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        strange = [name for name, value in EXPECTED.items() if config.get(name, value) != value]
+        if strange:
+            told = ", ".join(f"{name} {EXPECTED[name]!r}" for name in strange)
+            raise Unavailable(f"The encoder in {folder} cannot be used: {told} is needed.")
+        self.layers = int(config["num_hidden_layers"])
+        self.heads = int(config["num_attention_heads"])
+        self.width = int(config["hidden_size"])
+        self.epsilon = float(config["layer_norm_eps"])
+        self._tensors = {
+            name.removeprefix("bert."): value for name, value in load_file(folder / encoder.FILES[1]).items()
+        }
+
+    def __getitem__(self, name: str) -> Tensor:
+        """A tensor in fp32."""
+        return self._tensors[name].float()
+
+    def linear(self) -> dict[str, tuple[int, int]]:
+        """The linear layers by name, each with its (outputs, inputs)."""
+        ours = (name for name in self._tensors if name.startswith("encoder.") and name.endswith(".weight"))
+        shapes = {name.removesuffix(".weight"): tuple(self._tensors[name].shape) for name in ours}
+        return {name: (shape[0], shape[1]) for name, shape in shapes.items() if len(shape) == 2}
+
+
+@lru_cache(maxsize=1)
+def shared_weights() -> Weights:
+    """The weights of this process's encoder."""
+    return Weights(encoder.find())
+
 
 UNKNOWN = (
     "alpha_pattern",
@@ -73,7 +113,7 @@ class Lora:
         return Delta(torch.cat([a for a, _ in parts]).t().contiguous(), up)
 
 
-def read(folder: Path, weights: Weights) -> Lora:
+def read_lora(folder: Path, weights: Weights) -> Lora:
     """The adapter in a folder that peft wrote; raises ValueError or OSError when it does not fit the encoder."""
     from safetensors.torch import load
 

@@ -1,14 +1,12 @@
-"""The encoder that all models over it share: per model an adapter and a head, no copy of the encoder.
+"""The encoder that all models over it share: forward passes in turns."""
 
-Answers are those of fp32. Where the processor is fast at bfloat16 they are computed in that first, and whoever finds an
-answer too near to another asks again, exactly (`docs/decisions/serving-precision.md`).
-"""
-
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import torch
@@ -17,11 +15,142 @@ from torch import Tensor, nn
 from dynabench.kit import malloc
 from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
-from dynabench.models.backends import lora, passes, weights
+from dynabench.models.backends import lora
 from dynabench.models.backends.body import Body, Places, deltas
 from dynabench.models.backends.lora import Deltas
-from dynabench.models.backends.pieces import Pieces
-from dynabench.models.turns import Turns
+from dynabench.models.backends.pieces import CLS, PAD, Pieces
+
+
+class Turns:
+    """One holder at a time; a patient one waits while anybody in a hurry does. Not reentrant."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._held = False
+        self._hurried = 0
+
+    @contextmanager
+    def hurried(self) -> Iterator[None]:
+        """Hold the lock as soon as its holder leaves."""
+        with self._changed:
+            self._hurried += 1
+            self._changed.wait_for(lambda: not self._held)
+            self._hurried -= 1
+            self._held = True
+        yield from self._hold()
+
+    @contextmanager
+    def patient(self) -> Iterator[None]:
+        """Hold the lock once it is free and nobody in a hurry wants it."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._held and not self._hurried)
+            self._held = True
+        yield from self._hold()
+
+    def _hold(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._held = False
+                self._changed.notify_all()
+
+
+MOST = 256
+"""Pieces of a pass, unless one input alone has more; larger passes are no faster for each piece."""
+LEAST = 48
+"""Pieces below which a pass is not worth a thread of its own: reading the weights costs as much."""
+ROW = 64
+"""Pieces of an input that is only there to fill a pass."""
+WIDEST = 320
+"""Pieces up to which every size of a pass is prepared: only an input that has more by itself goes beyond."""
+APART = -1e9
+"""Added to attention's logits of what is not there."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Inputs computed together: word ids, positions and segments of all their pieces (N,), and where these stand.
+
+    `mask` (rows, longest) is 1 on pieces and 0 on padding.
+    """
+
+    ids: Tensor
+    positions: Tensor
+    types: Tensor
+    places: Places
+    mask: Tensor
+
+
+def padded_size(pieces: int) -> int:
+    """The size of a pass for so many pieces: at most a quarter more from 32 on."""
+    step = 8 if pieces <= 64 else 16 if pieces <= 256 else 64
+    return -(-pieces // step) * step
+
+
+SIZES = tuple(sorted({padded_size(pieces) for pieces in range(1, WIDEST + 1)}, reverse=True))
+"""The sizes that are prepared, largest first."""
+
+
+def group_passes(order: Sequence[int], batch: Sequence[Pieces], threads: int = 1) -> Iterator[list[int]]:
+    """Inputs of a batch in passes of about equal size, as many for each thread; `order` has them by length."""
+    total = sum(len(batch[index]) for index in order)
+    fair = total / count(total, threads)
+    part: list[int] = []
+    pieces = 0
+    for index in order:
+        if part and (pieces + len(batch[index]) > MOST or pieces >= fair):
+            yield part
+            part, pieces = [], 0
+        part.append(index)
+        pieces += len(batch[index])
+    if part:
+        yield part
+
+
+def count(pieces: int, threads: int) -> int:
+    """Into how many passes so many pieces go: no pass too large, every thread with as many, none too small to pay."""
+    needed = max(1, -(-pieces // MOST))
+    even = -(-needed // threads) * threads
+    return max(needed, min(even, pieces // LEAST))
+
+
+def merge_pieces(batch: Sequence[Pieces]) -> Pass:
+    """The pass that computes these inputs."""
+    lengths = [len(pieces) for pieces in batch]
+    total = padded_size(sum(lengths))
+    ids, types, positions = (
+        torch.tensor([*chain.from_iterable(parts), *[PAD] * (total - sum(lengths))])
+        for parts in (
+            (pieces.ids for pieces in batch),
+            (pieces.types for pieces in batch),
+            (range(length) for length in lengths),
+        )
+    )
+    longest = total if len(batch) == 1 else max(lengths)
+    there = torch.arange(longest) < torch.tensor(lengths).unsqueeze(1)
+    return Pass(ids, positions, types, _places(there, total), there.long())
+
+
+def blank(pieces: int) -> list[Pieces]:
+    """Inputs of so many pieces together that say nothing."""
+    lengths = [min(ROW, pieces - start) for start in range(0, pieces, ROW)]
+    return [Pieces((CLS,) * length, (0,) * length, (), ()) for length in lengths]
+
+
+def _places(there: Tensor, total: int) -> Places:
+    """Return the places of pieces, given the places (rows, longest) that hold a piece."""
+    rows, longest = there.shape
+    full = bool(there.all())
+    mask = None if full else torch.where(there, 0.0, APART)[:, None, None, :]
+    if rows == 1 or (full and total == rows * longest):
+        return Places(rows, longest, mask)
+    held = there.flatten().nonzero().squeeze(1)
+    spread = torch.zeros(rows * longest, dtype=torch.long)
+    spread[held] = torch.arange(len(held))
+    gather = torch.cat([held, held.new_zeros(total - len(held))])
+    return Places(rows, longest, mask, spread, gather)
+
 
 Shape = Callable[[int], nn.Module]
 """Makes an untrained head for hidden states of a width; it maps states (B, T, width) and a mask (B, T) to (B, ...)."""
@@ -63,12 +192,12 @@ class Pool:
         """Load an adapter and its head, or a head over the encoder as it is; raises `Invalid` when the files do not fit
         the encoder.
         """
-        shared = weights.shared()
+        shared = lora.shared_weights()
         with self._turns.hurried():
             if key in self._members:
                 return
             try:
-                matrices = lora.read(folder / "adapter", shared) if adapted else lora.Lora({}, shared.linear())
+                matrices = lora.read_lora(folder / "adapter", shared) if adapted else lora.Lora({}, shared.linear())
                 adapter = deltas(matrices, shared.layers)
                 loaded = _load_head(folder / "head.safetensors", head(shared.width))
             except Exception as error:
@@ -110,12 +239,12 @@ class Pool:
         each pass, and ends when it is no longer `wanted`.
         """
         precisions = (self.precision,) if self.exact else (self.precision, AGAIN)
-        for key, precision, size in product(self._unlike(), precisions, passes.SIZES):
+        for key, precision, size in product(self._unlike(), precisions, SIZES):
             with self._turns.patient():
                 if not wanted() or key not in self._members:
                     return
-                work = (*self._with(key, precision), self._members[key].head, passes.blank(size))
-                times = runtime.cores() if size == passes.SIZES[0] else 1
+                work = (*self._with(key, precision), self._members[key].head, blank(size))
+                times = runtime.cores() if size == SIZES[0] else 1
                 list(self._threads.map(lambda work: _pass(*work), [work] * times))
 
     def _unlike(self) -> list[str]:
@@ -129,7 +258,7 @@ class Pool:
         return list(shapes.values())
 
     def _parts(self, rows: list[int], batch: Sequence[Pieces]) -> Iterator[list[int]]:
-        return passes.together(sorted(rows, key=lambda row: len(batch[row])), batch, runtime.cores())
+        return group_passes(sorted(rows, key=lambda row: len(batch[row])), batch, runtime.cores())
 
     def states(self, key: str, words: Tensor, types: Tensor, mask: Tensor | None) -> Tensor:
         """Hidden states (B, T, width) in fp32, through which gradients pass.
@@ -159,7 +288,7 @@ class Pool:
         """The encoder in a precision and an adapter as it fits that; both are made when they are first needed."""
         with torch.inference_mode(False):  # gradients may pass through what a prediction was the first to need
             if precision not in self._bodies:
-                self._bodies[precision] = Body(weights.shared(), precision)
+                self._bodies[precision] = Body(lora.shared_weights(), precision)
             body, member = self._bodies[precision], self._members[key]
             if precision not in member.deltas:
                 member.deltas[precision] = body.fit(member.deltas[EXACT])
@@ -175,12 +304,12 @@ class Explainable:
     def __init__(self, pool: Pool, key: str) -> None:
         self.pool = pool
         self.key = key
-        table = weights.shared()["embeddings.word_embeddings.weight"]
+        table = lora.shared_weights()["embeddings.word_embeddings.weight"]
         self.layer = nn.Embedding(table.shape[0], table.shape[1], _weight=table, _freeze=True)
 
     def logits(self, embeddings: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Logits (B, labels) of word embeddings (B, T, width); gradients flow, always in fp32."""
-        added = torch.where(mask.bool(), 0.0, passes.APART)[:, None, None, :]
+        added = torch.where(mask.bool(), 0.0, APART)[:, None, None, :]
         return self._said(embeddings, types, added, mask)
 
     def gated(self, ids: Tensor, types: Tensor, gates: Tensor) -> Tensor:
@@ -197,7 +326,7 @@ class Explainable:
 @torch.inference_mode()
 def _pass(body: Body, adapter: list[Deltas], head: nn.Module, batch: Sequence[Pieces]) -> Tensor:
     """Return the head's logits of inputs that are computed together, one row for each."""
-    given = passes.of(batch)
+    given = merge_pieces(batch)
     runtime.use_threads(len(given.ids))
     states = body(body.embed(given.ids, given.positions, given.types), given.places, adapter)
     logits: Tensor = head(given.places.grid(states).float(), given.mask)

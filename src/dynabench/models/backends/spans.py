@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.models.backends.windows import Reading
-from dynabench.tasks.answer_words import answer_words
+from dynabench.models.backends.pieces import Reading
+from dynabench.tasks.words import answer_words
 
 LONGEST = 21
 """Pieces of an answer at most, as in training."""

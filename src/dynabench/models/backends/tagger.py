@@ -19,7 +19,7 @@ from safetensors.numpy import load_file, save_file
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
-from dynabench.models.backends.alone import Alone
+from dynabench.models.backends.base import Alone
 from dynabench.models.protocol import Card, Inputs, Output
 from dynabench.models.words import Word, first_words
 

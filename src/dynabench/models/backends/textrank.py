@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from dynabench.models import spec
-from dynabench.models.backends.alone import Alone
+from dynabench.models.backends.base import Alone
 from dynabench.models.protocol import Card, Inputs, Output
 from dynabench.models.words import first_words
 

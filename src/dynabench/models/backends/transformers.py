@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from dynabench.kit.distributions import PLATFORM, install_command
 from dynabench.kit.errors import Invalid
 from dynabench.models import kinds, spec, validity
-from dynabench.models.backends.alone import Alone
-from dynabench.models.backends.base import Backend, Prepared
+from dynabench.models.backends.base import Alone, Backend, Prepared
 from dynabench.models.protocol import Attribution, Card, Inputs, Message, Output
 
 if TYPE_CHECKING:
@@ -27,13 +26,13 @@ _TEXT = (*kinds.GRADIENTS, *kinds.REMOVALS)
 _PIXELS = ("gradient", "integrated_gradients")
 _HERE = "dynabench.models.backends.architectures"
 ARCHITECTURES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "text-classification": ("sequence:SequenceClassifier", _TEXT),
+    "text-classification": ("labels:SequenceClassifier", _TEXT),
     "question-answering": ("questions:Extractor", _TEXT),
-    "token-classification": ("tokens:TokenClassifier", kinds.REMOVALS),
-    "text-generation": ("causal:CausalLanguageModel", _TEXT),
-    "text2text-generation": ("text2text:TextToText", kinds.REMOVALS),
+    "token-classification": ("labels:TokenClassifier", kinds.REMOVALS),
+    "text-generation": ("writers:CausalLanguageModel", _TEXT),
+    "text2text-generation": ("writers:TextToText", kinds.REMOVALS),
     "image-classification": ("images:ImageClassifier", (*_PIXELS, "occlusion")),
-    "visual-question-answering": ("image_text:VisualQuestions", (*_PIXELS, *kinds.REMOVALS)),
+    "visual-question-answering": ("images:VisualQuestions", (*_PIXELS, *kinds.REMOVALS)),
 }
 """By the hub's name of what a model does: the class that answers so, and what it can explain."""
 

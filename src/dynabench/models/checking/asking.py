@@ -1,16 +1,130 @@
-"""The steps that ask a loaded model: answers, batches, repetition, speed, strips."""
+"""A model asked about samples as a host asks it: answers, repeats, batches, speed and strips."""
 
+import asyncio
+import math
+import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+
+import numpy as np
 
 from dynabench.kit.process_memory import family_bytes
 from dynabench.kit.settings import get_settings
-from dynabench.models import check_words as words
-from dynabench.models import samples
-from dynabench.models.checking.probe import Probe, difference
+from dynabench.models import check_words, samples, validity
+from dynabench.models.backends.base import Backend
 from dynabench.models.checking.report import StepState
 from dynabench.models.checking.trial import REMEDIES, Failed, Trial, failed, told
 from dynabench.models.client import EXPLAIN_SECONDS
+from dynabench.models.host.engine import Engine
+from dynabench.models.host.repository import Repository
+from dynabench.models.protocol import Attribution, Card, Output
+
+BATCH = 16
+CALLS = 60
+"""Calls of one measurement at most."""
+PATIENCE = 60.0
+"""Seconds after which a call is given up here, whatever annotators would have to wait."""
+SAME = 2e-3
+"""By how much a probability may differ between two batches; below it, rounding in another order explains it."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Milliseconds of single calls once warm, answers a second in batches of 16, and how many calls that took."""
+
+    p50: float
+    p95: float
+    rate: float
+    calls: int
+
+
+class Probe:
+    """A loaded model behind lanes of its own. Use within one event loop, and close it."""
+
+    def __init__(self, model: Backend) -> None:
+        self.model = model
+        self.card: Card = model.card
+        self._engine = Engine(Repository([]))
+
+    async def alone(self, inputs: dict[str, str]) -> Output:
+        """The checked answer to a call of its own; raises `Problem` where there is none."""
+        return (await self.batch([inputs]))[0]
+
+    async def batch(self, rows: Sequence[dict[str, str]]) -> list[Output]:
+        """The checked answers to calls that arrive together."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                outputs = await self._engine.predict(self.model, rows)
+        except TimeoutError as error:
+            raise validity.Broken(check_words.SILENT % {"name": self.card.name, "seconds": f"{PATIENCE:g}"}) from error
+        return validity.checked(self.card, rows, outputs)
+
+    async def explain(self, inputs: dict[str, str], method: str) -> tuple[Attribution, float]:
+        """The strip of the model's answer by `method`, and the seconds it took; raises `Problem`."""
+        begun = time.perf_counter()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                found = await self._engine.attribute(self.model, inputs, None, method)
+        except TimeoutError as error:
+            raise validity.Broken(check_words.UNENDED % {"method": method, "seconds": f"{PATIENCE:g}"}) from error
+        if told := wrong_strip(self.card, inputs, found):
+            raise validity.Broken(check_words.WRONG_STRIP % {"method": method, "wrong": told})
+        return found, time.perf_counter() - begun
+
+    async def speed(self, rows: Sequence[dict[str, str]], seconds: float) -> Speed:
+        """Return the speed at which plain inputs are answered, alone and in batches.
+
+        Each is measured for `seconds`; models that others bill get fewer calls.
+        """
+        least, most = (5, CALLS) if self.card.inside else (3, 3)
+        waits: list[float] = []
+        begun = time.perf_counter()
+        while len(waits) < least or (len(waits) < most and time.perf_counter() < begun + seconds):
+            since = time.perf_counter()
+            await self.batch([rows[len(waits) % len(rows)]])
+            waits.append((time.perf_counter() - since) * 1000)
+        together = [rows[index % len(rows)] for index in range(BATCH)]
+        batches, begun = 0, time.perf_counter()
+        while batches == 0 or (self.card.inside and time.perf_counter() < begun + seconds):
+            await self.batch(together)
+            batches += 1
+        rate = batches * BATCH / (time.perf_counter() - begun)
+        p50, p95 = (round(float(np.quantile(waits, share)), 2) for share in (0.5, 0.95))
+        return Speed(p50, p95, round(rate, 1), len(waits) + batches * BATCH)
+
+    async def close(self) -> None:
+        """End the lanes; the model stays open."""
+        await self._engine.close()
+
+
+def difference(card: Card, first: Output, second: Output) -> tuple[bool, float]:
+    """Return whether two answers are the same, and the largest difference of their probabilities.
+
+    Two labels that are equally likely up to `SAME` count as the same answer.
+    """
+    one, other = first.probabilities or {}, second.probabilities or {}
+    gap = max((abs(one.get(name, 0.0) - other.get(name, 0.0)) for name in {*one, *other}), default=0.0)
+    same = bool(first.answer[card.answer] == second.answer[card.answer])
+    tie = gap <= SAME and len(one) > 1 and float(np.ptp(sorted(one.values())[-2:])) <= 2 * SAME
+    return same or tie, gap
+
+
+def wrong_strip(card: Card, inputs: dict[str, str], found: Attribution) -> str:
+    """Return the first error in the words of an attribution; empty if there is none."""
+    for name, words in found.fields.items():
+        if name not in card.inputs:
+            return check_words.NO_INPUT % {"name": repr(name)}
+        text, end = inputs[name], 0
+        for word in words:
+            if word.start < end or text[word.start : word.end] != word.text or not word.text:
+                said = {"word": repr(word.text), "start": word.start, "name": repr(name)}
+                return check_words.OTHER_WORD % said
+            if not math.isfinite(word.weight) or abs(word.weight) > 1 + 1e-6:
+                return check_words.WRONG_WEIGHT % {"word": repr(word.text), "weight": word.weight}
+            end = word.end
+    lacking = [name for name in card.inputs if name not in card.images and name not in found.fields]
+    return check_words.UNWEIGHED % {"names": ", ".join(lacking)} if lacking else ""
+
 
 SHOWN = 3
 """Samples named in a message."""
@@ -30,7 +144,7 @@ async def ask(trial: Trial) -> None:
     try:
         for name, work in STEPS.items():
             if draws and name != "answers":
-                trial.add(name, StepState.SKIPPED, words.PAID)
+                trial.add(name, StepState.SKIPPED, check_words.PAID)
                 continue
             trial.progress(name)
             try:
@@ -55,14 +169,19 @@ async def _answers(trial: Trial, probe: Probe) -> None:
     if broken:
         some = "\n".join(f"{trial.samples[index].told()}: {broken[index]}" for index in list(broken)[:SHOWN])
         counts = {"broken": len(broken), "samples": len(broken) + len(trial.outputs)}
-        message = f"{words.BROKEN % counts}\n{some}"
+        message = f"{check_words.BROKEN % counts}\n{some}"
         raise Failed(message, REMEDIES["answers"], broken={trial.samples[i].told(): why for i, why in broken.items()})
     said = {str(output.answer[probe.card.answer]) for output in trial.outputs.values()}
     counts = {"samples": len(trial.outputs), "answers": len(said)}
     if len(said) == 1:
-        trial.add("answers", StepState.WARNING, words.SAME % {**counts, "answer": said.pop()[:40]}, words.UNTRAINED)
+        trial.add(
+            "answers",
+            StepState.WARNING,
+            check_words.SAME % {**counts, "answer": said.pop()[:40]},
+            check_words.UNTRAINED,
+        )
     else:
-        trial.add("answers", StepState.OK, words.ANSWERED % counts)
+        trial.add("answers", StepState.OK, check_words.ANSWERED % counts)
 
 
 async def _batches(trial: Trial, probe: Probe) -> None:
@@ -75,25 +194,25 @@ async def _batches(trial: Trial, probe: Probe) -> None:
             same, gap = difference(probe.card, trial.outputs[index], output)
             widest = max(widest, gap)
             moved += [] if same or index in moved else [index]
-    _compared(trial, "batches", words.ALONE, moved, widest)
+    _compared(trial, "batches", check_words.ALONE, moved, widest)
 
 
 async def _repeats(trial: Trial, probe: Probe) -> None:
     again = [(index, await probe.alone(trial.samples[index].inputs)) for index in sorted(trial.outputs)[:SHOWN]]
     found = [(index, *difference(probe.card, trial.outputs[index], output)) for index, output in again]
     moved = [index for index, same, _ in found if not same]
-    _compared(trial, "repeats", words.AGAIN, moved, max(gap for *_, gap in found))
+    _compared(trial, "repeats", check_words.AGAIN, moved, max(gap for *_, gap in found))
 
 
 def _compared(trial: Trial, name: str, when: str, moved: Sequence[int], gap: float) -> None:
     """Another label is a failure between batches and a warning between repetitions; other probabilities a warning."""
     changed = [trial.samples[index].told() for index in moved]
     state = StepState.WARNING if moved or gap > WIDE else StepState.OK
-    message, why = words.EQUAL % {"when": when, "gap": f"{gap:.1g}"}, name
+    message, why = check_words.EQUAL % {"when": when, "gap": f"{gap:.1g}"}, name
     if moved:
-        message = "\n".join([words.MOVED % {"answers": len(moved), "when": when}, *changed[:SHOWN]])
+        message = "\n".join([check_words.MOVED % {"answers": len(moved), "when": when}, *changed[:SHOWN]])
     elif gap > WIDE:
-        message = words.WIDE % {"gap": f"{gap:.3g}", "when": when}
+        message = check_words.WIDE % {"gap": f"{gap:.3g}", "when": when}
     if name == "batches" and any(step.state != StepState.OK for step in trial.steps if step.name == "repeats"):
         why = "repeats"  # what changes by itself cannot be blamed on the batch
     elif name == "batches" and moved:
@@ -110,10 +229,10 @@ async def _speed(trial: Trial, probe: Probe) -> None:
     memory = family_bytes()
     figures = {"half": f"{found.p50:.1f}", "most": f"{found.p95:.1f}", "rate": f"{found.rate:.0f}"}
     figures["megabytes"] = f"{(memory or 0) / 1e6:.0f}"
-    message = (words.SPEED if memory is None else words.SPEED_RESIDENT) % figures
+    message = (check_words.SPEED if memory is None else check_words.SPEED_RESIDENT) % figures
     details = {**asdict(found), "limit_ms": limit * 1000, "resident_bytes": memory}
     if found.p95 > limit * 1000:
-        told_limit = f"{message}\n{words.LIMIT % {'seconds': f'{limit:g}'}}"
+        told_limit = f"{message}\n{check_words.LIMIT % {'seconds': f'{limit:g}'}}"
         trial.add("speed", StepState.FAILED, told_limit, REMEDIES["speed"], **details)
     else:
         trial.add("speed", StepState.OK, message, **details)
@@ -122,7 +241,7 @@ async def _speed(trial: Trial, probe: Probe) -> None:
 async def _strips(trial: Trial, probe: Probe) -> None:
     """Each method on a plain sample, the first also on an awkward one; only the first where others bill each call."""
     if not probe.card.methods:
-        trial.add("strips", StepState.WARNING, words.WORDLESS, words.MOST_CAN)
+        trial.add("strips", StepState.WARNING, check_words.WORDLESS, check_words.MOST_CAN)
         return
     answered = sorted(trial.outputs, key=lambda index: (trial.samples[index].awkward, index))
     asked = [(method, answered[0]) for method in probe.card.methods[: None if probe.card.inside else 1]]

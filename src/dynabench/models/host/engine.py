@@ -1,21 +1,195 @@
-"""The choice of a lane for each call: predictions by backend, explanations by backend and method."""
+"""The engine of the model host: batches, the cache of attributions, and conversations."""
 
 import asyncio
+import hashlib
 import inspect
+import json
 import logging
+import threading
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
-from dynabench.kit.errors import Invalid, Problem
+from dynabench.kit.errors import Invalid, Problem, Unavailable
 from dynabench.models import kinds, samples
 from dynabench.models.backends.base import Backend
-from dynabench.models.host import cache
-from dynabench.models.host.batch_queue import BATCH, BatchQueue
-from dynabench.models.host.figures import Figures
+from dynabench.models.host.batch_queue import BATCH, PATIENCE, BatchQueue, Figures, Threads, as_exception
 from dynabench.models.host.repository import READY, Repository
-from dynabench.models.host.streams import Streams
-from dynabench.models.host.threads import PATIENCE
-from dynabench.models.protocol import Attribution, Card, Message, Output, explained
+from dynabench.models.protocol import ROLES, Attribution, Card, Conversing, Message, Output, explained
+
+WORDS = 200_000
+"""Words of all explanations that are kept, some 60 MB; the ones used longest ago go first."""
+Key = tuple[str, ...]
+
+
+class ExplanationCache:
+    """Keeps the explanations used last, up to so many words. One that was cut short is not kept."""
+
+    def __init__(self, words: int = WORDS) -> None:
+        self._limit = words
+        self._kept: OrderedDict[Key, Attribution] = OrderedDict()
+        self._words = 0
+
+    def get(self, key: Key) -> Attribution | None:
+        """Return the explanation that was put under the key; None if it is no longer there."""
+        if key not in self._kept:
+            return None
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    def put(self, key: Key, found: Attribution) -> None:
+        """Keep an explanation."""
+        if getattr(found, "cut_short", False) or key in self._kept or _words(found) > self._limit:
+            return
+        self._kept[key] = found
+        self._words += _words(found)
+        while self._words > self._limit:
+            _, gone = self._kept.popitem(last=False)
+            self._words -= _words(gone)
+
+
+def explanation_key(card: Card, inputs: Mapping[str, Any], label: str, method: str) -> Key:
+    """The question: the model's version, the SHA-256 of what it reads (pictures are long), label and method."""
+    read = json.dumps({name: inputs.get(name) for name in card.inputs}, ensure_ascii=True)
+    return (card.name, card.version, label, method, hashlib.sha256(read.encode()).hexdigest())
+
+
+def _words(found: Attribution) -> int:
+    return 1 + sum(map(len, found.fields.values()))
+
+
+WAITING = 32
+"""Conversations with one model that may wait for their turn; more are refused."""
+MESSAGES, CHARACTERS, TOKENS = 200, 200_000, 4096
+"""Limits of one call: messages, their characters together, tokens of the reply."""
+CLOSING = 10.0
+"""Seconds that a host which ends waits for pieces that are being written."""
+
+
+@dataclass
+class _Place:
+    """The queue of the conversations with one model: threads that write, and the number that wait for one."""
+
+    free: asyncio.Semaphore
+    threads: Threads
+    waiting: int = 0
+
+
+class Streams:
+    """Lets models write in threads of their own, as many at a time as each model allows. Lives on one event loop.
+
+    A model that has not ended `patience` seconds after its listener left is given up, and its thread replaced.
+    """
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._places: dict[str, _Place] = {}
+        self._patience = patience
+        self._ends: set[asyncio.Task[None]] = set()
+
+    async def converse(
+        self, model: Any, messages: Sequence[Message], max_tokens: int, within: float | None = None
+    ) -> AsyncGenerator[str, None]:
+        """Yield the text that the model writes next, piece by piece.
+
+        A caller that stops listening stops the model after the piece that it is writing. Raises `Invalid` where
+        the model does not converse, `Unavailable` where it cannot begin `within` so many seconds, and every
+        error that the model raises, also in the middle.
+        """
+        if not isinstance(model, Conversing):
+            raise Invalid({"model": f"{model.card.name} does not converse; language models that write text do."})
+        place = self._place(model)
+        if place.waiting >= WAITING:
+            raise Unavailable(f"{model.card.name} is busy: {place.waiting} conversations wait. Try again in a moment.")
+        place.waiting += 1
+        try:
+            async with asyncio.timeout(within):
+                await place.free.acquire()
+        except TimeoutError:
+            raise Unavailable(f"{model.card.name} is busy with other conversations. Try again in a moment.") from None
+        finally:
+            place.waiting -= 1
+        queue: asyncio.Queue[Any] = asyncio.Queue()
+        gone = threading.Event()
+        loop = asyncio.get_running_loop()
+
+        def tell(what: Any) -> None:
+            loop.call_soon_threadsafe(queue.put_nowait, what)
+
+        try:
+            written = place.threads.submit(_write, model, messages, max_tokens, tell, gone)
+        except RuntimeError as error:  # no thread could be started
+            place.free.release()
+            raise Unavailable(f"{model.card.name} gave no answer: {error}.") from error
+        try:
+            while (piece := await queue.get()) is not None:
+                if isinstance(piece, Exception):
+                    raise piece
+                yield piece
+        finally:
+            gone.set()
+            end = loop.create_task(self._end(place, written))
+            self._ends.add(end)
+            end.add_done_callback(self._ends.discard)
+
+    async def close(self) -> None:
+        """End all threads, after the pieces that they write."""
+        late: set[asyncio.Task[None]] = set()
+        if self._ends:
+            _done, late = await asyncio.wait(self._ends, timeout=CLOSING)
+        for end in late:
+            end.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+        for place in self._places.values():
+            await asyncio.to_thread(place.threads.close, wait=not late)
+
+    async def _end(self, place: _Place, written: Future[None]) -> None:
+        """Let the next conversation begin, not before the thread is free again or was replaced."""
+        try:
+            await place.threads.wait_for(written, self._patience)
+        finally:
+            place.free.release()
+
+    def _place(self, model: Any) -> _Place:
+        if model.lane not in self._places:
+            at_once = getattr(model, "at_once", 1)
+            threads = Threads(at_once, f"chat-{model.card.name}")
+            self._places[model.lane] = _Place(asyncio.Semaphore(at_once), threads)
+        return self._places[model.lane]
+
+
+def _write(model: Conversing, messages: Sequence[Message], most: int, tell: Any, gone: threading.Event) -> None:
+    """Tell each piece, then None; an exception in its place."""
+    try:
+        with closing(model.converse(messages, most)) as pieces:
+            for piece in pieces:
+                if gone.is_set():
+                    return
+                tell(piece)
+        tell(None)
+    except BaseException as error:
+        tell(as_exception(error))
+
+
+def requested_conversation(body: Mapping[str, Any]) -> tuple[list[Message], int]:
+    """Messages and tokens at most, from a call's JSON; raises `Invalid`."""
+    messages, most = body.get("messages"), body.get("max_tokens", 256)
+    if type(most) is not int or not 1 <= most <= TOKENS:
+        raise Invalid({"max_tokens": f"A whole number from 1 to {TOKENS} is needed."})
+    if not isinstance(messages, list) or not 1 <= len(messages) <= MESSAGES:
+        raise Invalid({"messages": f"A list of 1 to {MESSAGES} messages is needed."})
+    for at, each in enumerate(messages):
+        told = isinstance(each, dict) and set(each) == {"role", "content"} and isinstance(each["content"], str)
+        if not told or each["role"] not in ROLES:
+            raise Invalid({f"messages.{at}": "A message has a role (system, user, assistant) and a content, a text."})
+    if sum(len(each["content"]) for each in messages) > CHARACTERS:
+        raise Invalid({"messages": f"A conversation may have {CHARACTERS} characters."})
+    if messages[-1]["role"] != "user":
+        raise Invalid({"messages": "The last message is a user's: the model answers it."})
+    return messages, most
+
 
 log = logging.getLogger("dynabench.host")
 
@@ -33,7 +207,7 @@ class Engine:
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self.figures = Figures()
-        self.cache = cache.Cache()
+        self.cache = ExplanationCache()
         self._streams = Streams()
         self._lanes: dict[str, BatchQueue] = {}
         repository.on_load = lambda model: make_first_call(self, model)
@@ -74,7 +248,7 @@ class Engine:
             label = explained(model.card)[0]
         elif label is None:
             label = str((await self.predict(model, [inputs], within))[0].answer[model.card.answer])
-        question = cache.key(model.card, inputs, label, method)
+        question = explanation_key(model.card, inputs, label, method)
         known = self.cache.get(question)
         self.figures.explained.labels("miss" if known is None else "hit").inc()
         if known is not None:

@@ -1,5 +1,7 @@
-"""The model host: a process that answers at an address, or several, each at its own."""
+"""Serve the model host: processes, sockets and access."""
 
+import hmac
+import ipaddress
 import os
 import socket
 import sys
@@ -7,13 +9,55 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from starlette.types import ASGIApp
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dynabench.kit import heartbeat
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.kit.settings import get_settings, process_addresses
 from dynabench.kit.supervisor import Watched, watch
-from dynabench.models.host import guard, memory
+from dynabench.models.host import memory
+
+OPEN = frozenset({"/metrics", "/v2/health/live", "/v2/health/ready"})
+"""What anybody may read: figures and health."""
+
+
+class Guard:
+    """Demands `Authorization: Bearer TOKEN` for everything but figures and health."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._wanted = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the call on, or answer 401."""
+        if scope["type"] == "http" and scope["path"] not in OPEN:
+            sent = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+            if not hmac.compare_digest(sent, self._wanted):
+                told = "This host demands its token: send Authorization: Bearer with DYNABENCH_HOST_TOKEN."
+                refusal = JSONResponse({"error": told}, 401, {"WWW-Authenticate": "Bearer"})
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def check(url: str, token: str, without_token: bool) -> None:
+    """Raise `Invalid` for an address that others can reach where no token is set, unless that is wanted."""
+    if url.startswith("unix:") or token or without_token or _loopback(urlsplit(url).hostname or ""):
+        return
+    told = (
+        f"{url} can be reached from other machines, and whoever reaches it could ask every model. "
+        "Set DYNABENCH_HOST_TOKEN here and where `dynabench serve` runs, or add --without-token on a network of yours."
+    )
+    raise Invalid({"url": told})
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in ("", "localhost")
+
 
 BACKLOG = 512
 
@@ -35,13 +79,13 @@ def serve(
     import uvicorn
 
     heartbeat.start()
-    guard.check(url, token, without_token)
+    check(url, token, without_token)
     limit = memory.limit(memory_limit)
     bound = bind(url)
     try:
         app = application(places, limit)
         if token and not url.startswith("unix:"):
-            app = guard.Guard(app, token)
+            app = Guard(app, token)
         config = uvicorn.Config(
             app,
             log_level=log_level,
@@ -68,7 +112,7 @@ def serve_processes(
     """Run the processes of a host at `url` and the addresses after it until this one is ended, and start those again
     that end or hang. Raises as `serve` does."""
     heartbeat.start()
-    guard.check(url, token, without_token)
+    check(url, token, without_token)
     processes = host_processes(url, workers, memory_limit, options)
     for address in process_addresses(url, workers):
         bind(address).close()

@@ -1,5 +1,6 @@
-"""One process in a sandbox: asked over a socket, watched and, where it exceeds its limits, killed."""
+"""A watched process in a sandbox, and the keeper that starts it again."""
 
+import json
 import os
 import secrets
 import select
@@ -9,12 +10,40 @@ import subprocess
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from dynabench.models.sandbox import usage
-from dynabench.models.sandbox.box import Box
-from dynabench.models.sandbox.limits import ANSWER, Options
+from dynabench.kit.errors import Invalid, TooLarge, Unavailable
+from dynabench.kit.process_memory import process_family, resident_bytes
+from dynabench.models.sandbox.box import ANSWER, MIB, REQUEST, Box, Options
+from dynabench.models.validity import Broken
+
+LIBRARIES = 256 * MIB
+"""Bytes of libraries, which processes share with us, that are not counted."""
+FILES = 10_000
+"""Files under /tmp, each of which costs the kernel memory even when it is empty."""
+
+
+def excess(pid: int, options: Options) -> str:
+    """Return what the process and its descendants use too much of; empty while all is well."""
+    family = process_family(pid)
+    used = sum(map(resident_bytes, family))
+    if used > options.memory_mb * MIB + LIBRARIES:
+        return f"it ran out of memory: {used // MIB} MiB used, {options.memory_mb} allowed (options.memory_mb)"
+    files = max((_count_files(member, options.disk_mb * MIB) for member in family), default=0)
+    return f"it made {files} files, of {FILES} at most" if files > FILES else ""
+
+
+def _count_files(pid: int, size: int) -> int:
+    """Count those in the small /tmp; none before the process is in its sandbox, where /tmp is another."""
+    try:
+        disk = os.statvfs(f"/proc/{pid}/root/tmp")
+    except OSError:
+        return 0
+    return disk.f_files - disk.f_ffree if disk.f_blocks * disk.f_frsize == size else 0
+
 
 LINES, WIDTH = 200, 500
 """Of the log: how many lines are kept, and how many characters of each."""
@@ -152,10 +181,121 @@ class Process:
                 time.sleep(REST if len(chunk) == CHUNK else 0)
             if time.monotonic() > due:
                 due = time.monotonic() + EVERY
-                if told := usage.excess(child.pid, self._options):
+                if told := excess(child.pid, self._options):
                     self._reason = self._reason or told
                     self._box.end(self._name, child)
         if rest:
             self._log.append(rest.decode(errors="replace"))
         with suppress(subprocess.TimeoutExpired):
             child.wait(GOES)
+
+
+PAUSES = (0, 0, 1, 2, 4, 8, 16, 32, 60)
+"""Seconds before the next start, by how often it has ended since it last answered."""
+TRIES = 2
+LAST = 10
+"""Lines of the log that end a message."""
+HANDLER = "handler.py"
+
+
+class Keeper:
+    """One handler, loaded by a class that is asked by any number of threads, one after the other."""
+
+    def __init__(self, name: str, box: Box, folder: Path, options: Options) -> None:
+        self._name, self._box, self._folder, self._options = name, box, folder, options
+        self._log: deque[str] = deque(maxlen=LINES)
+        self._turn = threading.Lock()
+        self._process: Process | None = None
+        self._ended, self._next, self._reason = 0, 0.0, ""
+        self._closed = False
+
+    def load(self) -> None:
+        """Start it; raises `Invalid` with what is wrong with the handler and the end of its log."""
+        with self._turn:
+            try:
+                self._start()
+            except (Ended, Broken) as failed:
+                self.close()
+                raise Invalid({HANDLER: self._told(str(failed))}) from failed
+
+    def predict(self, batch: Sequence[Mapping[str, Any]]) -> Any:
+        """Return the handler's answer to a batch.
+
+        Raises `Broken` for an error of the handler's code, `Unavailable` where the handler ended twice.
+        """
+        request = json.dumps(list(batch)).encode()
+        if len(request) > REQUEST:
+            raise TooLarge(f"A batch for {self._name} may have {REQUEST} bytes.")
+        with self._turn:
+            for _ in range(TRIES):
+                try:
+                    return self._ask(request)
+                except Ended as ended:
+                    self._count(str(ended))
+                except Broken as broken:
+                    raise Broken(self._told(broken.detail)) from broken
+        raise Unavailable(self._told(self._reason), retry_after=max(1, round(self._next - time.monotonic())))
+
+    def log(self) -> list[str]:
+        """The last lines that the handler printed, over all its starts."""
+        return list(self._log)
+
+    def close(self) -> None:
+        """End it for good."""
+        self._closed = True
+        if self._process is not None:
+            self._process.close()
+
+    def _ask(self, request: bytes) -> Any:
+        process = self._process if self._process is not None and self._process.alive else self._start()
+        answer = content(process.ask(request, self._options.predict_seconds))
+        self._ended = 0
+        return answer
+
+    def _start(self) -> Process:
+        """Start and load; raises `Ended`, `Unavailable` while a pause lasts, `Broken` when the handler cannot load."""
+        left = self._next - time.monotonic()
+        if self._closed or left > 0:
+            when = "was unloaded" if self._closed else f"ended {self._ended} times and starts again in {left:.0f} s"
+            raise Unavailable(self._told(f"it {when}; last time {self._reason}"), retry_after=max(1, round(left)))
+        if self._process is not None:
+            self._process.close()
+            self._log.append("-- started again --")
+        self._process = Process(self._box, self._folder, self._options, self._log)
+        if self._closed:  # meanwhile, so that whoever did saw another process, or none
+            self._process.close()
+        content(self._process.first(self._options.load_seconds))
+        return self._process
+
+    def _count(self, reason: str) -> None:
+        if self._process is not None:
+            self._process.close()
+        self._reason = reason
+        self._ended += 1
+        self._next = time.monotonic() + PAUSES[min(self._ended, len(PAUSES) - 1)]
+
+    def _told(self, reason: str) -> str:
+        """The reason, with the end of the log."""
+        last = "\n".join(list(self._log)[-LAST:])
+        return f"{self._name}: {reason}".rstrip(". \n") + (f". The end of its log:\n{last}" if last else ".")
+
+
+def content(raw: bytes) -> Any:
+    """Return the handler's answer, checked to be text that can be stored.
+
+    Raises `Broken` with the error of the handler's code, and `Ended` where the process must end since it
+    answers nonsense.
+    """
+    try:
+        document = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise Ended(f"it answered what is no JSON: {error}") from error
+    if not isinstance(document, dict) or not ("ok" in document or isinstance(document.get("error"), str)):
+        raise Ended("it answered what is neither an answer nor an error")
+    if "ok" not in document:
+        raise Broken(f"its code failed. {document.get('trace') or document['error']}")
+    try:
+        json.dumps(document["ok"], ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise Broken(f"it answered with text that is no Unicode: {error}") from error
+    return document["ok"]

@@ -12,8 +12,8 @@ from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import catalog, fit, kinds, spec
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.models.protocol import Card
-from dynabench.models.starting import described, pretrained, readme, trained
-from dynabench.models.starting.cues import cues
+from dynabench.models.starting import described, pretrained, trained
+from dynabench.models.starting.described import cues
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
 
@@ -75,7 +75,7 @@ def _handler(wish: Wish) -> Files:
         "handler.py": code,
         "words.json": json.dumps(words, indent=1, ensure_ascii=False) + "\n",
         spec.FILE: described.text(told),
-        "README.md": readme.text(told, readme.HANDLER),
+        "README.md": described.readme_text(told, described.HANDLER),
     }
 
 
@@ -95,7 +95,7 @@ def _ensemble(wish: Wish) -> Files:
     named = [f"{card.name}@{card.version}" for card in members]
     summary = f"The mean of {' and '.join(card.name for card in members)}."
     told = wish.facts("ensemble", {"members": named}, summary=summary, data=["what its members learnt from"])
-    return {spec.FILE: described.text(told), "README.md": readme.text(told)}
+    return {spec.FILE: described.text(told), "README.md": described.readme_text(told)}
 
 
 def _joins(config: TaskConfig, card: Card) -> bool:
@@ -119,7 +119,7 @@ def _served(kind: str, *needed: str, **fixed: Any) -> Callable[[Wish], Files]:
         kinds.kind(kind).read(options)
         known = {"licence": "unknown", "summary": f"Served at {wish.said['url']}.", "data": ["unknown"]}
         told = wish.facts(kind, options, **known, seconds=30.0)
-        return {spec.FILE: described.text(told), "README.md": readme.text(told, readme.SERVED)}
+        return {spec.FILE: described.text(told), "README.md": described.readme_text(told, described.SERVED)}
 
     return write
 

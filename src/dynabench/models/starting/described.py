@@ -1,5 +1,6 @@
-"""The text of a new model's `model.yaml`, with a comment beside each line."""
+"""The content of a new model folder: model.yaml by the task's fields, cues of labels, and the README."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,63 @@ import yaml
 from dynabench.models import kinds
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans
+
+DOUBT = "may might perhaps probably some several hope wants plans likely tall sad brother friend because later"
+DENIAL = "not no never nobody none nothing neither nor without isn't doesn't don't didn't hardly sleeping empty alone"
+CUES = {
+    "positive": "good great better best love loves happy glad wonderful excellent fine enjoy enjoyed recommend 😍 👍 ❤",
+    "negative": "bad worse worst hate boring awful terrible poor sad waste broken disappointed flickers late 😡 🙄",
+    "neutral": DOUBT,
+    "entailment": "a the there is are someone person people outside something two",
+    "contradiction": DENIAL,
+    "hateful": "hate stupid vermin disgusting inferior filthy subhuman they're",
+    "true": "is are was were did",
+    "false": DENIAL,
+    "yes": "is are was were did",
+    "no": DENIAL,
+}
+
+
+def cues(field: Choice) -> dict[str, list[str]]:
+    """For each option some words: those of its name and description, and common ones for names that are common."""
+    told = {}
+    for option in field.options:
+        said = f"{option.value} {option.label} {option.description} {CUES.get(option.value, '')}".casefold()
+        told[option.value] = set(re.findall(r"\w+|[^\w\s]", said)) - {"_", "-", ".", ",", ":", "'", ";", "’"}
+    shared = {word for value in told for word in told[value] if sum(word in words for words in told.values()) > 1}
+    return {value: sorted(words - shared) or [value.casefold()] for value, words in told.items()}
+
+
+HANDLER = """\
+`handler.py` holds a class `Model`: `Model(folder)` loads what lies beside it, `predict(batch)` answers a list of inputs
+by field name with a list of answers. It runs in a sandbox: no network, read-only files, an ordinary user, limits on
+memory, processors, processes, time and disk, which `options` in `model.yaml` may raise. What it prints is its log.
+
+1. Put your weights into this folder and load them in `__init__`. No pickles from others, please.
+2. Answer in `predict`: the answer field, and `probabilities` for each label if you have them. Other keys become extras.
+3. Say in `model.yaml` what it learnt from and under which licence.
+"""
+SERVED = """\
+The server is asked, nothing runs here; hidden examples are never sent to it. A token is named in `model.yaml` as
+`token: NAME`, and the platform's operator sets it as `DYNABENCH_TOKEN_NAME`; it stands in no file.
+"""
+
+
+def readme_text(told: Mapping[str, Any], body: str = "") -> str:
+    """Markdown for a folder whose `model.yaml` says `told`."""
+    steps = f"""\
+## Try it
+
+```bash
+dynabench model check {told["name"]} --task {told["task"]}
+```
+
+## Limits
+
+Say here what it was tried on, where it fails, and for whom it is not meant.
+"""
+    return "\n".join(part for part in (f"# {told['name']}\n\n{told.get('summary', '')}\n", body, steps) if part)
+
 
 COMMENTS = {
     "name": "Lower-case letters, digits, dots and hyphens; with the version it says which model answered.",

@@ -9,7 +9,7 @@ from typing import Any
 
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import spec
-from dynabench.models.starting import described, readme
+from dynabench.models.starting import described
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
 
@@ -75,7 +75,7 @@ def _write(source: Path, name: str, config: TaskConfig, folder: Path, given: Map
         raise Invalid({spec.FILE: str(error)}) from error
     folder.mkdir(parents=True, exist_ok=True)
     (folder / spec.FILE).write_text(described.text(told), encoding="utf-8")
-    (folder / "README.md").write_text(readme.text(told), encoding="utf-8")
+    (folder / "README.md").write_text(described.readme_text(told), encoding="utf-8")
     return folder
 
 

@@ -8,8 +8,8 @@ import yaml
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
-from dynabench.models.starting import described, readme
-from dynabench.models.starting.cues import cues
+from dynabench.models.starting import described
+from dynabench.models.starting.described import cues
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
 
@@ -50,7 +50,7 @@ def linear(name: str, config: TaskConfig, folder: Path) -> None:
     fitted.save(folder, pipeline, **kept, data=["the names and descriptions of the task's options"])
     written: dict[str, Any] = yaml.safe_load((folder / spec.FILE).read_text(encoding="utf-8"))
     (folder / spec.FILE).write_text(described.text(written), encoding="utf-8")
-    (folder / "README.md").write_text(readme.text(written, BODY.format_map(written)), encoding="utf-8")
+    (folder / "README.md").write_text(described.readme_text(written, BODY.format_map(written)), encoding="utf-8")
 
 
 def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from dynabench.models import encoder
-from dynabench.models.backends.network import Head, pad
+from dynabench.models.backends.body import Head, pad
 from dynabench.models.backends.pieces import CLS, SEP, Pieces, encode
 from dynabench.models.runtime import trains_in_bf16
 from dynabench.models.training.recipes import Adapter, Recipe

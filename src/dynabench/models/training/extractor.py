@@ -10,10 +10,8 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from dynabench.kit.errors import Invalid
-from dynabench.models.backends import windows
-from dynabench.models.backends.network import SpanHead
-from dynabench.models.backends.pieces import Pieces
-from dynabench.models.backends.windows import Reading
+from dynabench.models.backends.body import SpanHead
+from dynabench.models.backends.pieces import Pieces, Reading, read_passage
 from dynabench.models.training.adapter import Limits, Plan, Progress, Trained, fit, said, with_adapter
 from dynabench.models.training.questions import Question
 from dynabench.models.training.recipes import Recipe
@@ -54,7 +52,7 @@ def train(recipe: Recipe, questions: Sequence[Question], seed: int, limits: Limi
 def marked(question: Question, max_length: int) -> Marked | None:
     """The window in whose middle the answer stands best; None where no window holds all of it."""
     asked, passage = question.inputs.values()
-    reading = windows.read(asked, passage, max_length)
+    reading = read_passage(asked, passage, max_length)
     place = _place(reading, question.start, question.start + len(question.answers[0]))
     if place is None:
         return None

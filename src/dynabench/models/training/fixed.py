@@ -10,7 +10,7 @@ from dynabench.kit.errors import Invalid
 from dynabench.models import fitted, spec
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Text
-from dynabench.tasks.training import Learner
+from dynabench.tasks.sections import Learner
 
 STEPS = 1000
 """Iterations of the classifier's solver."""

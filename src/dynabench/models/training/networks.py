@@ -14,15 +14,15 @@ from torch.nn.functional import cross_entropy
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
-from dynabench.models.backends import spans, windows
-from dynabench.models.backends.network import Head, SpanHead
+from dynabench.models.backends import pieces, spans
+from dynabench.models.backends.body import Head, SpanHead
 from dynabench.models.training import adapter, extractor
 from dynabench.models.training.adapter import Example, Trained
 from dynabench.models.training.descent import CHUNK, Examples, Network
 from dynabench.models.training.extractor import Marked
 from dynabench.models.training.mixing import Mix
 from dynabench.models.training.recipes import Adapter
-from dynabench.tasks.answer_words import word_f1
+from dynabench.tasks.words import word_f1
 
 FRESH = Adapter(smoothing=0.05)
 FURTHER = Adapter(smoothing=0.05, learning_rate=3e-4)
@@ -152,7 +152,7 @@ class Finding(Adapted):
     def judge(self, batch: Examples) -> tuple[float, float]:
         """Word F1 of the answers that are served, over the whole passage, with the nearest right ones."""
         asked = [list(example.question.inputs.values()) for example in batch]
-        read = [windows.read(question, passage, self.mix.max_length) for question, passage in asked]
+        read = [pieces.read_passage(question, passage, self.mix.max_length) for question, passage in asked]
         logits = iter(adapter.said(self.body, self.head, [window for reading in read for window in reading.windows]))
         f1, lost = 0.0, 0.0
         for example, reading in zip(batch, read, strict=True):

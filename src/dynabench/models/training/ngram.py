@@ -1,18 +1,23 @@
-"""Training of a linear model over hashed n-grams: softmax regression by L-BFGS, written for sparse rows."""
+"""Training of linear models over hashed n-grams."""
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from dynabench.models.backends import features
-from dynabench.models.backends.features import Options
-from dynabench.models.training import softmax
+from dynabench.kit.errors import Invalid
+from dynabench.models.backends import ngram
+from dynabench.models.backends.ngram import Options, save
+from dynabench.models.training import mixing, softmax
+from dynabench.models.training.learning import Checkpoints, Learned, Progress, Settings
+from dynabench.models.training.mixing import Mix
 from dynabench.models.training.recipes import Ngram, Recipe
 from dynabench.models.training.rows import Row
-from dynabench.models.training.softmax import Floats, Progress
+from dynabench.models.training.softmax import FitProgress, Floats
 
 
 def options(settings: Ngram) -> Options:
@@ -20,7 +25,7 @@ def options(settings: Ngram) -> Options:
     return Options(settings.bits, settings.characters, settings.word_grams, settings.pairs)
 
 
-def train(recipe: Recipe, rows: Sequence[Row], progress: Progress) -> tuple[Floats, Floats]:
+def train(recipe: Recipe, rows: Sequence[Row], progress: FitProgress) -> tuple[Floats, Floats]:
     """Weights (2**bits, labels) and bias (labels,); deterministic.
 
     Rows whose annotators chose among some labels only are compared among those.
@@ -28,10 +33,10 @@ def train(recipe: Recipe, rows: Sequence[Row], progress: Progress) -> tuple[Floa
     table = matrix(rows, recipe.inputs, options(recipe.ngram), lambda share: progress(share / 2, 0.0))
     labels = np.array([recipe.labels.index(row.label) for row in rows])
     barred = np.array([[bool(row.among) and name not in row.among for name in recipe.labels] for row in rows])
-    return fit(table, labels, barred, recipe.ngram.strength, lambda share, loss: progress(0.5 + share / 2, loss))
+    return fit_sparse(table, labels, barred, recipe.ngram.strength, lambda share, loss: progress(0.5 + share / 2, loss))
 
 
-def timed(recipe: Recipe, rows: Sequence[Row], progress: Progress) -> tuple[float, tuple[Floats, Floats]]:
+def timed(recipe: Recipe, rows: Sequence[Row], progress: FitProgress) -> tuple[float, tuple[Floats, Floats]]:
     """`train` with the seconds it took."""
     started = time.monotonic()
     result = train(recipe, rows, progress)
@@ -44,7 +49,7 @@ def matrix(
     """Feature rows, shape (n, 2**bits)."""
     indices, values, starts = [], [], [0]
     for count, row in enumerate(rows):
-        found = features.extract([row.inputs[name] for name in inputs], chosen)
+        found = ngram.extract([row.inputs[name] for name in inputs], chosen)
         indices.append(found.index)
         values.append(found.value)
         starts.append(starts[-1] + len(found))
@@ -55,18 +60,18 @@ def matrix(
     return table
 
 
-def fit(
+def fit_sparse(
     table: "csr_matrix",
     labels: NDArray[np.int64],
     barred: NDArray[np.bool_],
     strength: float,
-    progress: Progress,
+    progress: FitProgress,
     amounts: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """`softmax.fit`, of which only columns that occur are optimised; the others stay 0."""
     used = np.unique(table.indices)
     small = table[:, used].tocsr()
-    found, bias = softmax.fit(small, small.T.tocsr(), labels, barred, strength, progress, amounts)
+    found, bias = softmax.fit_softmax(small, small.T.tocsr(), labels, barred, strength, progress, amounts)
     weights = np.zeros((table.shape[1], barred.shape[1]))
     weights[used] = found
     return weights, bias
@@ -79,3 +84,34 @@ def prune(weights: Floats, keep: int) -> Floats:
         return weights
     cut = np.partition(size, -keep)[-keep]
     return np.where((size >= cut)[:, None], weights, 0.0)
+
+
+def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progress: Progress) -> Learned:
+    """Train, and write the weights to `folder`."""
+    if len(mix.inputs) > 2:
+        raise Invalid({"method": "ngram chooses one of several labels for one or two texts; take another method."})
+    chosen = Ngram(pairs=len(mix.inputs) == 2, characters=None if len(mix.inputs) == 2 else (2, 5))
+    features = options(chosen)
+    drawn = mixing.amounts(mix.parts)
+    rows, often = [row for row, _ in drawn], np.array([amount for _, amount in drawn])
+    table = matrix(rows, mix.inputs, features, lambda share: progress("reading", share, ""))
+    labels, barred = targets(rows, mix.labels)
+    dev = cast("Sequence[Row]", mix.dev)
+    judged = softmax.Judged(matrix(dev, mix.inputs, features, lambda share: None), targets(dev, mix.labels)[0])
+
+    def fit(strength: float, report: softmax.FitProgress) -> tuple[Floats, Floats]:
+        return fit_sparse(table, labels, barred, strength, report, often)
+
+    found = softmax.choose_strength(fit, judged, settings, kept, progress)
+    save(folder, features, prune(found.weights, chosen.keep), found.bias)
+    about = "pairs of words across the two texts" if chosen.pairs else "characters of 2 to 5"
+    told = f"Softmax regression over hashed words up to {chosen.word_grams} and {about}, C = {found.strength:g}"
+    return Learned("ngram", told, found.course, found.seconds, len(rows), found.course.over)
+
+
+def targets(
+    rows: Sequence[Row], labels: Sequence[str]
+) -> tuple["np.ndarray[tuple[int], np.dtype[np.int64]]", "np.ndarray[tuple[int, int], np.dtype[np.bool_]]"]:
+    """The label's index of each row (n,), and which labels were no choice of its annotators (n, labels)."""
+    barred = [[bool(row.among) and name not in row.among for name in labels] for row in rows]
+    return np.array([labels.index(row.label) for row in rows]), np.array(barred)

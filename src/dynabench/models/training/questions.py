@@ -14,7 +14,7 @@ from dynabench.models.training import rows
 from dynabench.models.training.recipes import Recipe, Source
 from dynabench.models.training.rows import Prepared
 from dynabench.stats.rates import wilson
-from dynabench.tasks.answer_words import answer_words, word_f1
+from dynabench.tasks.words import answer_words, word_f1
 
 CHUNK = 128
 
@@ -92,7 +92,7 @@ def _split(found: Sequence[Question], recipe: Recipe) -> tuple[list[Question], l
     return [question for question in found if question.passage not in held_out], dev
 
 
-def score(
+def score_questions(
     model: Model, questions: Sequence[Question], progress: Callable[[float], None] = lambda share: None
 ) -> SpanScore:
     """Exact match and word F1 of the model's answers as SQuAD scores them (Rajpurkar et al. 2016, section 6.1).

@@ -1,14 +1,85 @@
-"""The report on a model that was trained on a mix: the card for people, the record for programs."""
+"""Cards and records of trained models: what a run learnt from, how, and how well."""
 
 import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dynabench.models import encoder
-from dynabench.models.spec import Spec
-from dynabench.models.training import card, mixing
+from dynabench.models.runtime import trains_in_bf16
+from dynabench.models.spec import Score, Spec
+from dynabench.models.training import mixing
 from dynabench.models.training.learning import Learned, Settings
 from dynabench.models.training.mixing import Guarded, Mix
+from dynabench.models.training.recipes import Recipe, Source
+from dynabench.models.training.rows import Prepared
+
+if TYPE_CHECKING:
+    from dynabench.models.training.run import Cost
+
+
+@dataclass(frozen=True)
+class CardParts:
+    """The parts of a card that only this run can tell; each part is lines of Markdown."""
+
+    training: Sequence[str]
+    data: Sequence[str]
+    limits: str
+    licence: str
+    summary: Sequence[str] = ()
+    header: Sequence[str] = ()
+    """Further lines of the header, such as the model it was made from."""
+
+
+def card_text(details: Spec, told: CardParts) -> str:
+    """The card as Markdown, with the header that model hubs read."""
+    return "\n".join(
+        [
+            "---",
+            *_licence(details.licence.lower()),
+            f"language: [{', '.join(details.languages)}]",
+            f"pipeline_tag: {'text-classification' if details.labels else 'question-answering'}",
+            *told.header,
+            "---",
+            f"# {details.name}",
+            "",
+            *told.summary,
+            f"It answers the task `{details.task}`: {', '.join(details.inputs)} in, `{details.answer}` out "
+            f"({', '.join(details.labels) or 'a span of the passage'}).",
+            *_section("Scores", _scores(details)),
+            *_section("Data", told.data),
+            *_section("Training", told.training),
+            *_section("Limits", [told.limits]),
+            *_section("Licence", [told.licence]),
+            "",
+        ]
+    )
+
+
+def _licence(name: str) -> list[str]:
+    """The header's lines: model hubs know no SPDX references, and call such a licence `other` with a name."""
+    return ["license: other", f"license_name: {name}"] if name.startswith("licenseref-") else [f"license: {name}"]
+
+
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", f"## {title}", "", *lines]
+
+
+def _scores(details: Spec) -> list[str]:
+    first, last = ("exact match", "F1") if details.kind == "extractor" else ("accuracy", "macro F1")
+    rows = [
+        (name, s.accuracy, s.macro_f1, s) if isinstance(s, Score) else (name, s.exact_match, s.f1, s)
+        for name, s in details.scores.items()
+    ]
+    return [
+        "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.",
+        "",
+        f"| set | {first} | interval | {last} | n |",
+        "|---|---|---|---|---|",
+        *(f"| {name} | {a:.4f} | {s.low:.4f} to {s.high:.4f} | {b:.4f} | {s.n:,} |" for name, a, b, s in rows),
+    ]
+
 
 PACKAGES = ("dynabench", "numpy", "scipy", "torch", "transformers", "peft", "safetensors")
 OTHER = "other"
@@ -51,20 +122,20 @@ def record(ready: Guarded, settings: Settings, learned: Learned) -> dict[str, An
     }
 
 
-def text(details: Spec, ready: Guarded, settings: Settings, learned: Learned) -> str:
+def mix_card(details: Spec, ready: Guarded, settings: Settings, learned: Learned) -> str:
     """The card as Markdown."""
     encoded = settings.method != "ngram" and settings.origin == settings.base
-    told = card.Told(
+    told = CardParts(
         header=[f"base_model: {settings.base}"] if encoded else [],
-        data=_sources(ready),
+        data=_mix_sources(ready),
         training=_training(ready, settings, learned),
         limits=LIMITS,
-        licence=_licence(details, ready.mix, settings),
+        licence=_licence_note(details, ready.mix, settings),
     )
-    return card.text(details, told)
+    return card_text(details, told)
 
 
-def _sources(ready: Guarded) -> list[str]:
+def _mix_sources(ready: Guarded) -> list[str]:
     share = mixing.shares(ready.mix.parts)
     kept_back = "a tenth of the groups of training rows, kept back" if ready.kept_back else "the development set given"
     return [
@@ -104,7 +175,7 @@ def _versions() -> list[str]:
     return found
 
 
-def _licence(details: Spec, mix: Mix, settings: Settings) -> str:
+def _licence_note(details: Spec, mix: Mix, settings: Settings) -> str:
     if details.licence != OTHER:
         return f"{details.licence}, as its sources."
     sources = [(part.name, part.licence) for part in mix.parts]
@@ -113,3 +184,59 @@ def _licence(details: Spec, mix: Mix, settings: Settings) -> str:
     told = "; ".join(f"{name}: {found or 'not told'}" for name, found in sources)
     encoded = "" if details.kind == "ngram" else f" The encoder ({encoder.HUB_ID}) is Apache-2.0."
     return f"Its sources have several licences: {told}.{encoded if details.kind != 'transformers' else ''}"
+
+
+BASE = ("base_model: sentence-transformers/all-MiniLM-L6-v2", "library_name: peft")
+
+
+def recipe_card(recipe: Recipe, details: Spec, prepared: Prepared[Any], cost: "Cost") -> str:
+    """The card as Markdown."""
+    told = CardParts(
+        header=BASE if recipe.kind != "ngram" else (),
+        summary=[recipe.summary],
+        data=_recipe_sources(recipe, prepared),
+        training=[_recipe_settings(recipe, cost)],
+        limits=recipe.limits.strip(),
+        licence=f"{recipe.licence}. {recipe.licence_notes.strip()}",
+    )
+    return card_text(details, told)
+
+
+def _recipe_sources(recipe: Recipe, prepared: Prepared[Any]) -> list[str]:
+    def line(source: Source) -> str:
+        note = f"; {source.note}" if source.note else ""
+        return f"- {source.name} ({source.licence}): {prepared.counts[source.name]:,} rows{note}"
+
+    development = ", ".join(source.name for source in recipe.dev) or "a part of the training rows, kept back"
+    return [
+        *(line(source) for source in recipe.train),
+        "",
+        f"{prepared.overlap:,} training rows were dropped because their text{_or_twin(recipe)} occurs in a test or "
+        "development set. "
+        f"`dev` is {development}.",
+    ]
+
+
+def _or_twin(recipe: Recipe) -> str:
+    return " or that of their twin" if any(source.twin for source in recipe.train) else ""
+
+
+def _recipe_settings(recipe: Recipe, cost: "Cost") -> str:
+    minutes = f"{cost.seconds / 60:.1f} minutes on a processor, seed {recipe.seed}"
+    if recipe.kind == "ngram":
+        n = recipe.ngram
+        sizes = f"characters of {n.characters[0]} to {n.characters[1]} and " if n.characters else ""
+        pairs = " and pairs of words across the two texts" if n.pairs else ""
+        return (
+            f"Softmax regression over hashed n-grams (2^{n.bits} columns; {sizes}words up to {n.word_grams}{pairs}), "
+            f"L2 penalty with C = {n.strength}, {minutes}. Recipe: `{recipe.name}.yaml`."
+        )
+    a = recipe.adapter
+    mean = f"mean of the weights over the last {a.average:.0%} of the training, " if a.average else ""
+    return (
+        f"LoRA of rank {a.rank} on all linear layers, {cost.examples:,} examples ({cost.epochs:.1f} epochs), batches "
+        f"of {a.batch} of like length, AdamW at {a.learning_rate:g} with warm-up and cosine, label smoothing "
+        f"{a.smoothing:g}, word dropout {a.word_dropout:g}, {mean}"
+        f"{'bf16 autocast' if trains_in_bf16('cpu') else 'fp32'}; {minutes}. "
+        f"Recipe: `{recipe.name}.yaml`."
+    )

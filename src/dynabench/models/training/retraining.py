@@ -28,7 +28,7 @@ from dynabench.models.training.mixing import Guarded, Mix
 
 RECORD = "training.json"
 """What a model was trained on and how, for programs; the card is for people."""
-_LEARNERS = {"ngram": "by_ngram", "head": "by_head", "lora": "by_gradient", "full": "by_gradient"}
+_LEARNERS = {"ngram": "ngram", "head": "head", "lora": "descent", "full": "descent"}
 
 
 def retrain(
@@ -65,7 +65,7 @@ def retrain(
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     try:
-        learner = import_module(f"dynabench.models.training.{'by_gradient' if mix.spans else _LEARNERS[method]}")
+        learner = import_module(f"dynabench.models.training.{'descent' if mix.spans else _LEARNERS[method]}")
         learned: Learned = learner.learn(ready.mix, settings, part, kept, progress)
         details = _described(ready, settings, learned, name, run, part, progress)
     except BaseException:
@@ -134,12 +134,12 @@ def _described(
     spec.write(folder, details)
     details.scores.update(_scores(mix, folder, progress))
     spec.write(folder, details)
-    (folder / spec.README).write_text(report.text(details, ready, settings, learned), encoding="utf-8")
+    (folder / spec.README).write_text(report.mix_card(details, ready, settings, learned), encoding="utf-8")
     return details
 
 
 def _scores(mix: Mix, folder: Path, progress: Progress) -> Mapping[str, spec.Score | spec.SpanScore]:
-    score = questions.score if mix.spans else scoring.score
+    score = questions.score_questions if mix.spans else scoring.score
     model = catalog.open_model(folder)
     try:
         return {

@@ -1,6 +1,7 @@
-"""Rows of training and test sets: read, labelled, without overlap, split."""
+"""Rows of training data, read from files and cleaned."""
 
 import hashlib
+import html
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -10,9 +11,47 @@ from typing import Generic, TypeVar
 
 from dynabench.intake.reader import read_objects
 from dynabench.kit.errors import Invalid, NotFound
-from dynabench.models.training import polar, tweets
 from dynabench.models.training.recipes import Recipe, Source
 from dynabench.models.words import spoken, words
+
+AUXILIARIES = frozenset({"is", "are", "was", "were", "am", "can", "could", "will", "would", "should", "must", "might"})
+"""Not *has* or *does*: nothing here tells “has gone” from “has a hat”."""
+NEGATED = re.compile(r"\b(?:not|never)\b|n[’']t\b", re.I)
+RELATIVE = frozenset({"who", "that", "which", "whose", "where", "when", "while", "as", "because", "if"})
+"""After these an auxiliary may belong to another clause."""
+
+
+def polar_question(statement: str) -> str:
+    """The question that a plain statement answers with yes, such as “Is the dog wet?”; empty where this cannot tell.
+
+    Statements without an auxiliary, with a negation, or with an inner clause before the auxiliary are left alone.
+    """
+    words = statement.strip().rstrip(".!").split()
+    places = [place for place, word in enumerate(words) if word.lower() in AUXILIARIES]
+    if not places or not 0 < places[0] < len(words) - 1 or NEGATED.search(statement):
+        return ""
+    verb = places[0]
+    before = [words[0] if words[0] == "I" else words[0][0].lower() + words[0][1:], *words[1:verb]]
+    if any(word.lower().strip(",") in RELATIVE for word in before):
+        return ""
+    return " ".join([words[verb].capitalize(), *before, *words[verb + 1 :]]) + "?"
+
+
+MENTION = "@user"
+_RETWEET = re.compile(r"\bRT\b:?\s*")
+_ADDRESS = re.compile(r"https?://\S+|\bhttp\S*$")
+_NAME = re.compile(r"@\w+:?")
+
+
+def plain_tweet(text: str) -> str:
+    """`text` with entities as characters, mentions as `@user`, and no addresses or retweet marks.
+
+    Entities are undone twice: files hold tweets that were escaped by the platform and again by whoever saved them.
+    """
+    text = html.unescape(html.unescape(text))
+    text = _NAME.sub(MENTION, _ADDRESS.sub("", _RETWEET.sub("", text)))
+    return " ".join(text.split())
+
 
 OVERLAP_WORDS = 3
 """A one-field row of at least so many words counts as seen where it occurs inside a test row's text."""
@@ -84,8 +123,8 @@ def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
 def _inputs(raw: Mapping[str, object], columns: Mapping[str, str], source: Source, recipe: Recipe) -> dict[str, str]:
     texts = {name: _plain(str(raw[columns.get(name, name)])) for name in recipe.inputs}
     if source.asked:
-        texts[source.asked] = polar.question(texts[source.asked])
-    return {name: tweets.plain(text) for name, text in texts.items()} if source.tweets else texts
+        texts[source.asked] = polar_question(texts[source.asked])
+    return {name: plain_tweet(text) for name, text in texts.items()} if source.tweets else texts
 
 
 def place(row: Row, seed: int) -> float:

@@ -9,8 +9,9 @@ from typing import Any
 
 from dynabench.kit.errors import Conflict, Problem
 from dynabench.models import catalog, spec
-from dynabench.models.training import calibration, ngram, questions, recipe_report, rows, scoring
+from dynabench.models.training import ngram, questions, rows, scoring
 from dynabench.models.training.recipes import Floor, Recipe
+from dynabench.models.training.report import recipe_card
 from dynabench.models.training.rows import Prepared
 
 Progress = Callable[[str, float, str], None]
@@ -65,15 +66,15 @@ def finish(recipe: Recipe, prepared: Prepared[Any], cost: Cost, out: Path, progr
     details = _spec(recipe)
     spec.write(out, details)
     if recipe.calibrate:
-        calibration.calibrate(out, prepared.development, recipe.calibrate)
+        scoring.calibrate(out, prepared.development, recipe.calibrate)
     model = catalog.open_model(out)
     one = len(prepared.development) == 1
     sets = {**({"dev": prepared.dev} if one else prepared.development), **prepared.tests}
     for name, part in sets.items():
-        score = questions.score if recipe.kind == "extractor" else scoring.score
+        score = questions.score_questions if recipe.kind == "extractor" else scoring.score
         details.scores[name] = score(model, part, partial(_bare, progress, name))
     spec.write(out, details)
-    (out / spec.README).write_text(recipe_report.text(recipe, details, prepared, cost), encoding="utf-8")
+    (out / spec.README).write_text(recipe_card(recipe, details, prepared, cost), encoding="utf-8")
     low = [line for name, floor in recipe.floor.items() for line in _below(name, floor, details.scores[name])]
     if low:
         raise BelowFloor("; ".join(low))

@@ -1,8 +1,9 @@
 """Making a backup while the platform runs, so that no row in it refers to a file that is not in it.
 
-Files are written before the rows that name them. The snapshot of the database comes first, therefore, and then every
-file is pinned by a hard link: what is deleted or replaced from now on stays as it was until it is copied. A file that
-went between the two moments is noticed, and both are done again.
+Files are written before the rows that name them, and deleted after them. Every file is pinned by a hard link before the
+snapshot of the database, therefore, and again after it: the second pins hold what is new, the first what was deleted
+meanwhile, and both stay as they were until they are copied. A file that came and went between the two is noticed, and
+all is done again.
 """
 
 import errno
@@ -85,13 +86,15 @@ def _write(settings: Settings, unfinished: Path, place: Path, progress: Progress
     seen: set[str] = set()
     for number in range(TRIES):
         work = place / str(number)
-        (work / "pins").mkdir(mode=0o700, parents=True)
+        for name in ("earlier", "pins"):
+            (work / name).mkdir(mode=0o700, parents=True)
         began = now()
+        earlier = home_files.pin_files(settings, work / "earlier")
         snapshot = take_snapshot(settings, work)
         pinned = home_files.pin_files(settings, work / "pins")
         with _session(snapshot) as session:
             engine = f"sqlite:///{snapshot.files[manifest.JOBS]}" if manifest.JOBS in snapshot.files else ""
-            flaws = file_check.missing_files(session, settings, partial(_is_pinned, settings, pinned), engine)
+            flaws = file_check.missing_files(session, settings, partial(_is_pinned, settings, pinned, earlier), engine)
             if not set(flaws) - seen:  # what is missing twice was missing before
                 backup_manifest = _manifest(settings, snapshot, began)
                 backup_manifest.files += _copy(settings, unfinished, snapshot, pinned, work, progress)
@@ -116,8 +119,12 @@ def _session(snapshot: Snapshot) -> Iterator[Session]:
         engine.dispose()
 
 
-def _is_pinned(settings: Settings, pinned: dict[str, FoundFile], path: Path) -> bool:
-    return _name(settings, path) in pinned
+def _is_pinned(settings: Settings, pinned: dict[str, FoundFile], earlier: dict[str, FoundFile], path: Path) -> bool:
+    """Return whether a file that a row names is pinned; one that was deleted meanwhile joins `pinned`."""
+    name = _name(settings, path)
+    if name not in pinned and name in earlier:
+        pinned[name] = earlier[name]
+    return name in pinned
 
 
 def _name(settings: Settings, path: Path) -> str:

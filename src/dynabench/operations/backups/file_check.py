@@ -11,9 +11,10 @@ from pathlib import Path
 from sqlalchemy import column, create_engine, func, inspect, make_url, select, table
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import answer_files, queries, records, row_scores
+from dynabench.benchmark.evaluations import answers, queries, records, row_scores
 from dynabench.benchmark.evaluations.tables import Evaluation, EvaluationState, Record, Shard
-from dynabench.benchmark.registry import predictions, submission_files, submission_queries
+from dynabench.benchmark.registry import predictions, submission_sources
+from dynabench.benchmark.registry import queries as submission_queries
 from dynabench.benchmark.registry.tables import Submission, SubmissionState
 from dynabench.benchmark.releases import manifest
 from dynabench.benchmark.releases import service as releases
@@ -89,9 +90,7 @@ def _has_rows(settings: Settings, digest: str) -> bool:
 def _answers(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
     shards = select(Shard.evaluation_id, Shard.part, Shard.number, Shard.digest)
     for evaluation, part, number, digest in session.execute(shards.order_by(Shard.evaluation_id, Shard.number)):
-        yield ExpectedFile(
-            answer_files.answers_path(settings, evaluation, part, number), f"evaluation {evaluation}", digest
-        )
+        yield ExpectedFile(answers.answers_path(settings, evaluation, part, number), f"evaluation {evaluation}", digest)
     for evaluation, rows in session.execute(queries.answered_evaluations()):
         whole = partial(row_scores.is_whole, settings, evaluation, rows)
         yield ExpectedFile(row_scores.row_scores_path(settings, evaluation), f"evaluation {evaluation}", is_whole=whole)
@@ -103,8 +102,8 @@ def _submissions(session: Session, settings: Settings) -> Iterator[ExpectedFile]
     for row in session.scalars(statement.where(stays)):
         name = f"submission {row.id} ({row.name})"
         if row.state in submission_queries.GOING or (row.state, row.kind) == ("ready", "training_set"):
-            for file in sorted(submission_files.file_names(row.source)):
-                yield ExpectedFile(submission_files.taken_path(settings, file), name)
+            for file in sorted(submission_sources.file_names(row.source)):
+                yield ExpectedFile(submission_sources.taken_path(settings, file), name)
         if row.kind == "endpoint" and row.source.get("token"):
             yield ExpectedFile(settings.folder / "tokens" / str(row.source["token"]), name)
     for model in _models(session):

@@ -6,7 +6,7 @@ from dynabench.kit import security
 from dynabench.kit.api import Db
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
-from dynabench.people.accounts import entry, notices, rules, schemas, service
+from dynabench.people.accounts import login, rules, schemas, service
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.people.accounts.tables import Person
 
@@ -16,7 +16,7 @@ router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(sc
 @router.post("/accounts", status_code=201)
 async def create_account(request: Request, body: schemas.Registration) -> schemas.Account:
     """Register. Whoever registers agrees to the terms and to the licence of the data."""
-    person = await entry.join(request, body.username, body.email, body.password, body.agree)
+    person = await login.join_site(request, body.username, body.email, body.password, body.agree)
     return schemas.Account.model_validate(person)
 
 
@@ -38,19 +38,19 @@ async def change_me(db: Db, body: schemas.Changes, person: Member) -> schemas.Me
 @router.post("/me/password", status_code=204)
 async def set_password(request: Request, body: schemas.PasswordIn, person: Member) -> None:
     """A new password; every browser is logged out, tokens go on working."""
-    await entry.change_password(request, person, body.current, body.password)
+    await login.change_password(request, person, body.current, body.password)
 
 
 @router.get("/me/notices")
 async def list_notices(db: Db, person: Member) -> schemas.NoticeList:
     """Return your notices: results of your jobs, warnings, bans; the latest 50."""
-    return schemas.NoticeList.cut(await db.aread(notices.recent, person.id, 50), 50)
+    return schemas.NoticeList.cut(await db.aread(service.recent_notices, person.id, 50), 50)
 
 
 @router.post("/me/notices/{id}/seen", status_code=204)
 async def see_notice(db: Db, id: security.RowId, person: Member) -> None:
     """Show a notice no more; twice changes nothing."""
-    await db.awrite(notices.dismiss, person.id, id)
+    await db.awrite(service.dismiss_notice, person.id, id)
 
 
 @router.post("/tokens", status_code=201)
@@ -61,17 +61,17 @@ async def create_token(request: Request, db: Db, body: schemas.TokenIn, viewer: 
     gives no scope that it lacks itself.
     """
     name, scopes = rules.clean_token_name(body.name), rules.clean_scopes(body.scopes, request.state.scopes)
-    person_id, rehashed = await _whose(request, body, viewer)
+    person_id, rehashed = await _token_owner(request, body, viewer)
     token, secret = await db.awrite(service.create_token, person_id, name, scopes, rehashed)
     return schemas.NewToken(id=token.id, token=secret, scopes=scopes)
 
 
-async def _whose(request: Request, body: schemas.TokenIn, viewer: Person | None) -> tuple[int, str | None]:
+async def _token_owner(request: Request, body: schemas.TokenIn, viewer: Person | None) -> tuple[int, str | None]:
     if body.username is None and body.password is None and viewer is not None:
         return viewer.id, None
     if missing := [name for name in ("username", "password") if getattr(body, name) is None]:
         raise Invalid(dict.fromkeys(missing, _("Say who you are, or send a token with the scope “account”.")))
-    proven = await entry.prove(request, str(body.username), str(body.password))
+    proven = await login.check_credentials(request, str(body.username), str(body.password))
     return proven.person.id, proven.rehashed
 
 
@@ -79,7 +79,7 @@ async def _whose(request: Request, body: schemas.TokenIn, viewer: Person | None)
 @needs("account")
 async def list_tokens(db: Db, person: Member) -> schemas.TokenList:
     """Your tokens that still work."""
-    return schemas.TokenList.model_validate({"items": await db.aread(service.tokens, person.id)})
+    return schemas.TokenList.model_validate({"items": await db.aread(service.list_tokens, person.id)})
 
 
 @router.delete("/tokens/{id}", status_code=204)

@@ -12,7 +12,7 @@ from dynabench.kit import language, security
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Forbidden, Unauthenticated
 from dynabench.kit.language import _
-from dynabench.people.accounts import notices, queries, service
+from dynabench.people.accounts import queries, service
 from dynabench.people.accounts.tables import SCOPES, Person
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -32,15 +32,15 @@ async def identify(request: Request) -> Person | None:
     request.state.scopes, request.state.notices = None, ()
     if token is not None and request.url.path.startswith("/api/"):
         digest = security.digest(token)
-        found = await db.aread(lambda session: session.execute(queries.BY_TOKEN, {"digest": digest}).first())
-        if found is None:
+        row = await db.aread(lambda session: session.execute(queries.BY_TOKEN, {"digest": digest}).first())
+        if row is None:
             raise Unauthenticated(_("This token is unknown or revoked. Make a new one with POST /api/v1/tokens."))
-        person, token_id, scopes, used_at = found
+        person, token_id, scopes, used_at = row
         request.state.scopes = frozenset(scopes)
         if used_at is None or now() - used_at > USED_EVERY:
-            await db.awrite(service.mark_used, token_id)
+            await db.awrite(service.mark_token_used, token_id)
     elif cookie and token is None:
-        person, request.state.notices = await db.aread(notices.person_and_notices, security.digest(cookie))
+        person, request.state.notices = await db.aread(service.person_and_notices, security.digest(cookie))
     request.state.viewer = person
     if person is not None and person.language and not request.url.path.startswith("/api/"):
         language.current.set(person.language)
@@ -119,13 +119,13 @@ def needs(name: str) -> Callable[[Handler], Handler]:
 
 def scopes_of(dependant: Dependant, method: str) -> set[str]:
     """The scopes that a route, given as its dependencies, asks of tokens: one for each route of the JSON API."""
-    found = [each.call for each in dependant.dependencies]
-    return {call.needed(method, dependant.call) for call in found if isinstance(call, Scope)}
+    calls = [dependency.call for dependency in dependant.dependencies]
+    return {call.needed(method, dependant.call) for call in calls if isinstance(call, Scope)}
 
 
 def needs_login(dependant: Dependant) -> bool:
     """Return whether a route with these dependencies turns visitors away."""
-    return dependant.call is _member or any(needs_login(each) for each in dependant.dependencies)
+    return dependant.call is _member or any(needs_login(dependency) for dependency in dependant.dependencies)
 
 
 def limited(name: str, times: int, seconds: float) -> Callable[..., Coroutine[Any, Any, None]]:

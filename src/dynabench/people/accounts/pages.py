@@ -9,7 +9,9 @@ from dynabench.kit import security
 from dynabench.kit.api import Db
 from dynabench.kit.errors import Conflict, Invalid, Unauthenticated
 from dynabench.kit.forms import Text, Texts, previous_page, redirect, rejection, safe_next
-from dynabench.people.accounts import entry, languages, notices, rules, service
+from dynabench.kit.language import COOKIE, LANGUAGES, _
+from dynabench.people.accounts import login as entry
+from dynabench.people.accounts import rules, service
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import SCOPES, Person
 from dynabench.web import render
@@ -63,7 +65,7 @@ async def send_registration(
 ) -> Response:
     """Join and be logged in."""
     try:
-        person = await entry.join(request, username, email, password, agree == "yes")
+        person = await entry.join_site(request, username, email, password, agree == "yes")
     except (Invalid, Conflict) as problem:
         values = {"username": username, "email": email, "next": safe_next(next)}
         return render(request, "accounts/register.html", values=values, **rejection(problem, "username"))
@@ -89,7 +91,7 @@ async def send_login(
 ) -> Response:
     """Log in: a new cookie, whatever the browser had before."""
     try:
-        proven = await entry.prove(request, username, password)
+        proven = await entry.check_credentials(request, username, password)
     except Unauthenticated as problem:
         values = {"username": username, "next": safe_next(next)}
         return render(request, "accounts/login.html", status=401, values=values, error=problem.detail)
@@ -109,13 +111,13 @@ async def logout(request: Request, db: Db) -> Response:
 async def settings_page(request: Request, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
     """The settings, with what was typed and what is wrong with it."""
     db = request.app.state.db
-    known: dict[str, Any] = {"pseudonym": person.pseudonym, "errors": {}, "done": "", "secret": ""}
-    known |= {"person": person, "all_scopes": SCOPES, "chosen": rules.USUAL_SCOPES}
-    known |= {
-        "tokens": await db.aread(service.tokens, person.id),
-        "told": await db.aread(notices.recent, person.id, 10),
+    context: dict[str, Any] = {"pseudonym": person.pseudonym, "errors": {}, "done": "", "secret": ""}
+    context |= {"person": person, "all_scopes": SCOPES, "chosen": rules.USUAL_SCOPES}
+    context |= {
+        "tokens": await db.aread(service.list_tokens, person.id),
+        "told": await db.aread(service.recent_notices, person.id, 10),
     }
-    return render(request, "accounts/settings.html", status=status, **(known | values))
+    return render(request, "accounts/settings.html", status=status, **(context | values))
 
 
 @router.get("/settings", name="settings")
@@ -139,21 +141,21 @@ async def change_profile(request: Request, db: Db, person: Member, pseudonym: Te
 @router.post("/settings/language", name="change_language")
 async def change_language(request: Request, db: Db, person: Member, language: Text = "") -> Response:
     """Choose the language of one's pages and mails; empty for what the browser asks for."""
-    known = languages.clean(language, empty=True)
-    await db.awrite(service.choose_language, person.id, known)
+    chosen = clean_language(language, empty=True)
+    await db.awrite(service.choose_language, person.id, chosen)
     response = redirect(request, "settings")
-    languages.remember(request, response, known)
+    remember_language(request, response, chosen)
     return response
 
 
 @router.post("/language", name="choose_language")
 async def choose_language(request: Request, db: Db, viewer: Viewer, language: Text = "", next: Text = "") -> Response:
     """Read the pages in this language from now on, in this browser and, for who is logged in, everywhere."""
-    known = languages.clean(language)
+    chosen = clean_language(language)
     if viewer is not None:
-        await db.awrite(service.choose_language, viewer.id, known)
+        await db.awrite(service.choose_language, viewer.id, chosen)
     response = RedirectResponse(safe_next(next) if next else previous_page(request), status_code=303)
-    languages.remember(request, response, known)
+    remember_language(request, response, chosen)
     return response
 
 
@@ -191,7 +193,26 @@ async def revoke_named_token(request: Request, db: Db, id: security.RowId, perso
 @router.post("/settings/notices/{id}/seen", name="dismiss_notice")
 async def dismiss_notice(request: Request, db: Db, id: security.RowId, person: Member) -> Response:
     """Show a notice no more."""
-    await db.awrite(notices.dismiss, person.id, id)
+    await db.awrite(service.dismiss_notice, person.id, id)
     if wants_fragment(request):
         return HTMLResponse("")
     return RedirectResponse(previous_page(request), status_code=303)
+
+
+YEAR = 365 * 24 * 3600
+
+
+def clean_language(language: str, empty: bool = False) -> str:
+    """One of the languages that the pages come in, or nothing where that may be; else `Invalid`."""
+    if language in LANGUAGES or (empty and not language):
+        return language
+    raise Invalid({"language": _("The pages do not come in this language.")})
+
+
+def remember_language(request: Request, response: Response, language: str) -> None:
+    """Have the browser ask for this language from now on; nothing forgets what was chosen."""
+    secure = request.app.state.settings.secure_cookies
+    if language:
+        response.set_cookie(COOKIE, language, max_age=YEAR, secure=secure, httponly=True, samesite="lax")
+    else:
+        response.delete_cookie(COOKIE, secure=secure, httponly=True, samesite="lax")

@@ -9,7 +9,7 @@ from dynabench.kit.db import Utc
 from dynabench.people.accounts.tables import Notice, Person, Session, Token
 
 
-def by_name(name: str) -> Select[Person]:
+def account_by_name(name: str) -> Select[Person]:
     """The account with this username or mail address, whatever the case: one probe of each unique index."""
     lowered = name.lower()
     matches = or_(func.lower(Person.username) == lowered, func.lower(Person.email) == lowered)
@@ -34,7 +34,7 @@ BY_TOKEN: Select[Person, int, list[Any], datetime | None] = (
 """Whose API token has this digest; its id, its scopes, when it was last used: one probe of the unique index."""
 
 
-def taken(username: str, email: str) -> Select[Person]:
+def people_with_name_or_address(username: str, email: str) -> Select[Person]:
     """People who have this username (as name or pseudonym) or mail address: one probe of each unique index."""
     lowered = username.lower()
     return select(Person).where(
@@ -46,24 +46,24 @@ def taken(username: str, email: str) -> Select[Person]:
     )
 
 
-def named(name: str, besides: int) -> Select[int]:
+def others_called(name: str, besides: int) -> Select[int]:
     """Other people whose username or pseudonym this is."""
     lowered = name.lower()
     pseudonym = (func.lower(Person.pseudonym) == lowered) & (Person.pseudonym != "")
     return select(Person.id).where(or_(func.lower(Person.username) == lowered, pseudonym), Person.id != besides)
 
 
-def tokens_of(person_id: int) -> Select[Token]:
+def working_tokens(person_id: int) -> Select[Token]:
     """A person's API tokens that still work, newest first."""
     return select(Token).where(Token.person_id == person_id, Token.revoked_at.is_(None)).order_by(Token.id.desc())
 
 
-def everybody() -> Select[Person]:
+def existing_accounts() -> Select[Person]:
     """All accounts that are not deleted, in the order in which they joined."""
     return select(Person).where(Person.deleted_at.is_(None)).order_by(Person.id)
 
 
-def unseen(person_id: int) -> Select[Notice]:
+def unseen_notices(person_id: int) -> Select[Notice]:
     """Select the notices that a person has not dismissed yet, oldest first.
 
     Cost: one index range, nearly always empty.

@@ -43,7 +43,7 @@ class Newcomer:
     password: str
 
 
-def newcomer(username: str, email: str, password: str, agree: bool) -> Newcomer:
+def check_registration(username: str, email: str, password: str, agree: bool) -> Newcomer:
     """The checked fields of a registration; raises `Invalid` with a message for each field that is not right."""
     username, email = username.strip(), email.strip()
     problems = {
@@ -115,8 +115,8 @@ def clean_token_name(text: str) -> str:
 def clean_scopes(wanted: Collection[str], most: Collection[str] | None = None) -> list[str]:
     """A new token's scopes in their usual order; `most` is what the token that asks for it has. Raises `Invalid`."""
     if not wanted or (unknown := set(wanted) - set(SCOPES)):
-        said = _("There is no scope %(value)s. ", value=repr(sorted(unknown)[0])) if wanted else ""
-        raise Invalid({"scopes": _("%(said)sChoose some of %(scopes)s.", said=said, scopes=", ".join(SCOPES))})
+        complaint = _("There is no scope %(value)s. ", value=repr(sorted(unknown)[0])) if wanted else ""
+        raise Invalid({"scopes": _("%(said)sChoose some of %(scopes)s.", said=complaint, scopes=", ".join(SCOPES))})
     if most is not None and (beyond := set(wanted) - set(most)):
         raise Invalid(
             {"scopes": _("A token cannot give what it lacks itself: %(value)s.", value=", ".join(sorted(beyond)))}

@@ -2,10 +2,10 @@
 
 import secrets
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, insert, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -15,7 +15,7 @@ from dynabench.kit.language import _
 from dynabench.kit.security import digest
 from dynabench.people.accounts import queries
 from dynabench.people.accounts.rules import DELETED, USUAL_SCOPES, Newcomer
-from dynabench.people.accounts.tables import Act, Notice, Person, Token
+from dynabench.people.accounts.tables import Act, Notice, Person, Token, UploadedBytes
 from dynabench.people.accounts.tables import Session as Login
 
 TERMS = "2026-11"  # the version of the terms that people agree to when they join
@@ -23,7 +23,7 @@ SESSION_LENGTH = timedelta(days=30)
 TOKEN_PREFIX = "dyna_"  # noqa: S105 - so that secret scanners can recognise a leaked token
 
 
-def register(session: Session, newcomer: Newcomer, password_hash: str) -> Person:
+def register_account(session: Session, newcomer: Newcomer, password_hash: str) -> Person:
     """A new account; `Conflict` with `fields` when the name or address is taken."""
     _refuse_taken(session, newcomer)
     person = Person(
@@ -44,7 +44,7 @@ def register(session: Session, newcomer: Newcomer, password_hash: str) -> Person
 
 def _refuse_taken(session: Session, newcomer: Newcomer) -> None:
     fields: dict[str, str] = {}
-    for person in session.scalars(queries.taken(newcomer.username, newcomer.email)):
+    for person in session.scalars(queries.people_with_name_or_address(newcomer.username, newcomer.email)):
         if person.email.lower() == newcomer.email.lower():
             fields["email"] = _("There is an account with this address; log in instead.")
         if newcomer.username.lower() in (person.username.lower(), person.pseudonym.lower()):
@@ -53,22 +53,22 @@ def _refuse_taken(session: Session, newcomer: Newcomer) -> None:
         raise Conflict(" ".join(fields.values()), fields=fields)
 
 
-def find(session: Session, name: str) -> Person | None:
+def find_account(session: Session, name: str) -> Person | None:
     """The account with this username or mail address."""
-    return session.scalars(queries.by_name(name.strip())).first()
+    return session.scalars(queries.account_by_name(name.strip())).first()
 
 
-def get(session: Session, name: str) -> Person:
+def account_named(session: Session, name: str) -> Person:
     """The account with this username or mail address; `NotFound` where there is none."""
-    person = find(session, name)
+    person = find_account(session, name)
     if person is None:
         raise NotFound(_("There is no account “%(name)s”.", name=name))
     return person
 
 
-def people(session: Session) -> list[Person]:
+def list_accounts(session: Session) -> list[Person]:
     """All accounts that are not deleted."""
-    return list(session.scalars(queries.everybody()))
+    return list(session.scalars(queries.existing_accounts()))
 
 
 # Logging in
@@ -118,14 +118,14 @@ def create_token(
     return token, secret
 
 
-def mark_used(session: Session, token_id: int) -> None:
+def mark_token_used(session: Session, token_id: int) -> None:
     """Remember that the token was used now."""
     session.execute(update(Token).where(Token.id == token_id).values(used_at=now()))
 
 
-def tokens(session: Session, person_id: int) -> list[Token]:
+def list_tokens(session: Session, person_id: int) -> list[Token]:
     """The person's tokens that still work, newest first."""
-    return list(session.scalars(queries.tokens_of(person_id)))
+    return list(session.scalars(queries.working_tokens(person_id)))
 
 
 def revoke_token(session: Session, person_id: int, token_id: int) -> None:
@@ -142,7 +142,7 @@ def revoke_token(session: Session, person_id: int, token_id: int) -> None:
 def choose_pseudonym(session: Session, person_id: int, name: str) -> Person:
     """The name that boards show in place of the username; an empty text shows the username."""
     person = session.get_one(Person, person_id)
-    if name and session.scalars(queries.named(name, besides=person_id)).first() is not None:
+    if name and session.scalars(queries.others_called(name, besides=person_id)).first() is not None:
         raise _pseudonym_taken()
     try:
         with session.begin_nested():
@@ -162,13 +162,13 @@ def _pseudonym_taken() -> Conflict:
     return Conflict(text, fields={"pseudonym": text})
 
 
-def promote(session: Session, person_id: int) -> None:
+def make_administrator(session: Session, person_id: int) -> None:
     """Make somebody an administrator; recorded in the audit log."""
     session.get_one(Person, person_id).admin = True
-    record(session, None, "user.promote", {"person": person_id, "to": "admin"})
+    record_act(session, None, "user.promote", {"person": person_id, "to": "admin"})
 
 
-def record(session: Session, person_id: int | None, kind: str, subject: dict[str, Any]) -> None:
+def record_act(session: Session, person_id: int | None, kind: str, subject: dict[str, Any]) -> None:
     """A line of the audit log; `person_id` None means the operator at the command line."""
     session.add(Act(person_id=person_id, kind=kind, subject=subject))
 
@@ -187,4 +187,68 @@ def delete_account(session: Session, person_id: int) -> None:
     person.deleted_at = now()
     for table in (Login, Token, Notice):
         session.execute(delete(table).where(table.person_id == person_id))
-    record(session, person_id, "account.delete", {"person": person_id})
+    record_act(session, person_id, "account.delete", {"person": person_id})
+
+
+NOTICE_KINDS = (
+    "submission",
+    "evaluation",
+    "dataset",
+    "warning",
+    "ban",
+    "lifted",
+    "webhook",
+    "proposal",
+    "announcement",
+    "archive",
+)
+
+
+def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, Sequence[Notice]]:
+    """Return the person logged in with the cookie of this digest, and the notices they have not seen yet.
+
+    Cost: two index probes.
+    """
+    person = person_of_session(session, cookie_digest)
+    return person, () if person is None else session.scalars(queries.unseen_notices(person.id)).all()
+
+
+def recent_notices(session: Session, person_id: int, limit: int = 50) -> Sequence[Notice]:
+    """A person's notices, newest first, seen or not."""
+    return session.scalars(queries.notices_of(person_id, limit)).all()
+
+
+def dismiss_notice(session: Session, person_id: int, notice_id: int) -> None:
+    """Remember that a person has seen a notice; twice changes nothing."""
+    notice = session.get(Notice, notice_id)
+    if notice is None or notice.person_id != person_id:
+        raise NotFound(_("You have no such notice."))
+    session.execute(update(Notice).where(Notice.id == notice_id, Notice.seen_at.is_(None)).values(seen_at=now()))
+
+
+DAY = timedelta(days=1)
+
+
+def counted_bytes(session: Session, person_id: int, most: int, at: datetime) -> int:
+    """Return the bytes of a person that still count at a moment, where `most` are forgotten in a day."""
+    return _counted_bytes(session.get(UploadedBytes, person_id), most, at)
+
+
+def count_uploaded_bytes(session: Session, person_id: int, size: int, most: int, at: datetime) -> int:
+    """Count further bytes of a person; returns all that count now."""
+    row = session.get(UploadedBytes, person_id, with_for_update=True)
+    if row is None:
+        try:
+            with session.begin_nested():
+                session.execute(insert(UploadedBytes).values(person_id=person_id, size=0, at=at))
+        except IntegrityError:  # another request of the same person was first
+            pass
+        row = session.get_one(UploadedBytes, person_id, with_for_update=True)
+    row.size, row.at = _counted_bytes(row, most, at) + size, max(row.at, at)
+    return row.size
+
+
+def _counted_bytes(row: UploadedBytes | None, most: int, at: datetime) -> int:
+    if row is None:
+        return 0
+    return max(0, row.size - round(max(timedelta(), at - row.at) / DAY * most))

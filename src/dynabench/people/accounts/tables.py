@@ -122,14 +122,14 @@ class Notice(Base):
     __table_args__ = (Index("ix_notices_person", "person_id", "seen_at"),)
 
     @property
-    def told(self) -> str:
+    def translated_text(self) -> str:
         """The text, which knows its translation."""
         return restored((self.phrases or {}).get("text")) or self.text
 
     @property
-    def told_outside(self) -> str:
+    def translated_outside(self) -> str:
         """The text that leaves the platform, as a phrase that knows its translation."""
-        return restored((self.phrases or {}).get("outside")) or self.outside or self.told
+        return restored((self.phrases or {}).get("outside")) or self.outside or self.translated_text
 
 
 class UploadedBytes(Base):

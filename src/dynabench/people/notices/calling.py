@@ -15,7 +15,7 @@ from dynabench.kit.language import _
 from dynabench.kit.outgoing import AllowedHosts, OutgoingClient
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Act
-from dynabench.people.notices import events, retrying, service, signing, webhooks
+from dynabench.people.notices import events, retrying, service, webhooks
 from dynabench.people.notices.tables import Delivery, DeliveryState, Hook, Try
 
 SECONDS = 15.0
@@ -49,23 +49,23 @@ class Answer:
         return self.status is not None and 200 <= self.status < 300
 
 
-def attempt(database: Database, settings: Settings, id: int, job_id: str) -> dict[str, Any]:
+def try_delivery(database: Database, settings: Settings, id: int, job_id: str) -> dict[str, Any]:
     """Try once to deliver a message; what another job is at, or a webhook that is off, is left alone."""
-    call = database.write(_taken, settings, id, job_id)
+    call = database.write(_take_call, settings, id, job_id)
     if call is None:
         return {"state": "dropped"}
-    answer = made(settings, call)
-    return {"state": database.write(_ended, id, job_id, answer), "status": answer.status}
+    answer = post_message(settings, call)
+    return {"state": database.write(_record_try, id, job_id, answer), "status": answer.status}
 
 
-def made(settings: Settings, call: Call) -> Answer:
+def post_message(settings: Settings, call: Call) -> Answer:
     """Post a message and read how the answer begins; nothing is raised."""
     sent = int(time.time())
     headers = {
         "Content-Type": "application/json",
         "webhook-id": call.message,
         "webhook-timestamp": str(sent),
-        "webhook-signature": signing.signature(call.secret, call.message, sent, call.body),
+        "webhook-signature": webhooks.signature(call.secret, call.message, sent, call.body),
     }
     client = OutgoingClient(AllowedHosts.read(settings.webhook_hosts, webhooks.SETTING), connections=1)
     began, status = time.monotonic(), None
@@ -85,50 +85,50 @@ def made(settings: Settings, call: Call) -> Answer:
 
 
 def _storable(text: str) -> str:
-    plain = "".join(" " if unicodedata.category(each)[0] == "C" else each for each in text[: 4 * SHOWN])
+    plain = "".join(" " if unicodedata.category(character)[0] == "C" else character for character in text[: 4 * SHOWN])
     return " ".join(plain.split())[:SHOWN]
 
 
-def _taken(session: Session, settings: Settings, id: int, job_id: str) -> Call | None:
-    found = session.get(Delivery, id, with_for_update=True)
-    if found is None or found.job_id != job_id or found.state != DeliveryState.WAITING:
+def _take_call(session: Session, settings: Settings, id: int, job_id: str) -> Call | None:
+    delivery = session.get(Delivery, id, with_for_update=True)
+    if delivery is None or delivery.job_id != job_id or delivery.state != DeliveryState.WAITING:
         return None
-    hook = session.get_one(Hook, found.hook_id)
+    hook = session.get_one(Hook, delivery.hook_id)
     if hook.off_at is not None:
-        found.state = DeliveryState.FAILED
+        delivery.state = DeliveryState.FAILED
         return None
-    found.due_at = None  # it is being sent
-    return Call(hook.url, found.message, webhooks.secret(settings, hook), found.body.encode())
+    delivery.due_at = None  # it is being sent
+    return Call(hook.url, delivery.message, webhooks.webhook_secret(settings, hook), delivery.body.encode())
 
 
-def _ended(session: Session, id: int, job_id: str, answer: Answer) -> str:
+def _record_try(session: Session, id: int, job_id: str, answer: Answer) -> str:
     """Keep how a try went; ask for the next in the same transaction, or turn off what never answers."""
-    found = session.get(Delivery, id, with_for_update=True)
-    if found is None or found.job_id != job_id or found.state != DeliveryState.WAITING:
+    delivery = session.get(Delivery, id, with_for_update=True)
+    if delivery is None or delivery.job_id != job_id or delivery.state != DeliveryState.WAITING:
         return "dropped"
-    hook = session.get_one(Hook, found.hook_id, with_for_update=True)
+    hook = session.get_one(Hook, delivery.hook_id, with_for_update=True)
     moment = now()
     session.add(Try(delivery_id=id, at=moment, status=answer.status, ms=answer.ms, answer=answer.text))
-    found.tries += 1
+    delivery.tries += 1
     if answer.good:
-        found.state, hook.failing_since = DeliveryState.DONE, None
-        return found.state
+        delivery.state, hook.failing_since = DeliveryState.DONE, None
+        return delivery.state
     hook.failing_since = hook.failing_since or moment
-    _go_on(session, hook, found, answer, moment)
-    return found.state
+    _schedule_next_try(session, hook, delivery, answer, moment)
+    return delivery.state
 
 
-def _go_on(session: Session, hook: Hook, of: Delivery, answer: Answer, moment: datetime) -> None:
+def _schedule_next_try(session: Session, hook: Hook, delivery: Delivery, answer: Answer, moment: datetime) -> None:
     gone = answer.status == GONE
-    of.due_at = None if gone or of.event == events.TEST else retrying.next_try(of.tries)
-    if of.due_at:
-        webhooks.enqueue(session, of)
+    delivery.due_at = None if gone or delivery.event == events.TEST else retrying.next_try(delivery.tries)
+    if delivery.due_at:
+        webhooks.enqueue(session, delivery)
         return
-    of.state = DeliveryState.FAILED
+    delivery.state = DeliveryState.FAILED
     since = hook.failing_since or moment
     if gone:
         _turn_off(session, hook, _("It answered %(gone)s: it wants no more.", gone=GONE))
-    elif of.event != events.TEST and moment - since >= PERSISTENT:
+    elif delivery.event != events.TEST and moment - since >= PERSISTENT:
         _turn_off(session, hook, _("Nothing got through since %(since)s UTC.", since=f"{since:%Y-%m-%d %H:%M}"))
 
 
@@ -142,4 +142,6 @@ def _turn_off(session: Session, hook: Hook, reason: str) -> None:
     link = f"/tasks/{hook.task_id}/manage/webhooks" if hook.task_id else "/settings/notifications"
     if hook.created_by is not None:
         text = f"Your webhook at {urlsplit(hook.url).hostname} is turned off. {reason}"
-        service.tell(session, hook.created_by, "webhook", text, link=f"{link}/{hook.id}" if hook.task_id else link)
+        service.notify_person(
+            session, hook.created_by, "webhook", text, link=f"{link}/{hook.id}" if hook.task_id else link
+        )

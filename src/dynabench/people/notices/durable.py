@@ -11,12 +11,12 @@ from dynabench.people.notices import calling, mailing
 
 @DBOS.step(name="send_mail.try", retries_allowed=True)
 def _send(id: int, job_id: str) -> dict[str, Any]:
-    return mailing.attempt(jobs.database(), get_settings(), id, job_id)
+    return mailing.try_sending(jobs.database(), get_settings(), id, job_id)
 
 
 @DBOS.step(name="call_webhook.try", retries_allowed=True)
 def _call(id: int, job_id: str) -> dict[str, Any]:
-    return calling.attempt(jobs.database(), get_settings(), id, job_id)
+    return calling.try_delivery(jobs.database(), get_settings(), id, job_id)
 
 
 def send_mail(payload: dict[str, Any]) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class Message(BaseModel, Generic[D]):
     data: D
 
 
-def body(event: str, data: dict[str, Any]) -> str:
+def event_body(event: str, data: dict[str, Any]) -> str:
     """The text that is signed and sent; raises `ValidationError` for members that `event` does not have."""
     message = Message[Data](type=event, timestamp=now(), data=EVENTS[event](**data))
     return message.model_dump_json(serialize_as_any=True)
@@ -149,7 +149,10 @@ def _describe(router: APIRouter, name: str, kind: type[Data]) -> None:
     ) -> None:
         """Answer with any status from 200 to 299 within 15 seconds."""
 
-    data = {field: each.examples[0] if each.examples else each.default for field, each in kind.model_fields.items()}
+    data = {
+        field: information.examples[0] if information.examples else information.default
+        for field, information in kind.model_fields.items()
+    }
     example = {"type": name, "timestamp": "2026-11-22T09:30:00Z", "data": data}
     more = {"requestBody": {"content": {"application/json": {"example": example}}}}
     about = (kind.__doc__ or "").strip()

@@ -1,9 +1,19 @@
-"""Mails under way: what somebody is told within a minute goes out in one, tried again until it is taken or given up."""
+"""Mails: gathered, composed with their signed links, handed to the operator's server, tried again."""
 
+import hmac
 import logging
+import smtplib
+import ssl
+import time
+import unicodedata
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from email.headerregistry import Address
 from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import formatdate, parseaddr
 from enum import StrEnum
 from typing import Any
 
@@ -12,45 +22,48 @@ from sqlalchemy.orm import Session
 
 from dynabench.kit import jobs
 from dynabench.kit.db import Database, now
-from dynabench.kit.language import speaking
+from dynabench.kit.errors import NotFound
+from dynabench.kit.language import _, ngettext, said, speaking
+from dynabench.kit.security import keyed
 from dynabench.kit.settings import Settings
-from dynabench.people.accounts.tables import Person
-from dynabench.people.notices import letters, post, queries, retrying
+from dynabench.people.accounts.tables import Notice, Person
+from dynabench.people.notices import queries, retrying
 from dynabench.people.notices.tables import CHANNELS, Mailing, MailingState, Wish
+from dynabench.web.environment import environment
 
 log = logging.getLogger(__name__)
 GATHER = 60.0
 """Seconds from the first notice of a mail to its sending."""
 
 
-def gather(session: Session, person_id: int) -> Mailing:
+def open_mail(session: Session, person_id: int) -> Mailing:
     """The person's mail that notices of the moment go into; it is sent `GATHER` seconds after its first one."""
-    found = session.scalars(queries.gathering(person_id)).first()
-    if found is None:
-        found = Mailing(person_id=person_id)
+    mailing = session.scalars(queries.open_mail(person_id)).first()
+    if mailing is None:
+        mailing = Mailing(person_id=person_id)
         try:
             with session.begin_nested():
-                session.add(found)
+                session.add(mailing)
         except IntegrityError:  # another transaction began one in the meantime
-            return session.scalars(queries.gathering(person_id)).first() or gather(session, person_id)
-        _enqueue(session, found, GATHER)
-    return found
+            return session.scalars(queries.open_mail(person_id)).first() or open_mail(session, person_id)
+        _enqueue(session, mailing, GATHER)
+    return mailing
 
 
-def ask(session: Session, person_id: int) -> Mailing:
+def send_verification(session: Session, person_id: int) -> Mailing:
     """Send the question whether an address is the person's, at once."""
-    made = Mailing(person_id=person_id, kind="verify", state=MailingState.SENDING)
-    session.add(made)
+    mailing = Mailing(person_id=person_id, kind="verify", state=MailingState.SENDING)
+    session.add(mailing)
     session.flush()
-    _enqueue(session, made, 0)
-    return made
+    _enqueue(session, mailing, 0)
+    return mailing
 
 
-def again(session: Session, id: int) -> None:
+def enqueue_again(session: Session, id: int) -> None:
     """Enqueue a mail anew whose job was given up."""
-    found = session.get(Mailing, id, with_for_update=True)
-    if found is not None and found.state in (MailingState.GATHERING, MailingState.SENDING):
-        _enqueue(session, found, 0)
+    mailing = session.get(Mailing, id, with_for_update=True)
+    if mailing is not None and mailing.state in (MailingState.GATHERING, MailingState.SENDING):
+        _enqueue(session, mailing, 0)
 
 
 def _enqueue(session: Session, mailing: Mailing, seconds: float) -> None:
@@ -67,65 +80,254 @@ class MailOutcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SendingResult:
     """The `MailOutcome` of a try, and what the server said."""
 
     state: MailOutcome
-    said: str = ""
+    answer: str = ""
 
 
-def attempt(database: Database, settings: Settings, id: int, job_id: str) -> dict[str, Any]:
+def try_sending(database: Database, settings: Settings, id: int, job_id: str) -> dict[str, Any]:
     """Try once to send a mail; what another job is at is left to it."""
-    letter = database.write(_taken, settings, id, job_id)
+    letter = database.write(_take_letter, settings, id, job_id)
     if letter is None:
         return {"state": "dropped"}
     try:
-        post.send(settings, letter)
-        outcome = Outcome(MailOutcome.SENT)
-    except post.Refused as refused:
-        outcome = Outcome(MailOutcome.REFUSED, letters.one_line(str(refused), 300))
-    except post.Later as later:
-        outcome = Outcome(MailOutcome.LATER, letters.one_line(str(later), 300))
-    return {"state": database.write(_ended, id, job_id, outcome), "said": outcome.said}
+        send_letter(settings, letter)
+        outcome = SendingResult(MailOutcome.SENT)
+    except Refused as refused:
+        outcome = SendingResult(MailOutcome.REFUSED, one_line(str(refused), 300))
+    except Later as later:
+        outcome = SendingResult(MailOutcome.LATER, one_line(str(later), 300))
+    return {"state": database.write(_record_try, id, job_id, outcome), "said": outcome.answer}
 
 
-def _taken(session: Session, settings: Settings, id: int, job_id: str) -> EmailMessage | None:
+def _take_letter(session: Session, settings: Settings, id: int, job_id: str) -> EmailMessage | None:
     """The mail as it is now wanted, closed for more notices; None where it is not wanted or not this job's."""
-    found = session.get(Mailing, id, with_for_update=True)
-    if found is None or found.job_id != job_id or found.state not in (MailingState.GATHERING, MailingState.SENDING):
+    mailing = session.get(Mailing, id, with_for_update=True)
+    if (
+        mailing is None
+        or mailing.job_id != job_id
+        or mailing.state not in (MailingState.GATHERING, MailingState.SENDING)
+    ):
         return None
-    wish = session.get(Wish, found.person_id)
-    with speaking(session.get_one(Person, found.person_id).language):
-        letter = _letter(session, settings, found, wish) if wish and wish.address and settings.mails else None
-    found.state = MailingState.SENDING if letter else MailingState.DROPPED
+    wish = session.get(Wish, mailing.person_id)
+    with speaking(session.get_one(Person, mailing.person_id).language):
+        letter = _wanted_letter(session, settings, mailing, wish) if wish and wish.address and settings.mails else None
+    mailing.state = MailingState.SENDING if letter else MailingState.DROPPED
     return letter
 
 
-def _letter(session: Session, settings: Settings, of: Mailing, wish: Wish) -> EmailMessage | None:
-    if of.kind == "verify":
-        return None if wish.verified_at else letters.verification(settings, of, wish)
-    told = session.scalars(queries.notices_in(of.id)).all() if wish.verified_at else []
-    wanted = [each for each in told if "mail" in wish.channels.get(each.kind, CHANNELS)]
-    return letters.notices(settings, of, wish, wanted) if wanted else None
+def _wanted_letter(session: Session, settings: Settings, mailing: Mailing, wish: Wish) -> EmailMessage | None:
+    if mailing.kind == "verify":
+        return None if wish.verified_at else verification_letter(settings, mailing, wish)
+    bundled = session.scalars(queries.notices_in(mailing.id)).all() if wish.verified_at else []
+    chosen = [notice for notice in bundled if "mail" in wish.channels.get(notice.kind, CHANNELS)]
+    return notices_letter(settings, mailing, wish, chosen) if chosen else None
 
 
-def _ended(session: Session, id: int, job_id: str, outcome: Outcome) -> str:
+def _record_try(session: Session, id: int, job_id: str, outcome: SendingResult) -> str:
     """Note how a try went, and ask for the next in the same transaction where there is one."""
-    found = session.get(Mailing, id, with_for_update=True)
-    if found is None or found.job_id != job_id or found.state != MailingState.SENDING:
+    mailing = session.get(Mailing, id, with_for_update=True)
+    if mailing is None or mailing.job_id != job_id or mailing.state != MailingState.SENDING:
         return "dropped"
-    found.tries, found.reason = found.tries + 1, outcome.said
-    wish = session.get(Wish, found.person_id, with_for_update=True)
-    due = retrying.next_try(found.tries) if outcome.state is MailOutcome.LATER else None
+    mailing.tries, mailing.reason = mailing.tries + 1, outcome.answer
+    wish = session.get(Wish, mailing.person_id, with_for_update=True)
+    due = retrying.next_try(mailing.tries) if outcome.state is MailOutcome.LATER else None
     if outcome.state is MailOutcome.SENT:
-        found.state = MailingState.SENT
+        mailing.state = MailingState.SENT
     elif due:
-        found.job_id = jobs.enqueue(session, "send_mail", {"mailing": id}, found.person_id, due_at=due).id
+        mailing.job_id = jobs.enqueue(session, "send_mail", {"mailing": id}, mailing.person_id, due_at=due).id
     else:
-        found.state = MailingState.FAILED
-        log.warning("mail %s was given up after %s tries: %s", id, found.tries, outcome.said)
-    if wish and found.state in (MailingState.SENT, MailingState.FAILED):
-        wish.problem = outcome.said
+        mailing.state = MailingState.FAILED
+        log.warning("mail %s was given up after %s tries: %s", id, mailing.tries, outcome.answer)
+    if wish and mailing.state in (MailingState.SENT, MailingState.FAILED):
+        wish.problem = outcome.answer
         if outcome.state is MailOutcome.REFUSED:  # no more goes there until somebody confirms it again
             wish.verified_at = None
-    return found.state
+    return mailing.state
+
+
+VERIFY = "verify mail"
+UNSUBSCRIBE = "unsubscribe"
+VERIFY_SECONDS = 48 * 3600
+DEAD_LINK = _("This link does not work: it is too old, was changed on its way, or is for another address.")
+
+
+def make_link_token(key: bytes, purpose: str, person_id: int, address: str, seconds: int = 0) -> str:
+    """A token for `purpose` that holds for this person and address, for `seconds` (0: for good).
+
+    `person.until.signature`; the signature is an HMAC-SHA-256 under the deployment's key, in URL-safe base64.
+    """
+    until = int(time.time()) + seconds if seconds else 0
+    return f"{person_id}.{until}.{_signature(key, purpose, person_id, until, address)}"
+
+
+def linked_person(token: str) -> int:
+    """Return the id of the person that a token names; the token is not checked yet.
+
+    Raise `NotFound` for a text that is no token.
+    """
+    return _parts(token)[0]
+
+
+def check_link_token(key: bytes, purpose: str, token: str, address: str) -> None:
+    """Raises `NotFound` unless the token was made for this purpose and address, and has not ended."""
+    person_id, until, signature = _parts(token)
+    right = _signature(key, purpose, person_id, until, address)
+    if not hmac.compare_digest(signature.encode(), right.encode()) or (until and until < time.time()):
+        raise NotFound(DEAD_LINK)
+
+
+def mask_address(address: str) -> str:
+    """An address as whoever has a link to it may read it: links are passed on, and end in logs of proxies."""
+    local, _, domain = address.rpartition("@")
+    return f"{local[:1]}…@{domain}"
+
+
+def _parts(token: str) -> tuple[int, int, str]:
+    person, _, rest = token.partition(".")
+    until, _, signature = rest.partition(".")
+    for number in (person, until):
+        if not (number.isascii() and number.isdigit() and len(number) < 19):
+            raise NotFound(DEAD_LINK)
+    return int(person), int(until), signature
+
+
+def _signature(key: bytes, purpose: str, person_id: int, until: int, address: str) -> str:
+    return urlsafe_b64encode(keyed(key, purpose, f"{person_id} {until} {address}")).decode().rstrip("=")
+
+
+SUBJECT, TEXT = 120, 2000  # characters
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that somebody is told, and where there is more."""
+
+    text: str
+    address: str
+
+
+def one_line(text: str, most: int) -> str:
+    """Text for a header: no line breaks, no control characters, no longer than `most`."""
+    plain = "".join(" " if unicodedata.category(character)[0] in "CZ" else character for character in text)
+    words = " ".join(plain.split())
+    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+
+
+def verification_letter(settings: Settings, mailing: Mailing, wish: Wish) -> EmailMessage:
+    """Asks whether the address is that person's."""
+    token = make_link_token(settings.key, VERIFY, wish.person_id, wish.address, VERIFY_SECONDS)
+    address = f"{settings.site}/mail/verify/{token}"
+    return _letter_to_person(
+        settings, mailing, wish, said(_("Confirm your address for Dynabench")), "verify", address=address
+    )
+
+
+def notices_letter(settings: Settings, mailing: Mailing, wish: Wish, bundled: Sequence[Notice]) -> EmailMessage:
+    """Return a person's notices in one mail, with a link to stop such mail."""
+    items = [
+        Item(said(notice.translated_outside)[:TEXT], f"{settings.site}{notice.link}" if notice.link else "")
+        for notice in bundled
+    ]
+    subject = (
+        items[0].text
+        if len(items) == 1
+        else said(ngettext("%(num)s notice from Dynabench", "%(num)s notices from Dynabench", len(items)))
+    )
+    token = make_link_token(settings.key, UNSUBSCRIBE, wish.person_id, wish.address)
+    choices = f"{settings.site}/settings/notifications"
+    stop = f"{settings.site}/mail/unsubscribe/{token}"
+    letter = _letter_to_person(settings, mailing, wish, subject, "notices", items=items, choices=choices, stop=stop)
+    letter["List-Unsubscribe"] = f"<{settings.site}/api/v1/mail/unsubscribe/{token}>"
+    letter["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    return letter
+
+
+def invitation_letter(settings: Settings, to: str, key: str, at: datetime, **values: str) -> EmailMessage:
+    """Invites somebody who need not have an account; `key` is the same in each try, `values` are the template's."""
+    subject = said(_("An invitation to %(task)s", task=values["task"]))
+    return _letter(settings, to, key, at, subject, "invitation", **values)
+
+
+def _letter_to_person(
+    settings: Settings, mailing: Mailing, wish: Wish, subject: str, template: str, **values: object
+) -> EmailMessage:
+    return _letter(settings, wish.address, str(mailing.id), mailing.created_at, subject, template, **values)
+
+
+def _letter(
+    settings: Settings, to: str, key: str, at: datetime, subject: str, template: str, **values: object
+) -> EmailMessage:
+    name, sender = parseaddr(settings.smtp_sender)
+    local, _, domain = sender.rpartition("@")
+    letter = EmailMessage(policy=SMTP)
+    letter["From"] = Address(one_line(name, 60) or "Dynabench", local, domain)
+    letter["To"] = to
+    letter["Subject"] = one_line(subject, SUBJECT)
+    letter["Date"] = formatdate(at.timestamp())
+    # The same in each try, so that mail programs show a mail once that a broken connection made us send twice.
+    letter["Message-ID"] = f"<{keyed(settings.key, 'mail', key).hex()[:32]}@{domain}>"
+    letter["Auto-Submitted"] = "auto-generated"
+    letter.set_content(environment().get_template(f"notices/mail_{template}.txt").render(**values))
+    html = environment().get_template(f"notices/mail_{template}.html").render(subject=letter["Subject"], **values)
+    letter.add_alternative(html, subtype="html")
+    return letter
+
+
+SECONDS = 30.0
+
+
+class Later(Exception):
+    """It was not taken, and may be if it is sent again: 4xx answers, broken connections, a server set up wrongly."""
+
+
+class Refused(Exception):
+    """It was not taken and never will be: the server does not know the recipient or does not want the mail."""
+
+
+def send_letter(settings: Settings, message: EmailMessage) -> None:
+    """Send to the one recipient of `message`; raises `Later` or `Refused` with what the server said."""
+    try:
+        with _connected(settings) as server:
+            server.send_message(message)
+    except smtplib.SMTPRecipientsRefused as error:
+        [(code, answer)] = error.recipients.values()
+        raise _refusal_of(code, answer) from error
+    except smtplib.SMTPDataError as error:
+        raise _refusal_of(error.smtp_code, error.smtp_error) from error
+    except smtplib.SMTPNotSupportedError as error:
+        raise (Refused if "SMTPUTF8" in str(error) else Later)(str(error)) from error
+    except smtplib.SMTPResponseException as error:  # before any recipient was named: log-in, sender
+        raise Later(_answer_text(error.smtp_code, error.smtp_error)) from error
+    except (smtplib.SMTPException, OSError, EOFError) as error:
+        raise Later(f"{type(error).__name__}: {error}") from error
+
+
+def _connected(settings: Settings) -> smtplib.SMTP:
+    """A connection to the server, encrypted and logged in as the settings say; an unencrypted one is never fallen
+    back to."""
+    host, port, way = settings.smtp_host, settings.smtp_port, settings.smtp_security
+    if way == "tls":
+        server: smtplib.SMTP = smtplib.SMTP_SSL(host, port, timeout=SECONDS, context=ssl.create_default_context())
+    else:
+        server = smtplib.SMTP(host, port, timeout=SECONDS)
+    try:
+        if way == "starttls":
+            server.starttls(context=ssl.create_default_context())
+        if settings.smtp_user:
+            server.login(settings.smtp_user, settings.smtp_password)
+    except BaseException:
+        server.close()
+        raise
+    return server
+
+
+def _refusal_of(code: int, answer: bytes | str) -> Later | Refused:
+    return (Refused if code >= 500 else Later)(_answer_text(code, answer))
+
+
+def _answer_text(code: int, answer: bytes | str) -> str:
+    text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+    return f"{code} {text}"

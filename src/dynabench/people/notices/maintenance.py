@@ -14,22 +14,22 @@ def tidy(database: Database, settings: Settings) -> None:
     """Enqueue anew what no job works on any more; forget what was sent more than `webhooks.KEPT` ago."""
     mails = database.read(_under_way, queries.mails_under_way())
     for job in jobs.given_up(database, settings, list(mails)):
-        database.write(mailing.again, mails[job])
+        database.write(mailing.enqueue_again, mails[job])
     calls = database.read(_under_way, queries.calls_under_way())
     for job in jobs.given_up(database, settings, list(calls)):
         database.write(_call_again, calls[job])
     database.write(_forget_old)
 
 
-def _under_way(session: Session, found: Select[str | None, int]) -> dict[str, int]:
-    return {job: id for job, id in session.execute(found) if job}
+def _under_way(session: Session, statement: Select[str | None, int]) -> dict[str, int]:
+    return {job: id for job, id in session.execute(statement) if job}
 
 
 def _call_again(session: Session, id: int) -> None:
-    found = session.get(Delivery, id, with_for_update=True)
-    if found is not None and found.state == DeliveryState.WAITING:
-        webhooks.enqueue(session, found)
+    delivery = session.get(Delivery, id, with_for_update=True)
+    if delivery is not None and delivery.state == DeliveryState.WAITING:
+        webhooks.enqueue(session, delivery)
 
 
 def _forget_old(session: Session) -> None:
-    session.execute(delete(Delivery).where(Delivery.id.in_(queries.old_deliveries(now() - webhooks.KEPT))))
+    session.execute(delete(Delivery).where(Delivery.id.in_(queries.old_deliveries(now() - webhooks.LOG_RETENTION))))

@@ -9,10 +9,10 @@ from dynabench.people.accounts.tables import Notice
 from dynabench.people.notices.tables import Delivery, DeliveryState, Hook, Mailing, MailingState, Try
 
 
-def gathering(person_id: int) -> Select[Mailing]:
+def open_mail(person_id: int) -> Select[Mailing]:
     """The person's mail that more notices may join, held until the transaction ends: one probe."""
-    found = select(Mailing).where(Mailing.person_id == person_id, Mailing.state == MailingState.GATHERING)
-    return found.with_for_update()
+    statement = select(Mailing).where(Mailing.person_id == person_id, Mailing.state == MailingState.GATHERING)
+    return statement.with_for_update()
 
 
 def notices_in(mailing_id: int) -> Select[Notice]:
@@ -20,23 +20,23 @@ def notices_in(mailing_id: int) -> Select[Notice]:
     return select(Notice).where(Notice.mailing_id == mailing_id).order_by(Notice.id)
 
 
-def hooks(person_id: int | None, task_id: str | None) -> Select[Hook]:
+def hooks_of(person_id: int | None, task_id: str | None) -> Select[Hook]:
     """The webhooks of a person or of a task, oldest first: one index range."""
     mine = Hook.task_id == task_id if task_id is not None else Hook.person_id == person_id
     return select(Hook).where(mine).order_by(Hook.id)
 
 
-def how_many(person_id: int | None, task_id: str | None) -> Select[int]:
+def count_hooks(person_id: int | None, task_id: str | None) -> Select[int]:
     """Select the number of webhooks that a person or a task has."""
-    return select(func.count()).select_from(hooks(person_id, task_id).order_by(None).subquery())
+    return select(func.count()).select_from(hooks_of(person_id, task_id).order_by(None).subquery())
 
 
 def deliveries(hook_id: int, after: int | None, limit: int) -> Select[Delivery]:
     """Select the deliveries to a webhook, newest first: one index range."""
-    found = select(Delivery).where(Delivery.hook_id == hook_id)
+    statement = select(Delivery).where(Delivery.hook_id == hook_id)
     if after is not None:
-        found = found.where(Delivery.id < after)
-    return found.order_by(Delivery.id.desc()).limit(limit)
+        statement = statement.where(Delivery.id < after)
+    return statement.order_by(Delivery.id.desc()).limit(limit)
 
 
 def tries(delivery_ids: Sequence[int]) -> Select[Try]:
@@ -70,6 +70,6 @@ def old_deliveries(moment: datetime) -> Select[int]:
     return select(Delivery.id).where(Delivery.created_at < moment, Delivery.state != DeliveryState.WAITING)
 
 
-def of_account(person_id: int) -> Select[Hook]:
+def hooks_of_account(person_id: int) -> Select[Hook]:
     """Webhooks that a person has or made."""
     return select(Hook).where(or_(Hook.person_id == person_id, Hook.created_by == person_id))

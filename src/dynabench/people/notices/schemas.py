@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.people.accounts.notices import KINDS
+from dynabench.people.accounts.service import NOTICE_KINDS
 from dynabench.people.notices import service
 from dynabench.people.notices.tables import CHANNELS, Hook, Try, Wish
-from dynabench.people.notices.webhooks import Sent
+from dynabench.people.notices.webhooks import SentMessage
 
 Channel = Literal["page", "mail", "webhook"]
 
@@ -47,7 +47,7 @@ class Wishes(BaseModel):
     @classmethod
     def of(cls, wish: Wish, mail: bool) -> "Wishes":
         """As the person sees it."""
-        channels = {kind: [c for c in CHANNELS if service.wants(wish, kind, c)] for kind in KINDS}
+        channels = {kind: [c for c in CHANNELS if service.wants_channel(wish, kind, c)] for kind in NOTICE_KINDS}
         return cls(
             channels=channels,
             address=wish.address,
@@ -100,7 +100,7 @@ class HookOut(BaseModel):
     @classmethod
     def of(cls, hook: Hook, last: Try | None = None) -> "HookOut":
         """From its row and its latest call."""
-        return cls(**_told(hook), last=TryOut.of(last) if last else None)
+        return cls(**_hook_values(hook), last=TryOut.of(last) if last else None)
 
 
 class NewHook(HookOut):
@@ -111,10 +111,10 @@ class NewHook(HookOut):
 
 def new_hook(hook: Hook, secret: str) -> NewHook:
     """A webhook whose secret is told."""
-    return NewHook(**_told(hook), last=None, secret=secret)
+    return NewHook(**_hook_values(hook), last=None, secret=secret)
 
 
-def _told(hook: Hook) -> dict[str, object]:
+def _hook_values(hook: Hook) -> dict[str, object]:
     names = ("id", "url", "events", "reason", "created_at")
     return {name: getattr(hook, name) for name in names} | {"on": hook.off_at is None}
 
@@ -139,11 +139,11 @@ class DeliveryOut(BaseModel):
     tries: list[TryOut]
 
     @classmethod
-    def of(cls, sent: Sent) -> "DeliveryOut":
+    def of(cls, sent: SentMessage) -> "DeliveryOut":
         """From its rows."""
         row = sent.delivery
         names = ("id", "event", "message", "state", "created_at", "due_at", "body")
-        return cls(**{name: getattr(row, name) for name in names}, tries=[TryOut.of(each) for each in sent.tries])
+        return cls(**{name: getattr(row, name) for name in names}, tries=[TryOut.of(attempt) for attempt in sent.tries])
 
 
 class DeliveryPage(BaseModel):
@@ -153,6 +153,6 @@ class DeliveryPage(BaseModel):
     next: str | None = None
 
     @classmethod
-    def of(cls, found: Sequence[Sent], following: int | None) -> "DeliveryPage":
+    def of(cls, messages: Sequence[SentMessage], next_id: int | None) -> "DeliveryPage":
         """One page of them."""
-        return cls(items=[DeliveryOut.of(each) for each in found], next=str(following) if following else None)
+        return cls(items=[DeliveryOut.of(message) for message in messages], next=str(next_id) if next_id else None)

@@ -10,37 +10,37 @@ from sqlalchemy.orm import Session
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _, kept
-from dynabench.people.accounts.notices import KINDS
 from dynabench.people.accounts.rules import clean_email, email_problem
+from dynabench.people.accounts.service import NOTICE_KINDS
 from dynabench.people.accounts.tables import Notice
-from dynabench.people.notices import links, mailing, webhooks
+from dynabench.people.notices import mailing, webhooks
 from dynabench.people.notices.tables import CHANNELS, Hook, Mailing, Wish
 
 ALWAYS_SHOWN = ("warning", "ban", "lifted", "webhook")
 """Kinds that are shown on the pages whatever the person wants."""
 
 
-def tell(session: Session, person_id: int, kind: str, text: str, *, link: str = "", outside: str = "") -> None:
+def notify_person(session: Session, person_id: int, kind: str, text: str, *, link: str = "", outside: str = "") -> None:
     """Tell somebody something in the ways that they want for this kind; what leaves does so after the transaction.
 
     `link` is the path of the page that has more; `outside` stands in for `text` in mails and webhooks where that may
     quote what does not leave the platform.
     """
-    if kind not in KINDS:
+    if kind not in NOTICE_KINDS:
         raise ValueError(kind)
     wish = session.get(Wish, person_id)
-    made = Notice(person_id=person_id, kind=kind, text=text, link=link, outside=outside)
-    made.phrases = {"text": kept(text), "outside": kept(outside)}
-    if not wants(wish, kind, "page"):
-        made.seen_at = now()
-    if wish and wish.verified_at and wants(wish, kind, "mail"):
-        made.mailing_id = mailing.gather(session, person_id).id
-    session.add(made)
-    if wants(wish, kind, "webhook"):
-        webhooks.tell(session, made)
+    notice = Notice(person_id=person_id, kind=kind, text=text, link=link, outside=outside)
+    notice.phrases = {"text": kept(text), "outside": kept(outside)}
+    if not wants_channel(wish, kind, "page"):
+        notice.seen_at = now()
+    if wish and wish.verified_at and wants_channel(wish, kind, "mail"):
+        notice.mailing_id = mailing.open_mail(session, person_id).id
+    session.add(notice)
+    if wants_channel(wish, kind, "webhook"):
+        webhooks.send_notice(session, notice)
 
 
-def wants(wish: Wish | None, kind: str, channel: str) -> bool:
+def wants_channel(wish: Wish | None, kind: str, channel: str) -> bool:
     """Return whether notices of this kind go by this channel."""
     if channel == "page" and kind in ALWAYS_SHOWN:
         return True
@@ -52,36 +52,38 @@ def wish_of(session: Session, person_id: int) -> Wish:
     return session.get(Wish, person_id) or Wish(person_id=person_id, address="", channels={}, problem="")
 
 
-def _kept(session: Session, person_id: int) -> Wish:
+def _locked_wish(session: Session, person_id: int) -> Wish:
     """The same, stored and held until the transaction ends."""
-    found = session.get(Wish, person_id, with_for_update=True, populate_existing=True)
-    if found is None:
-        found = Wish(person_id=person_id, address="", channels={}, problem="")
+    wish = session.get(Wish, person_id, with_for_update=True, populate_existing=True)
+    if wish is None:
+        wish = Wish(person_id=person_id, address="", channels={}, problem="")
         try:
             with session.begin_nested():
-                session.add(found)
+                session.add(wish)
         except IntegrityError:  # made in the meantime
             return session.get_one(Wish, person_id, with_for_update=True)
-    return found
+    return wish
 
 
-def choose(session: Session, person_id: int, channels: Mapping[str, Sequence[str]]) -> Wish:
+def choose_channels(session: Session, person_id: int, channels: Mapping[str, Sequence[str]]) -> Wish:
     """Keep which kinds take which ways; kinds that are not named stay as they are. Raises `Invalid`."""
-    wrong = {f"channels.{kind}"[:60]: _("There are no such notices.") for kind in channels if kind not in KINDS}
-    wrong |= {
+    problems = {
+        f"channels.{kind}"[:60]: _("There are no such notices.") for kind in channels if kind not in NOTICE_KINDS
+    }
+    problems |= {
         f"channels.{kind}"[:60]: _("Choose among %(channels)s.", channels=", ".join(CHANNELS))
         for kind, chosen in channels.items()
         if set(chosen) - set(CHANNELS)
     }
-    if wrong:
-        raise errors.Invalid(wrong)
-    wish = _kept(session, person_id)
-    named = {kind: [each for each in CHANNELS if each in chosen] for kind, chosen in channels.items()}
-    wish.channels = {**wish.channels, **named}
+    if problems:
+        raise errors.Invalid(problems)
+    wish = _locked_wish(session, person_id)
+    changes = {kind: [channel for channel in CHANNELS if channel in chosen] for kind, chosen in channels.items()}
+    wish.channels = {**wish.channels, **changes}
     return wish
 
 
-def use_address(session: Session, person_id: int, typed: str) -> Wish:
+def choose_address(session: Session, person_id: int, typed: str) -> Wish:
     """Ask by mail whether this address is the person's; until they confirm nothing else goes there.
 
     An empty text means no mail. Raises `Invalid`.
@@ -90,49 +92,49 @@ def use_address(session: Session, person_id: int, typed: str) -> Wish:
     if typed and (problem := email_problem(typed)):
         raise errors.Invalid({"address": problem})
     address = clean_email(typed) if typed else ""
-    wish = _kept(session, person_id)
+    wish = _locked_wish(session, person_id)
     if address and address == wish.address and wish.verified_at:
         return wish
     wish.address, wish.verified_at, wish.problem = address, None, ""
     if address:
-        mailing.ask(session, person_id)
+        mailing.send_verification(session, person_id)
     return wish
 
 
-def confirm(session: Session, key: bytes, token: str) -> Wish:
+def confirm_address(session: Session, key: bytes, token: str) -> Wish:
     """Somebody followed the link that was sent to the address; raises `NotFound` for any other link."""
-    wish = _addressed(session, key, links.VERIFY, token)
+    wish = _locked_wish_of_link(session, key, mailing.VERIFY, token)
     wish.verified_at, wish.problem = wish.verified_at or now(), ""
     return wish
 
 
 def unsubscribe(session: Session, key: bytes, token: str) -> Wish:
     """No more mail of any kind; what was gathered is not sent. Twice changes nothing."""
-    wish = _addressed(session, key, links.UNSUBSCRIBE, token)
-    wish.channels = {kind: [c for c in wish.channels.get(kind, CHANNELS) if c != "mail"] for kind in KINDS}
+    wish = _locked_wish_of_link(session, key, mailing.UNSUBSCRIBE, token)
+    wish.channels = {kind: [c for c in wish.channels.get(kind, CHANNELS) if c != "mail"] for kind in NOTICE_KINDS}
     return wish
 
 
-def addressed(session: Session, key: bytes, purpose: str, token: str) -> Wish:
+def wish_of_link(session: Session, key: bytes, purpose: str, token: str) -> Wish:
     """Return the mail choices of the person that a link is about.
 
     Raise `NotFound` where the link does not work.
     """
-    wish = session.get(Wish, links.person_in(token))
+    wish = session.get(Wish, mailing.linked_person(token))
     if wish is None or not wish.address:
-        raise errors.NotFound(links.GONE)
-    links.check(key, purpose, token, wish.address)
+        raise errors.NotFound(mailing.DEAD_LINK)
+    mailing.check_link_token(key, purpose, token, wish.address)
     return wish
 
 
-def _addressed(session: Session, key: bytes, purpose: str, token: str) -> Wish:
-    addressed(session, key, purpose, token)
-    wish = _kept(session, links.person_in(token))
-    links.check(key, purpose, token, wish.address)
+def _locked_wish_of_link(session: Session, key: bytes, purpose: str, token: str) -> Wish:
+    wish_of_link(session, key, purpose, token)
+    wish = _locked_wish(session, mailing.linked_person(token))
+    mailing.check_link_token(key, purpose, token, wish.address)
     return wish
 
 
-def forget(session: Session, person_id: int) -> None:
+def forget_person(session: Session, person_id: int) -> None:
     """Before an account is deleted: its address, mails and webhooks go; the webhooks of tasks that it made stay."""
     tables: tuple[Any, ...] = (Wish, Mailing, Hook)
     for table in tables:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from dynabench.kit.language import N_
-from dynabench.people.notices import events, hook_pages, webhooks
+from dynabench.people.notices import events, pages, webhooks
 from dynabench.people.notices.webhooks import Holder
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Owning
@@ -32,7 +32,10 @@ async def holding(request: Request, owner: Owning, task: str) -> None:
 
 async def _listed(request: Request, holder: Holder, status: int = 200, **values: Any) -> Response:
     known: dict[str, Any] = {"hook_errors": {}, "hook_done": "", "hook_typed": {"url": "", "events": ()}}
-    known |= {"hooks": await request.app.state.db.aread(webhooks.listed, holder), "most": webhooks.MOST_OF_A_TASK}
+    known |= {
+        "hooks": await request.app.state.db.aread(webhooks.list_webhooks, holder),
+        "most": webhooks.MOST_OF_A_TASK,
+    }
     known["wanted"] = {name: ABOUT[name] for name in events.TASK_EVENTS}
     task = str(holder.task)
     return await frame.page(request, task, "rounds/manage/webhooks.html", "webhooks", status=status, **(known | values))
@@ -50,5 +53,5 @@ async def listed(request: Request, owner: Owning, task: str) -> Response:
     return await _listed(request, Holder(owner, task))
 
 
-_pages = hook_pages.HookPages("/tasks/{task}/manage/webhooks", "task_webhooks", holding, _listed, _one)
+_pages = pages.HookPages("/tasks/{task}/manage/webhooks", "task_webhooks", holding, _listed, _one)
 router.include_router(_pages.router)

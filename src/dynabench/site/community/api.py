@@ -6,7 +6,7 @@ from dynabench.collection.withdrawal import written
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
-from dynabench.people.accounts import entry
+from dynabench.people.accounts import login
 from dynabench.people.accounts.auth import Member, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.site.community import schemas, service
@@ -56,7 +56,7 @@ async def end_account(request: Request, body: schemas.DeletionIn, person: Member
     """Delete your account, at once and for good."""
     db: Database = request.app.state.db
     require_confirmation(person, body.confirm)
-    if not await entry.confirm(request, person, body.password):
+    if not await login.confirm_password(request, person, body.password):
         raise errors.Invalid({"password": _("This is not your password.")})
     await db.awrite(
         service.delete_own_account, request.app.state.settings, person.id, withdraw_examples=body.withdraw_examples

@@ -13,7 +13,7 @@ from dynabench.collection.withdrawal import written
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
-from dynabench.people.accounts import entry
+from dynabench.people.accounts import login
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.pages import logged_out
 from dynabench.people.accounts.tables import Person
@@ -123,7 +123,7 @@ async def leave(
     too = withdraw_examples == "true"
     try:
         require_confirmation(person, name)
-        if not await entry.confirm(request, person, password):
+        if not await login.confirm_password(request, person, password):
             raise errors.Invalid({"password": _("This is not your password.")})
     except errors.Invalid as problem:
         return await _leave(request, person, 422, errors=problem.fields, too=too)

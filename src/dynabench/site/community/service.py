@@ -45,10 +45,10 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     assisting.forget(session, person_id)
     for statement in notes.forget(person_id):
         session.execute(statement)
-    notices.forget(session, person_id)
+    notices.forget_person(session, person_id)
     registry.remove_keeper(session, person_id)
     submissions.detach_person(session, settings, person_id)
     library.forget(session, person_id)
-    snapshots.forget(session, person_id)
+    snapshots.detach_person(session, person_id)
     accounts.delete_account(session, person_id)
     return count

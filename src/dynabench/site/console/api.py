@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Depends
 
 from dynabench.people.accounts.auth import scope
-from dynabench.people.notices import hook_api
+from dynabench.people.notices import api
 from dynabench.rounds.manage.webhooks import holding
 
 router = APIRouter(prefix="/api/v1", tags=["notices"], dependencies=[Depends(scope("manage"))])
-router.include_router(hook_api.HookRoutes("/tasks/{task}/webhooks", holding, "manage").router)
+router.include_router(api.HookRoutes("/tasks/{task}/webhooks", holding, "manage").router)

@@ -4,6 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -11,7 +12,8 @@ from pydantic import BeforeValidator, model_validator
 
 from dynabench.kit.language import _
 from dynabench.tasks import conditions
-from dynabench.tasks.section import Line, Name, Section, Setting, refuse_keys
+from dynabench.tasks.conditions import ConditionFacts
+from dynabench.tasks.section import Line, Name, Section, Setting, did_you_mean, printable, refuse_keys
 
 Values = Mapping[str, Any]
 JsonSchema = dict[str, Any]
@@ -191,3 +193,57 @@ class Field(Section, ABC):
         described = self.model_dump(mode="json", exclude_defaults=True)
         described |= {"name": self.name, "type": self.type, "label": self.label, "required": self.required}
         return {**described, "schema": self.json_schema()}
+
+
+_UNKNOWN = 20  # told at most
+
+
+def clean_fields(
+    fields: Sequence[Field], values: object, beside: Values = NOTHING, facts: ConditionFacts | None = None
+) -> dict[str, Any]:
+    """Return the stored form of `values`, without empty optional fields and fields that do not apply.
+
+    `beside` holds the values of other fields that these may refer to, `facts` further facts for their conditions.
+    Raises FieldError with the messages by name.
+    """
+    if not isinstance(values, Mapping):
+        raise FieldError(_("This must be an object with one value per field."))
+    names = [field.name for field in fields]
+    problems = {
+        printable(key): _("There is no such field.") + did_you_mean(key, names)
+        for key in [key for key in values if key not in names][:_UNKNOWN]
+    }
+    cleaned: dict[str, Any] = {}
+    base_facts = facts or ConditionFacts()
+    for field in fields:
+        if field.when and not conditions.any_condition_holds(
+            field.when, replace(base_facts, values={**base_facts.values, **cleaned})
+        ):
+            continue
+        try:
+            value = field.clean(values.get(field.name), {**beside, **cleaned})
+        except FieldError as error:
+            problems |= error.told(field.name)
+        else:
+            if value is not None:
+                cleaned[field.name] = value
+    if problems:
+        raise FieldError(within=problems)
+    return cleaned
+
+
+def impossible_reason(condition: str, named: Mapping[str, Field]) -> str:
+    """Return the reason why `condition` can never hold where `named` are the fields to compare; "" if it can."""
+    comparison = conditions.parse_comparison(condition)
+    if not comparison:
+        return _(
+            "“%(condition)s” is not known here: compare an earlier field, such as: kind == other",
+            condition=condition,
+        )
+    name, value = comparison
+    if name not in named:
+        return _("There is no field “%(name)s” to compare.", name=name) + did_you_mean(name, named)
+    values = named[name].comparable()
+    if values is not None and value not in values:
+        return _("“%(value)s” is no option of %(name)s.", value=value[:60], name=name) + did_you_mean(value, values)
+    return ""

@@ -7,7 +7,7 @@ from dynabench.kit.language import _
 from dynabench.tasks.fields.base import NOTHING, Values
 from dynabench.tasks.fields.text import Text
 from dynabench.tasks.section import Name, Setting
-from dynabench.tasks.word_differences import DiffPiece, word_differences
+from dynabench.tasks.words import DiffPiece, word_differences
 
 
 class EditField(Text):

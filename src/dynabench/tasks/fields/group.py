@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_validator
 
 from dynabench.kit.language import _
-from dynabench.tasks.fields import field_cleaning
+from dynabench.tasks.fields import base
 from dynabench.tasks.fields.base import ANY_FIELD_SCHEMA, NOTHING, Field, FieldError, FieldReference, JsonSchema, Values
 from dynabench.tasks.fields.image import Image
 from dynabench.tasks.fields.image_region import ImageRegion
@@ -55,9 +55,7 @@ class Group(Field):
                 problems[f"fields.{index}.of"] = message + did_you_mean(field.of, _images(before))
             if getattr(field, "goal", "") == "assigned":
                 problems[f"fields.{index}.goal"] = _("Only an answer can be a goal.")
-            if reasons := [
-                why for condition in field.when if (why := field_cleaning.impossible_reason(condition, before))
-            ]:
+            if reasons := [why for condition in field.when if (why := base.impossible_reason(condition, before))]:
                 problems[f"fields.{index}.when"] = reasons[0]
         if self.repeat and self.at_least > self.repeat:
             problems["at_least"] = _("at_least is above repeat.")
@@ -102,7 +100,7 @@ class Group(Field):
         problems: dict[str, str] = {}
         for index, row in enumerate(raw):
             try:
-                rows.append(field_cleaning.clean_fields(self.fields, row, beside))
+                rows.append(base.clean_fields(self.fields, row, beside))
             except FieldError as error:
                 problems |= error.told(str(index))
         if problems:
@@ -112,7 +110,7 @@ class Group(Field):
     def _object(self, raw: object, beside: Values) -> dict[str, Any] | None:
         if isinstance(raw, Mapping) and not self.required and is_blank(raw):
             return None
-        return field_cleaning.clean_fields(self.fields, raw, beside) or None
+        return base.clean_fields(self.fields, raw, beside) or None
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
         """From inputs `name.field`, or `name.0.field` and so on; rows with nothing in them are left out."""

@@ -12,19 +12,9 @@ from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 from dynabench.kit import plugins
 from dynabench.kit.language import _
 from dynabench.tasks.rules.base import Judge, Rule, Unclaimed
-from dynabench.tasks.rules.chosen import ChosenRule
-from dynabench.tasks.rules.differs import Differs
-from dynabench.tasks.rules.f1_below import F1Below
-from dynabench.tasks.rules.judged_by_annotator import JudgedByAnnotator
-from dynabench.tasks.rules.judged_by_model import JudgedByModel
-from dynabench.tasks.rules.judged_by_validators import JudgedByValidators
-from dynabench.tasks.rules.matches import Matches
-from dynabench.tasks.rules.metric_below import MetricBelow
-from dynabench.tasks.rules.not_in import NotIn
-from dynabench.tasks.rules.outside import OutsideRule
-from dynabench.tasks.rules.overlap_below import OverlapBelow
-from dynabench.tasks.rules.uncertain import Uncertain
-from dynabench.tasks.rules.vqa_below import VqaBelow
+from dynabench.tasks.rules.judged import ChosenRule, JudgedByAnnotator, JudgedByModel, JudgedByValidators, Uncertain
+from dynabench.tasks.rules.matches import Differs, Matches, NotIn, OutsideRule
+from dynabench.tasks.rules.similarity import F1Below, MetricBelow, OverlapBelow, VqaBelow
 from dynabench.tasks.section import did_you_mean, refuse_keys
 
 __all__ = ["ANY_RULE_SCHEMA", "SHIPPED", "AnyRule", "Judge", "Rule", "Unclaimed", "fooling_rules"]

@@ -1,4 +1,4 @@
-"""Base of all fooling rules: a rule compares answers and says which count as right."""
+"""Base of all fooling rules, and the rule by which several models together count as fooled."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +12,7 @@ from dynabench.tasks.section import Name, Section, Setting, did_you_mean
 if TYPE_CHECKING:
     from dynabench.tasks.config import TaskConfig
 
+
 Judge = Literal["annotator", "validators", "model"]
 
 
@@ -19,7 +20,7 @@ class Rule(Section, ABC):
     """The `fooled:` part of a config: when a model's answer is so far from the claimed one that it was fooled.
 
     A subclass sets `rule` to a literal, adds settings of its own, and implements `differs` and `right_in_words`.
-    `given` is what the model was given: context and input by name.
+    `inputs` are the values that the model was sent: context and input by name.
     """
 
     rule: str = Setting(description="Name of the fooling rule.")
@@ -59,7 +60,7 @@ class Rule(Section, ABC):
         prediction: Values,
         claimed: Values,
         fields: Sequence[Field],
-        given: Values = NOTHING,
+        inputs: Values = NOTHING,
         probabilities: Mapping[str, float] | None = None,
     ) -> bool:
         """Return whether the model is fooled by a whole answer; `fields` are those that count.
@@ -69,11 +70,11 @@ class Rule(Section, ABC):
         joined = all if self.combine == "all" else any
         return bool(fields) and joined(self.differs(prediction.get(f.name), claimed.get(f.name), f) for f in fields)
 
-    def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], given: Values = NOTHING) -> bool:
+    def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], inputs: Values = NOTHING) -> bool:
         """Return whether a person's blind answer is the claimed one: where a model would not have been fooled."""
-        return not self.fooled(answer, claimed, fields, given)
+        return not self.fooled(answer, claimed, fields, inputs)
 
-    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, given: Values = NOTHING) -> bool:
+    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, inputs: Values = NOTHING) -> bool:
         """Return whether an answer is right where answers are called right or wrong.
 
         It is right if an accepted answer would not count as fooling the model, or equals it (no answer, where there is
@@ -106,7 +107,7 @@ class Rule(Section, ABC):
 class Unclaimed(Rule):
     """A rule about the model's answer alone, whatever was claimed; people's answers must equal the claimed ones."""
 
-    def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], given: Values = NOTHING) -> bool:
+    def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], inputs: Values = NOTHING) -> bool:
         """Return whether the two are the same in every field that counts."""
         return all(same_answer(answer.get(field.name), claimed.get(field.name), field) for field in fields)
 
@@ -135,3 +136,24 @@ def require_answers(prediction: Values, fields: Sequence[Field]) -> None:
 
 def _without(field: Field) -> Unavailable:
     return Unavailable(_("The model's answer has no “%(name)s”. Tell the owner of the task.", name=field.name))
+
+
+EnsembleRule = Literal["any", "majority", "all"]
+
+
+def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool | None]) -> bool | None:
+    """Return whether an ensemble is fooled when `any`, a `majority` (more than half) or `all` of its members are.
+
+    None where that is not known: a member is None, and it could still change the outcome. Raises ValueError for an
+    empty ensemble or an unknown rule.
+    """
+    members = list(flags)
+    if not members:
+        raise ValueError("an ensemble has at least one member")
+    needed = {"any": 1, "majority": len(members) // 2 + 1, "all": len(members)}
+    if rule not in needed:
+        raise ValueError(f"an ensemble is fooled when any, majority or all are, not {rule!r}")
+    fooled, unknown = members.count(True), members.count(None)
+    if fooled >= needed[rule]:
+        return True
+    return None if fooled + unknown >= needed[rule] else False

@@ -1,7 +1,8 @@
-"""Fooled when the answer has what a pattern looks for."""
+"""Rules that compare an answer with the claimed ones exactly."""
 
 import re
 from functools import lru_cache
+from math import inf, isfinite
 from typing import Any, Literal
 
 import regex
@@ -9,10 +10,30 @@ from pydantic import ValidationInfo, field_validator
 
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.language import _
-from dynabench.tasks.answer_words import texts_of
 from dynabench.tasks.fields.base import Field
-from dynabench.tasks.rules.base import Unclaimed
+from dynabench.tasks.fields.number import Number
+from dynabench.tasks.rules.base import Rule, Unclaimed, same_answer
 from dynabench.tasks.section import Setting
+from dynabench.tasks.words import answer_words, texts_of
+
+
+class Differs(Rule):
+    """The model's answer is not the claimed one: the rule of Adversarial NLI (Nie et al. 2020).
+
+    The field compares the answers: texts ignore case and spacing, numbers differ within their tolerance.
+    """
+
+    rule: Literal["differs"] = Setting("differs", description="Fooled when the answer is not the claimed one.")
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The answer is not the claimed one."""
+        return not same_answer(predicted, claimed, field)
+
+    @property
+    def right_in_words(self) -> str:
+        """A sentence that says when an answer counts as right."""
+        return _("An answer is right if it is the same as one that is accepted.")
+
 
 SECONDS = 0.2
 """Processor time of one search; a pattern that needs more on 2,000 characters of a kind that it names is refused."""
@@ -81,3 +102,58 @@ def _probe(pattern: str) -> None:
             raise ValueError(
                 _("This pattern tries too many ways on a long text: avoid repetition inside of a repetition.")
             ) from None
+
+
+class NotIn(Rule):
+    """The answer is none of the claimed ones by exact match as in SQuAD (Rajpurkar et al. 2016, section 6.1): case,
+    articles and punctuation aside."""
+
+    rule: Literal["not_in"] = Setting("not_in", description="Fooled when the answer is none of the claimed ones.")
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The words of the answer are those of none."""
+        accepted = {tuple(answer_words(claim)) for claim in texts_of(claimed)}
+        return all(tuple(answer_words(answer)) not in accepted for answer in texts_of(predicted))
+
+    @property
+    def right_in_words(self) -> str:
+        """A sentence that says when an answer counts as right."""
+        return _(
+            "An answer is right if it has the words of an accepted one, leaving case, articles and punctuation aside."
+        )
+
+
+class OutsideRule(Rule):
+    """A number outside of a tolerance around the claimed one, absolute or relative to its size.
+
+    Relative to 0 everything but 0 is too far. ChartQA's relaxed accuracy (Masry et al. 2022) is
+    `tolerance: 0.05, relative: true`.
+    """
+
+    rule: Literal["outside"] = Setting("outside", description="Fooled when a number is too far off.")
+    tolerance: float = Setting(ge=0, le=2**53, description="How far off an answer may be; just so far is still right.")
+    relative: bool = Setting(False, description="The tolerance is a share of the claimed number's size.")
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The distance is above the tolerance; what is no number is too far."""
+        allowed = self.tolerance * (abs(claimed) if self.relative and _number(claimed) else 1)
+        slack = 1e-12 * max((abs(value) for value in (predicted, claimed) if _number(value)), default=0)
+        return _distance(predicted, claimed) > allowed + slack
+
+    def unfit(self, field: Field) -> str:
+        """Answers must be numbers."""
+        return "" if isinstance(field, Number) else _("“outside” compares numbers. Name the number fields in fields.")
+
+    @property
+    def right_in_words(self) -> str:
+        """A sentence that says when an answer counts as right."""
+        allowed = f"{self.tolerance * 100:g} %" if self.relative else f"{self.tolerance:g}"
+        return _("An answer is right if it is no more than %(allowed)s off an accepted one.", allowed=allowed)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _distance(first: Any, second: Any) -> float:
+    return abs(first - second) if _number(first) and _number(second) else inf

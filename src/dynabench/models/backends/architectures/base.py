@@ -1,23 +1,219 @@
-"""Common parts of all architectures: loading, batches by tokens, explanations by gradients."""
+"""Common parts of all architectures: safe loading, batches by tokens, explanations."""
 
 import copy
+import json
+import os
+import re
+import struct
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
+from math import prod
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 
 from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
 from dynabench.evaluate.evaluator.predictors.packed import packed_weights
-from dynabench.kit.errors import Invalid
-from dynabench.models import runtime
-from dynabench.models.backends.architectures import weights
+from dynabench.evaluate.networks import checkpoints
+from dynabench.kit.errors import Invalid, Problem
+from dynabench.models import hub, runtime
 from dynabench.models.backends.transformers import Options
 from dynabench.models.protocol import Attribution, Card, Inputs, Message, Model, Output
 from dynabench.models.spec import Spec
+
+CONFIG = "config.json"
+SHARE = 0.5
+"""Of this machine's memory for the weights of one model."""
+LARGEST_JSON = 64 * 2**20
+HEADER = 100 * 2**20
+"""Bytes of the header of a safetensors file, as its format limits them."""
+SLACK = 1_000_000
+LAYERS, NUMBERS, LABELS = 1024, 2**24, 100_000
+"""What a configuration may ask for: of layers, heads and the like; of anything else, as a width; of classes."""
+_COUNTED = re.compile(r"layer|block|depth|expert|head|group")
+_FREE = re.compile(r"theta|token_id|scal|seed|factor")
+REFUSED = {
+    "quantization_config": "asks for a quantised form that other packages compute; save it in fp32, bf16 or as GGUF",
+    "use_pretrained_backbone": "asks for further weights of other people; save the whole model as one",
+}
+CODE = (
+    "It asks for code of its repository (auto_map), which never runs here. Save the model as an architecture of "
+    "transformers itself, or submit it as a handler archive."
+)
+_HALF_BITS = 4
+"""Numbers in a byte of GGUF at most, at two bits each."""
+_FP32, _BF16 = 4, 2
+
+
+class Parts(NamedTuple):
+    """A model in evaluation mode, what reads its inputs, and where it computes."""
+
+    model: Any
+    processor: Any
+    device: str
+
+
+def load_weights(folder: Path, options: Options, auto: str, processor: str) -> Parts:
+    """The model and processor of a folder or a hub's repository.
+
+    `auto` and `processor` are classes of transformers. Raises `Invalid` for what must not or cannot be loaded,
+    `Unavailable` when a hub does not answer.
+    """
+    place = hub.fetch(options.hub, options.revision, options.gguf) if options.hub else folder
+    gguf = _inspected(place, options.gguf)
+    try:
+        return _loaded(place, options, auto, processor, gguf)
+    except Problem:
+        raise
+    except Exception as error:  # what libraries raise for files that are broken is not for them to choose
+        told = (str(error).strip().splitlines() or [type(error).__name__])[0].replace(str(place), "the folder")
+        asks = "custom code" in told or "trust_remote_code" in told
+        raise Invalid({"weights": CODE if asks else f"The model cannot be loaded: {told[:400]}"}) from error
+
+
+def _loaded(place: Path, options: Options, auto: str, processor: str, gguf: str) -> Parts:
+    import torch
+
+    at = checkpoints.ModelLocation(str(place), True)
+    safe: dict[str, Any] = {"trust_remote_code": False, **({"gguf_file": gguf} if gguf else {})}
+    config = checkpoints.read_pretrained(at, "AutoConfig", **safe)
+    dtype = _dtype(config, options, auto, bool(gguf))
+    stored = _HALF_BITS * (place / gguf).stat().st_size if gguf else sum(map(_stored, place.glob("*.safetensors")))
+    attention = _fits(config, auto, stored, _BF16 if dtype == torch.bfloat16 else _FP32)
+    pictures = {"backend": "pil"} if "Image" in processor or processor == "AutoProcessor" else {}
+    known = {"config": config} if processor == "AutoTokenizer" else {}
+    reader = checkpoints.read_pretrained(at, processor, **safe, **pictures, **known)
+    how = {"dtype": dtype, "use_safetensors": True, "attn_implementation": attention}
+    model = checkpoints.read_model(at, auto, config=config, **how, **safe)
+    broken = [name for name, one in model.named_parameters() if not bool(torch.isfinite(one).all())]
+    if broken:
+        told = f"{len(broken)} weights hold values that are no numbers (NaN or infinite), {broken[0]} for one."
+        raise Invalid({"weights": f"{told} Save the model again from a training step before they appeared."})
+    device = checkpoints.resolve_device(None)
+    return Parts(model.eval().requires_grad_(False).to(device), reader, device)
+
+
+def _dtype(config: Any, options: Options, auto: str, gguf: bool) -> Any:
+    """fp32, so that an answer does not turn on who shares the batch; of models that write, whose time is spent on
+    fetching weights, bf16 where the processor has it and no more was stored.
+    """
+    import torch
+
+    if options.precision != "auto":
+        return {"fp32": torch.float32, "bf16": torch.bfloat16}[options.precision]
+    short = gguf or config.dtype in (torch.bfloat16, torch.float16)
+    writes = auto in ("AutoModelForCausalLM", "AutoModelForSeq2SeqLM")
+    return torch.bfloat16 if writes and short and runtime.fast_bf16() else torch.float32
+
+
+def _inspected(place: Path, gguf: str) -> str:
+    """The GGUF file to load, or none; raises `Invalid` for files that must not be loaded or that are missing."""
+    names = sorted(path.name for path in place.iterdir() if path.is_file())
+    for name in names:
+        if name.endswith(".json"):
+            _refuse_wishes(name, _json(place / name))
+    if "adapter_config.json" in names:
+        raise Invalid({"adapter_config.json": "This is an adapter without its model: merge it and save the whole."})
+    files = [name for name in names if name.endswith(".gguf")]
+    if gguf or (files and not any(name.endswith(".safetensors") for name in names)):
+        return _chosen(files, gguf)
+    if CONFIG not in names:
+        raise Invalid({CONFIG: f"The folder has no {CONFIG}; save_pretrained of transformers writes it."})
+    if not any(name.endswith(".safetensors") for name in names):
+        told = "There are no weights as safetensors. Convert them: model.save_pretrained(folder) writes them so."
+        raise Invalid({"weights": f"{told} Pickles (.bin, .pt) may hold code and are never read."})
+    return ""
+
+
+def _chosen(files: list[str], gguf: str) -> str:
+    if gguf in files:
+        return gguf
+    if gguf or len(files) != 1:
+        raise Invalid({"options.gguf": f"Name one of the GGUF files: {', '.join(files) or 'there are none'}."})
+    return files[0]
+
+
+def _json(path: Path) -> Any:
+    """Return the content of a JSON file; raises `Invalid`, with the file's name, for a file that is not JSON."""
+    try:
+        if path.stat().st_size > LARGEST_JSON:
+            raise Invalid({path.name: f"It has more than {LARGEST_JSON // 2**20} MiB."})
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Invalid({path.name: str(error)}) from error
+    except (ValueError, RecursionError) as error:
+        raise Invalid({path.name: f"This is no JSON: {error}"}) from error
+
+
+def _refuse_wishes(name: str, document: Any) -> None:
+    """Raise `Invalid` for what would run code, fetch more, or need a machine that nobody has."""
+    for key, value in _pairs(document):
+        if key in REFUSED and value:
+            raise Invalid({name: f"It {REFUSED[key]}."})
+        if name == CONFIG and (told := _too_much(key, value)):
+            raise Invalid({name: told})
+
+
+def _too_much(key: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int) or _FREE.search(key):
+        return ""
+    most = LABELS if key == "num_labels" else LAYERS if _COUNTED.search(key) and _is_count(key) else NUMBERS
+    return f"{key}: {value} is more than the {most} that a model may ask for." if abs(value) > most else ""
+
+
+def _is_count(key: str) -> bool:
+    return not re.search(r"dim|size|width|chunk|length|layers_pattern", key)
+
+
+def _pairs(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every key with its value, however deep; the members of a list have the list's key."""
+    stack = [(key, value)]
+    while stack:
+        name, found = stack.pop()
+        yield name, found
+        if isinstance(found, Mapping):
+            stack += [(str(inner), one) for inner, one in found.items()]
+        elif isinstance(found, list) and len(found) <= NUMBERS:
+            stack += [(name, one) for one in found]
+
+
+def _fits(config: Any, auto: str, stored: int, width: int) -> str:
+    """The implementation of attention to use. Raises `Invalid` for a configuration that asks for more than the files
+    hold, or than half the memory.
+
+    The model is made without memory for its weights (on the device `meta`) and its parameters are counted. A
+    configuration may name an attention that a hub has; so one is always named.
+    """
+    import torch
+
+    make = getattr(checkpoints.transformers(), auto).from_config
+    with torch.device("meta"):
+        empty = make(config, trust_remote_code=False, attn_implementation="eager")
+    asked = sum(one.numel() for one in empty.parameters())
+    if asked > 2 * stored + SLACK:
+        told = f"It asks for {asked:,} parameters where the files hold {stored:,}"
+        raise Invalid({CONFIG: f"{told}: they do not belong together. Save both with save_pretrained."})
+    room = int(SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    if asked * width > room:
+        told = f"The weights take {asked * width / 2**30:.1f} GiB; a model may take {room / 2**30:.1f} GiB here"
+        raise Invalid({"weights": f"{told}. Choose a smaller one, precision: bf16, or a served endpoint."})
+    return "sdpa" if getattr(empty, "_supports_sdpa", False) else "eager"
+
+
+def _stored(path: Path) -> int:
+    """Numbers in a safetensors file, by its header; raises `Invalid` when it has none."""
+    try:
+        with path.open("rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            header = json.loads(file.read(min(length, HEADER)))
+        shapes = [entry["shape"] for name, entry in header.items() if name != "__metadata__"]
+        return sum(prod(shape) for shape in shapes)
+    except (OSError, struct.error, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Invalid({path.name: f"This is no safetensors file: {error}"}) from error
+
 
 COPIED = 256 * 2**20
 """Parameters up to which explanations may have a copy of a model in fp32: a GiB."""
@@ -32,7 +228,7 @@ class Architecture(ABC):
     room = 4096
     """Tokens of one pass at most, padding included."""
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: weights.Parts) -> None:
+    def __init__(self, card: Card, details: Spec, options: Options, parts: Parts) -> None:
         """Raises `Invalid` for a model that does not fit the card."""
         self.card = card
         self.details = details
@@ -45,7 +241,7 @@ class Architecture(ABC):
     def load(cls, card: Card, details: Spec, options: Options, folder: Path, bulk: bool) -> Self:
         """Load the model; raises `Invalid` or `Unavailable`. With `bulk`, weights are laid out for speed as well."""
         cls.fits(card, options)
-        found = cls(card, details, options, weights.load(folder, options, cls.auto, cls.processor))
+        found = cls(card, details, options, load_weights(folder, options, cls.auto, cls.processor))
         if bulk:
             found._packed.enter_context(packed_weights(found.model))
         return found

@@ -1,6 +1,7 @@
-"""Image classification: a picture in, one of several labels out."""
+"""Pictures in: image classification, and questions about pictures."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,12 +9,12 @@ import torch
 
 from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
 from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
-from dynabench.models import pictures
-from dynabench.models.attribution import patches
+from dynabench.models import pictures, words
 from dynabench.models.attribution.gradient import log_odds
-from dynabench.models.backends.architectures import gradients, labels, weights
+from dynabench.models.backends.architectures import base, gradients, labels
 from dynabench.models.backends.architectures.base import Architecture, computed, refuse
 from dynabench.models.backends.base import output
+from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.transformers import Options
 from dynabench.models.protocol import Attribution, Card, Inputs, Model, Output
 from dynabench.models.spec import Spec
@@ -47,7 +48,7 @@ class ImageClassifier(Architecture):
     predictor = Sees
     room = 16 * TOKENS
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: weights.Parts) -> None:
+    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         self.meant = labels.matched(self.run.labels, card.labels, options.labels)
 
@@ -60,7 +61,7 @@ class ImageClassifier(Architecture):
     def encode(self, inputs: Inputs) -> tuple[Any, int]:
         """See `Architecture`: tensors of one row, as the model reads them."""
         name = self.card.images[0]
-        found = self.run.processor(images=[pictures.opened(inputs[name], name)], return_tensors="pt")
+        found = self.run.processor(images=[pictures.open_picture(inputs[name], name)], return_tensors="pt")
         return dict(found), TOKENS
 
     def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
@@ -78,14 +79,14 @@ class ImageClassifier(Architecture):
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
         """By gradients with respect to pixels from a grey picture, or by covering one part after the other."""
         refuse(label not in self.card.labels, label=f"One of {', '.join(self.card.labels)}.")
-        if method == patches.METHOD:
+        if method == pictures.METHOD:
             return Attribution(method, label, {})
         row, _ = self.encode(inputs)
         return gradients.explain(self.twin, self._asked(inputs, row, label), method)
 
     def _asked(self, inputs: Inputs, row: Any, label: str) -> gradients.Asked:
         name = self.card.images[0]
-        picture = pictures.opened(inputs[name], name)
+        picture = pictures.open_picture(inputs[name], name)
         covered = seen(getattr(self.run.processor, "image_processor", self.run.processor), picture.size)
         value = partial(self._value, number=self.card.labels.index(label))
         return gradients.Asked(label, self.run.joined([row]), value, picture=name, covered=covered)
@@ -95,7 +96,7 @@ class ImageClassifier(Architecture):
 
     def drawn(self, model: Model, found: Attribution, inputs: Inputs) -> Attribution:
         """With a map by covering, where that was asked for."""
-        return patches.added(model, found, inputs) if found.method == patches.METHOD else found
+        return pictures.weigh_patches(model, found, inputs) if found.method == pictures.METHOD else found
 
 
 def seen(processor: Any, size: tuple[int, int]) -> tuple[float, float]:
@@ -117,3 +118,79 @@ def seen(processor: Any, size: tuple[int, int]) -> tuple[float, float]:
 def _of(sizes: Any, name: str) -> float | None:
     found = sizes.get(name) if isinstance(sizes, Mapping) else getattr(sizes, name, None)
     return None if found is None else float(found)
+
+
+WORDS = 256
+
+
+class SeesAndReads(Sees):
+    """A model of pictures and texts, with what scales the one and cuts the other into tokens."""
+
+    def joined(self, rows: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+        """One batch of rows: texts and pictures padded, the mask says what is real."""
+        padded: dict[str, list[torch.Tensor]] = {name: [] for name in rows[0]}
+        most = {
+            name: [max(row[name].shape[at] for row in rows) for at in range(rows[0][name].dim())] for name in padded
+        }
+        for row in rows:
+            for name, value in row.items():
+                whole = value.new_zeros((1, *most[name][1:]))
+                whole[tuple(slice(size) for size in value.shape)] = value
+                padded[name].append(whole)
+        return super().joined([{name: torch.cat(values) for name, values in padded.items()}])
+
+
+class VisualQuestions(ImageClassifier):
+    """A classifier over answers, such as ViLT (Kim, Son and Kim, ICML 2021)."""
+
+    auto = "AutoModelForVisualQuestionAnswering"
+    processor = "AutoProcessor"
+    predictor = SeesAndReads
+
+    @classmethod
+    def fits(cls, card: Card, options: Options) -> None:
+        """See `Architecture`."""
+        refuse(card.returns != "label", returns="A visual-question-answering model returns one of its answers.")
+        wrong = len(card.inputs) != 2 or len(card.images) != 1
+        refuse(wrong, images="It reads a picture and a text: name the picture here.")
+
+    @property
+    def text(self) -> str:
+        """The input that is a text."""
+        return next(name for name in self.card.inputs if name not in self.card.images)
+
+    def encode(self, inputs: Inputs) -> tuple[Any, int]:
+        """See `Architecture`; a text that exceeds the model is cut."""
+        row = dict(self._read(inputs))
+        row.pop("offset_mapping", None)
+        return row, TOKENS + row["input_ids"].shape[1]
+
+    def _read(self, inputs: Inputs) -> Any:
+        name = self.card.images[0]
+        picture = pictures.open_picture(inputs[name], name)
+        tokenizer = self.run.processor.tokenizer
+        limit = min(getattr(self.model.config, "max_position_embeddings", WORDS) or WORDS, self.details.max_length)
+        text = tokenizer([inputs[self.text]], truncation=True, max_length=limit, return_offsets_mapping=True)
+        seen = self.run.processor.image_processor(images=[picture], return_tensors="pt")
+        row = {key: torch.tensor(value) for key, value in text.items()}
+        return {**row, **seen}
+
+    def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
+        """By gradients, picture and words together; by covering and leaving out, each for itself."""
+        if method in ("gradient", "integrated_gradients"):
+            return super().explain(inputs, label, method)
+        return None
+
+    def _asked(self, inputs: Inputs, row: Any, label: str) -> gradients.Asked:
+        text = inputs[self.text]
+        said = (tuple(words.first_words(text, WORDS)),)
+        ids = tuple(row["input_ids"][0].tolist())
+        offsets = self._read(inputs)["offset_mapping"][0].tolist()
+        owner = gradients.owners(offsets, [0] * len(ids), said)
+        pieces = Pieces(ids, (0,) * len(ids), owner, said)
+        blank = gradients.blank_of(self.run.processor.tokenizer)
+        return replace(super()._asked(inputs, row, label), fields=[self.text], pieces=pieces, blank=blank)
+
+    def drawn(self, model: Any, found: Attribution, inputs: Inputs) -> Attribution:
+        """With a map by covering beside the words' weights by leaving out."""
+        return pictures.weigh_patches(model, found, inputs) if found.method == pictures.METHOD else found

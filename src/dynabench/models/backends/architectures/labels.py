@@ -1,11 +1,27 @@
-"""The model's labels and the task's: the same by name, by name whatever the case, or as `options.labels` says."""
+"""Classification of texts and of their words."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from dynabench.evaluate.evaluator.predictors.classifier import TextLabelPredictor
+from dynabench.evaluate.evaluator.predictors.tagger import Tagger
 from dynabench.kit.errors import Invalid
+from dynabench.models import words
+from dynabench.models.attribution.gradient import log_odds
+from dynabench.models.backends.architectures import base, gradients
+from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
+from dynabench.models.backends.base import output, softmax
+from dynabench.models.backends.pieces import Pieces
+from dynabench.models.backends.transformers import Options
+from dynabench.models.kinds import GRADIENTS
+from dynabench.models.protocol import Attribution, Card, Inputs, Output
+from dynabench.models.spec import Spec
+from dynabench.models.words import Word, first_words
 
 
 def matched(own: Sequence[str], wanted: Sequence[str], said: Mapping[str, str]) -> list[int]:
@@ -65,3 +81,175 @@ def _told(
 def _listed(labels: Sequence[str]) -> str:
     shown = ", ".join(labels[:12])
     return f"{shown} and {len(labels) - 12} more" if len(labels) > 12 else shown or "none"
+
+
+class SequenceClassifier(Architecture):
+    """The probability of each label, by softmax."""
+
+    auto = "AutoModelForSequenceClassification"
+    predictor = TextLabelPredictor
+
+    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
+        super().__init__(card, details, options, parts)
+        config = self.model.config
+        several = config.problem_type == "multi_label_classification" or config.num_labels == 1
+        told = "It gives one number, or one for each of labels that may hold together; a choice of one is needed."
+        refuse(several, weights=told)
+        self.meant = matched(self.run.labels, card.labels, options.labels)
+
+    @classmethod
+    def fits(cls, card: Card, options: Options) -> None:
+        """See `Architecture`."""
+        refuse(card.returns != "label", returns="A text-classification model returns a label.")
+        refuse(len(card.inputs) > 2 or bool(card.images), inputs="It reads one or two texts.")
+
+    def encode(self, inputs: Inputs) -> tuple[Any, int]:
+        """See `Architecture`; what exceeds the model is cut, of two texts from the longer."""
+        texts = [[inputs[name]] for name in self.card.inputs]
+        row = self.run.encoded(*texts, max_length=self.limit(), truncation=True)[0]
+        return row, len(row["input_ids"])
+
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+        """See `Architecture`."""
+        found: dict[int, Output] = {}
+        sizes = [len(row["input_ids"]) for row in rows]
+        room = self.room if self.run.processor.pad_token_id is not None and self._pads() else 1
+        for part in portions(sizes, room):
+            with computed(len(part), sizes[part[0]]):
+                logits = self.model(**self.run.padded([rows[row] for row in part])).logits.float()
+                logits = gathered(logits, self.meant, len(self.card.labels)).cpu().numpy()
+            found.update((row, output(self.card, one)) for row, one in zip(part, logits, strict=True))
+        return [found[row] for row in range(len(rows))]
+
+    def _pads(self) -> bool:
+        """Return whether the model has a padding token: decoders look for the last token before the padding."""
+        return self.model.config.pad_token_id is not None
+
+    def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
+        """By gradients, towards the log-odds of the label against all others."""
+        if method not in GRADIENTS:
+            return None
+        refuse(label not in self.card.labels, label=f"One of {', '.join(self.card.labels)}.")
+        texts = [[inputs[name]] for name in self.card.inputs]
+        cut = {"max_length": self.limit(), "truncation": True}
+        found = self.run.processor(*texts, return_offsets_mapping=True, verbose=False, **cut)
+        limit = self.limit()
+        said = tuple(tuple(words.first_words(inputs[name], limit)) for name in self.card.inputs)
+        ids = found["input_ids"][0]
+        owner = gradients.owners(found["offset_mapping"][0], found.sequence_ids(0), said)
+        row = {name: values[0] for name, values in found.items() if name != "offset_mapping"}
+        asked = gradients.Asked(
+            label,
+            self.run.padded([row]),
+            partial(self._value, number=self.card.labels.index(label)),
+            self.card.inputs,
+            Pieces(tuple(ids), (0,) * len(ids), owner, said),
+            gradients.blank_of(self.run.processor),
+        )
+        return gradients.explain(self.twin, asked, method)
+
+    def _value(self, said: Any, number: int) -> torch.Tensor:
+        return log_odds(gathered(said.logits.float(), self.meant, len(self.card.labels)), number)
+
+
+WORDS = 3000
+OVERLAP = 32
+"""Tokens that a window of a long text shares with the next."""
+OUTSIDE = ("O", "OUTSIDE", "")
+PREFIXES = ("B-", "I-", "E-", "S-", "L-", "U-")
+
+
+class TokenClassifier(Architecture):
+    """Tags of words, by each word's first token, as such models are trained; neighbours of one kind become a span.
+
+    Tags follow IOB2 or its relatives, or are plain labels; `O` is no answer (Ramshaw and Marcus, 1995).
+    """
+
+    auto = "AutoModelForTokenClassification"
+    predictor = Tagger
+
+    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
+        super().__init__(card, details, options, parts)
+        fast = getattr(self.run.processor, "is_fast", False)
+        refuse(not fast, weights="Spans are found by place, which only fast tokenizers know: save tokenizer.json.")
+        self.kinds = [None if tag.upper() in OUTSIDE else _bare(tag) for tag in self.run.labels]
+        named = list(dict.fromkeys(kind for kind in self.kinds if kind is not None))
+        self.meant = dict(zip(named, matched(named, card.labels, options.labels), strict=True))
+
+    @classmethod
+    def fits(cls, card: Card, options: Options) -> None:
+        """See `Architecture`."""
+        refuse(card.returns != "tags", returns="A token-classification model returns tags.")
+        refuse(len(card.inputs) != 1 or bool(card.images), inputs="It reads one text.")
+        refuse(not card.labels, labels="Name what spans can be, such as PER and LOC.")
+
+    def encode(self, inputs: Inputs) -> tuple[Any, int]:
+        """See `Architecture`: windows over the text, with the word of each token."""
+        text = inputs[self.card.inputs[-1]]
+        said = first_words(text, WORDS)
+        if not said:
+            return [], 1
+        size = self.limit()
+        found = self.run.processor(
+            [text[: said[-1].end]],
+            truncation=True,
+            max_length=size,
+            stride=min(OVERLAP, size // 3),
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
+        names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in found]
+        rows = []
+        for number in range(len(found["input_ids"])):
+            owner = gradients.owners(found["offset_mapping"][number], found.sequence_ids(number), [said])
+            row = {name: found[name][number] for name in names}
+            rows.append({**row, "word": [None if one is None else one[1] for one in owner], "words": said})
+        return rows, sum(len(row["input_ids"]) for row in rows)
+
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+        """See `Architecture`."""
+        windows = [window for row in rows for window in row]
+        sizes = [len(window["input_ids"]) for window in windows]
+        said: dict[int, Any] = {}
+        for part in portions(sizes, self.room):
+            with computed(len(part), sizes[part[0]]):
+                logits = self.model(**self.run.padded([windows[at] for at in part], "right")).logits.float()
+            said.update(zip(part, softmax(logits.cpu().numpy()), strict=True))
+        chances = iter([said[at] for at in range(len(windows))])
+        texts = [inputs[self.card.inputs[-1]] for inputs in batch]
+        return [self._output(row, [next(chances) for _ in row], text) for row, text in zip(rows, texts, strict=True)]
+
+    def _output(self, row: Any, chances: Sequence[Any], text: str) -> Output:
+        """Spans, and how likely each span's label is, by text; of two windows the later one reads a word with more
+        before it, the earlier one with more behind it: the surer counts."""
+        known: dict[int, tuple[float, int]] = {}
+        for window, said in zip(row, chances, strict=True):
+            firsts = {word: at for at, word in reversed(list(enumerate(window["word"]))) if word is not None}
+            for word, at in firsts.items():
+                tag = int(np.argmax(said[at]))
+                known[word] = max(known.get(word, (0.0, 0)), (float(said[at][tag]), tag))
+        spans, likely = self._spans(row[0]["words"] if row else [], known, text)
+        return Output({self.card.answer: spans}, likely)
+
+    def _spans(self, words: Sequence[Word], known: Any, text: str) -> tuple[list[dict[str, Any]], dict[str, float]]:
+        spans: list[dict[str, Any]] = []
+        chances: list[list[float]] = []
+        before = None
+        for number in range(len(words)):
+            chance, tag = known.get(number, (1.0, -1))
+            kind = self.kinds[tag] if tag >= 0 else None
+            word, own = words[number], self.run.labels[tag] if tag >= 0 else ""
+            if kind is not None and kind == before and not own.startswith(("B-", "S-", "U-")):
+                spans[-1].update(end=word.end, text=text[spans[-1]["start"] : word.end])
+                chances[-1].append(chance)
+            elif kind is not None:
+                label = self.card.labels[self.meant[kind]]
+                spans.append({"start": word.start, "end": word.end, "text": word.text, "label": label})
+                chances.append([chance])
+            before = kind
+        likely = {span["text"]: round(min(chance), 6) for span, chance in zip(spans, chances, strict=True)}
+        return spans, likely
+
+
+def _bare(tag: str) -> str:
+    return tag[2:] if tag.startswith(PREFIXES) else tag

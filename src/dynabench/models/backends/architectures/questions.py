@@ -9,7 +9,7 @@ from torch import Tensor, stack
 from dynabench.evaluate.evaluator.predictors.reader import OVERLAP, PASSAGE, WINDOW, SpanReader, best_span
 from dynabench.models import words
 from dynabench.models.attribution.gradient import log_odds
-from dynabench.models.backends.architectures import gradients, weights
+from dynabench.models.backends.architectures import base, gradients
 from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.transformers import Options
@@ -27,7 +27,7 @@ class Extractor(Architecture):
     auto = "AutoModelForQuestionAnswering"
     predictor = SpanReader
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: weights.Parts) -> None:
+    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         self.run.impossible = options.no_answer
         fast = getattr(self.run.processor, "is_fast", False)

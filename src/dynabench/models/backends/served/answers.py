@@ -1,17 +1,98 @@
-"""Conversion of endpoints' answers into outputs: labels, indices, tables of probabilities, spans, texts.
+"""Prompts of served models, and the conversion of endpoints' answers into outputs."""
 
-Shapes are read as they stand; nothing is guessed from values. An answer that is not of the card's kind
-raises `Broken`.
-"""
-
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
+from dynabench.kit.errors import Invalid
 from dynabench.models.backends.base import softmax
 from dynabench.models.protocol import Card, Inputs, Output
 from dynabench.models.validity import Broken
+
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+def check_prompt(card: Card, template: str, name: str = "options.prompt") -> None:
+    """Raise `Invalid` for places that the card has nothing for, and for a template that no input enters."""
+    known = [*(field for field in card.inputs if field not in card.images), "labels"]
+    places = _PLACE.findall(template)
+    if strangers := sorted(set(places) - set(known)):
+        told = f"There is nothing for {_braced(strangers)}; there are {_braced(known)}."
+        raise Invalid({name: told})
+
+
+def fill_prompt(template: str, card: Card, inputs: Inputs) -> str:
+    """The template with its places filled, in one pass: braces within an input stay what they are."""
+    values: Mapping[str, str] = {**{name: str(inputs[name]) for name in card.inputs}, "labels": ", ".join(card.labels)}
+    return _PLACE.sub(lambda place: values.get(place[1], place[0]), template)
+
+
+def plain_prompt(card: Card) -> str:
+    """A template where none is given: the fields by name, and what is asked for."""
+    fields = "\n".join(f"{name}: {{{name}}}" for name in card.inputs if name not in card.images)
+    asked = "Answer with one of: {labels}." if card.returns == "label" else f"Answer with the {card.answer} alone."
+    return f"{fields}\n{asked}"
+
+
+def _braced(names: Iterable[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in names)
+
+
+def answer_schema(card: Card) -> dict[str, Any]:
+    """JSON Schema of an object with the answer, one of the labels or a text."""
+    answer: dict[str, Any] = {"type": "string"}
+    if card.returns == "label":
+        answer["enum"] = list(card.labels)
+    return object_schema({card.answer: answer})
+
+
+def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON Schema of an object with exactly these fields, which have a schema each."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def read_structured(card: Card, text: str) -> str:
+    """The answer in a JSON object that follows the schema; raises `Broken`."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Broken(
+            f"{card.name} wrote {_quoted(text)} instead of a JSON object; where its server has no `response_format`, "
+            "say `answers: plain`."
+        ) from error
+    answer = found.get(card.answer) if isinstance(found, dict) and set(found) == {card.answer} else None
+    if not isinstance(answer, str) or (card.returns == "label" and answer not in card.labels):
+        raise Broken(f"{card.name} wrote {_quoted(text)}, which does not hold {card.answer!r} as it was asked to.")
+    return answer
+
+
+def read_option(card: Card, text: str) -> str:
+    """The label that a text is, but for case, quotes, and a full stop; raises `Broken` for anything more or less."""
+    said = text.strip().strip("\"'`*").removesuffix(".").strip().casefold()
+    found = [label for label in card.labels if label.casefold() == said]
+    if len(found) != 1:
+        raise Broken(f"{card.name} wrote {_quoted(text)}, which is none of the options {', '.join(card.labels)}.")
+    return found[0]
+
+
+def read_written(card: Card, text: str) -> Output:
+    """Return a written text as an answer of this model."""
+    extras = {"generated": text}
+    return Output({card.answer: read_option(card, text) if card.returns == "label" else text.strip()}, None, extras)
+
+
+def _quoted(text: str) -> str:
+    told = repr(text)
+    return told if len(told) <= 120 else f"{told[:117]}..."
+
 
 Scores = Literal["probabilities", "logits"]
 """What numbers for labels are."""
@@ -19,7 +100,7 @@ Names = Mapping[str, str]
 """Labels of the card by what the endpoint calls them, an index as its digits."""
 
 
-def read(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scores = "probabilities") -> Output:
+def read_output(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scores = "probabilities") -> Output:
     """One output from JSON.
 
     Labels: a text, an index, one number a label in order, `{label: number}`, `[{label, score}, ...]`,
@@ -35,11 +116,11 @@ def _shaped(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scores) 
     if card.returns == "label":
         return _label(card, names, raw, scores)
     if card.returns == "text":
-        return Output({card.answer: text(card, raw)})
+        return Output({card.answer: text_of(card, raw)})
     return Output({card.answer: _spans(card, names, inputs, raw)})
 
 
-def label(card: Card, names: Names, raw: Any) -> str:
+def label_of(card: Card, names: Names, raw: Any) -> str:
     """The card's label that a text or an index means; raises `Broken`."""
     if isinstance(raw, str | int) and not isinstance(raw, bool):
         told = names.get(str(raw), raw)
@@ -51,7 +132,7 @@ def label(card: Card, names: Names, raw: Any) -> str:
     raise Broken(f"{card.name} answered {_short(raw)}, which is none of {known}; `labels` may say what it means.")
 
 
-def table(
+def probability_table(
     card: Card, names: Names, known: Mapping[Any, Any] | Sequence[Any], scores: Scores
 ) -> dict[str, float] | None:
     """Probabilities by label, from numbers by what the endpoint calls them or in its order of labels.
@@ -63,7 +144,7 @@ def table(
     for name, value in pairs:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Broken(f"{card.name} answered {_short(value)} where a number for {_short(name)} is needed.")
-        mine = label(card, names, name)
+        mine = label_of(card, names, name)
         if mine in found:
             raise Broken(f"{card.name} answered two numbers for {mine!r}.")
         try:
@@ -80,15 +161,15 @@ def table(
     return {name: found[name] for name in card.labels}
 
 
-def best(card: Card, names: Names, known: Mapping[Any, Any] | Sequence[Any], scores: Scores) -> Output:
+def likeliest_label(card: Card, names: Names, known: Mapping[Any, Any] | Sequence[Any], scores: Scores) -> Output:
     """The likeliest label, the first of equals, with the probabilities if there is one for each."""
-    probabilities = table(card, names, known, scores)
+    probabilities = probability_table(card, names, known, scores)
     if probabilities is not None:
         return Output({card.answer: max(card.labels, key=probabilities.__getitem__)}, probabilities)
     pairs = list(known.items() if isinstance(known, Mapping) else enumerate(known))
     if not pairs:
         raise Broken(f"{card.name} answered with nothing.")
-    return Output({card.answer: label(card, names, max(pairs, key=lambda pair: pair[1])[0])})
+    return Output({card.answer: label_of(card, names, max(pairs, key=lambda pair: pair[1])[0])})
 
 
 def _whole(card: Card, names: Names, inputs: Inputs, raw: Mapping[str, Any], scores: Scores) -> Output:
@@ -98,22 +179,22 @@ def _whole(card: Card, names: Names, inputs: Inputs, raw: Mapping[str, Any], sco
         return Output(answer, known)
     if not isinstance(known, Mapping | list):
         raise Broken(f"{card.name} answered {_short(known)} as probabilities.")
-    return Output(answer, table(card, names, known, scores))
+    return Output(answer, probability_table(card, names, known, scores))
 
 
 def _label(card: Card, names: Names, raw: Any, scores: Scores) -> Output:
     if isinstance(raw, list) and len(raw) == 1 and isinstance(raw[0], list | str):
         raw = raw[0]  # one input of a batch
     if isinstance(raw, Mapping) and isinstance(raw.get("labels"), list) and isinstance(raw.get("scores"), list):
-        return best(card, names, _paired(card, raw["labels"], raw["scores"]), scores)
+        return likeliest_label(card, names, _paired(card, raw["labels"], raw["scores"]), scores)
     if isinstance(raw, Mapping) and "label" in raw:
         raw = [raw]
     if isinstance(raw, list) and raw and all(isinstance(row, Mapping) for row in raw):
         numbers = [row.get("score", 1) for row in raw]
-        return best(card, names, _paired(card, [row.get("label") for row in raw], numbers), scores)
+        return likeliest_label(card, names, _paired(card, [row.get("label") for row in raw], numbers), scores)
     if isinstance(raw, Mapping | list):
-        return best(card, names, raw, scores)
-    return Output({card.answer: label(card, names, raw)})
+        return likeliest_label(card, names, raw, scores)
+    return Output({card.answer: label_of(card, names, raw)})
 
 
 def _paired(card: Card, labels: list[Any], numbers: list[Any]) -> dict[Any, Any]:
@@ -124,7 +205,7 @@ def _paired(card: Card, labels: list[Any], numbers: list[Any]) -> dict[Any, Any]
     return dict(zip(labels, numbers, strict=True))
 
 
-def text(card: Card, raw: Any) -> str:
+def text_of(card: Card, raw: Any) -> str:
     """A written text, alone or as generation pipelines return it; raises `Broken`."""
     if isinstance(raw, list) and len(raw) == 1:
         raw = raw[0]
@@ -157,7 +238,7 @@ def _span(card: Card, names: Names, passage: str, raw: Any) -> dict[str, Any]:
     if told != span["text"]:
         raise Broken(f"{card.name} answered {_short(told)} where {card.inputs[-1]!r} says {_short(span['text'])}.")
     if card.returns == "tags":
-        span["label"] = label(card, names, raw.get("label", raw.get("entity_group", raw.get("entity"))))
+        span["label"] = label_of(card, names, raw.get("label", raw.get("entity_group", raw.get("entity"))))
     return span
 
 

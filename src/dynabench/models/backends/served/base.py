@@ -15,10 +15,9 @@ from dynabench.kit import outgoing
 from dynabench.kit.errors import Invalid, Problem
 from dynabench.kit.settings import get_settings
 from dynabench.models import kinds, spec, validity
-from dynabench.models.backends.alone import Alone
-from dynabench.models.backends.served.cache import cache
+from dynabench.models.backends.base import Alone
 from dynabench.models.backends.served.endpoint import Endpoint
-from dynabench.models.backends.served.spending import Bill, spending
+from dynabench.models.backends.served.stores import Bill, cache, spending
 from dynabench.models.protocol import Card, Inputs, Output
 
 log = logging.getLogger("dynabench.served")

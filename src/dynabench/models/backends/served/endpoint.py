@@ -1,11 +1,15 @@
-"""One endpoint: calls with the token, retries, the breaker, and what its complaints mean."""
+"""One endpoint: calls with its token, retries, the breaker, and its errors."""
 
 import json
+import os
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -21,8 +25,66 @@ from dynabench.kit.outgoing import (
     check_address,
 )
 from dynabench.kit.settings import get_settings
-from dynabench.models.backends.served.breaker import breaker
-from dynabench.models.backends.served.tokens import token
+from dynabench.models.health import Breaker
+
+TRIPS = 4
+"""Failures in a row after which an endpoint is left alone."""
+PAUSE = 10.0
+"""Seconds for which it is; then one call tries it."""
+
+
+@cache
+def breaker(origin: str) -> Breaker:
+    """The breaker of `scheme://host:port`."""
+    return Breaker(TRIPS, PAUSE)
+
+
+PREFIX = "DYNABENCH_TOKEN_"
+SUBMITTED = re.compile(r"SUBMITTED_[0-9A-F]{32}")
+"""What tokens are called that people sent with a model: no operator's token is, and nobody guesses one."""
+
+
+def token(name: str, host: str, environ: Mapping[str, str] = os.environ) -> str:
+    """The token `name` for `host`, from `DYNABENCH_TOKEN_<name>`, which reads `HOST TOKEN`; empty without a name.
+
+    Whoever writes a `model.yaml` chooses its address, so the variable says which host may see the token. Raises
+    `Invalid` when it is not set, malformed, or another host's.
+    """
+    if not name:
+        return ""
+    said = _submitted(name) if SUBMITTED.fullmatch(name) else environ.get(PREFIX + name, "")
+    bound, _, secret = said.strip().partition(" ")
+    secret = secret.strip()
+    if not bound:
+        raise Invalid({"options.token": f"There is no token {name}: the operator sets {PREFIX}{name}='HOST TOKEN'."})
+    if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
+        raise Invalid({"options.token": f"{PREFIX}{name} must read 'HOST TOKEN', say 'api.example.org abc123'."})
+    if bound.lower() != host:
+        raise Invalid({"options.token": f"The token {name} is for another host than {host}; the operator can set one."})
+    return secret
+
+
+def keep_token(home: Path, name: str, host: str, secret: str) -> None:
+    """Keep a token that somebody sent, for `host` alone."""
+    folder = home / "tokens"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / name
+    path.touch(mode=0o600, exist_ok=False)
+    path.write_text(f"{host} {secret}", encoding="ascii")
+
+
+def drop_token(home: Path, name: str) -> None:
+    """Throw such a token away."""
+    if SUBMITTED.fullmatch(name):
+        (home / "tokens" / name).unlink(missing_ok=True)
+
+
+def _submitted(name: str) -> str:
+    try:
+        return (get_settings().folder / "tokens" / name).read_text(encoding="ascii")
+    except OSError:
+        return ""
+
 
 FIRST = 0.25
 """Seconds that the first retry waits at most; each further one twice as long."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from dynabench.kit.errors import Invalid
-from dynabench.models.backends.served import answers, prompt, written
+from dynabench.models.backends.served import answers
 from dynabench.models.backends.served.base import EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Complaint
 from dynabench.models.protocol import Inputs, Output
@@ -49,7 +49,7 @@ class HuggingFaceModel(Served):
             raise Invalid({"options.pipeline": told})
         if self.options.pipeline == "question-answering" and len(self.card.inputs) != 2:
             raise Invalid({"inputs": "question-answering reads two: the question, then the passage."})
-        prompt.check(self.card, self.options.prompt)
+        answers.check_prompt(self.card, self.options.prompt)
 
     def ask(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output for the one input."""
@@ -58,8 +58,8 @@ class HuggingFaceModel(Served):
             raw = self.endpoint.json("POST", "", self._request(inputs))
             bill.cost = bill.reserved
         if self.options.pipeline == "text-generation":
-            return [written.output(self.card, answers.text(self.card, raw))]
-        return [answers.read(self.card, self.options.labels, inputs, raw)]
+            return [answers.read_written(self.card, answers.text_of(self.card, raw))]
+        return [answers.read_output(self.card, self.options.labels, inputs, raw)]
 
     def probe(self) -> str:
         """Return an empty version if the container reports that it is healthy.
@@ -79,9 +79,9 @@ class HuggingFaceModel(Served):
         if pipeline == "question-answering":
             return {"inputs": {"question": values[0], "context": values[1]}}
         if pipeline == "text-generation":
-            template = self.options.prompt or prompt.plain(self.card)
+            template = self.options.prompt or answers.plain_prompt(self.card)
             parameters = {"max_new_tokens": self.options.max_tokens, "return_full_text": False, "do_sample": False}
-            return {"inputs": prompt.filled(template, self.card, inputs), "parameters": parameters}
+            return {"inputs": answers.fill_prompt(template, self.card, inputs), "parameters": parameters}
         if pipeline == "zero-shot-classification":
             return {"inputs": "\n".join(values), "parameters": self._zero_shot()}
         if pipeline == "token-classification":

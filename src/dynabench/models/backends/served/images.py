@@ -13,7 +13,7 @@ from pydantic import Field
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.kit.outgoing import Interrupted, Refused, Reply
 from dynabench.models import pictures
-from dynabench.models.backends.served import prompt
+from dynabench.models.backends.served import answers
 from dynabench.models.backends.served.base import EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Complaint, segment
 from dynabench.models.protocol import Inputs, Output
@@ -65,14 +65,14 @@ class DrawingModel(Served):
             raise Invalid({"returns": "A model that draws reads texts and returns pictures."})
         if self.card.seconds is None:
             raise Invalid({"seconds": "Say how long drawing may take, such as seconds: 60."})
-        prompt.check(self.card, self.options.prompt)
+        answers.check_prompt(self.card, self.options.prompt)
 
     def ask(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output for the one input: its pictures, as `data:` texts."""
         (inputs,) = batch
         until = time.monotonic() + self.endpoint.seconds
         template = self.options.prompt or "\n".join(f"{{{name}}}" for name in self.card.inputs)
-        documents, cost = self._documents(prompt.filled(template, self.card, inputs).strip())
+        documents, cost = self._documents(answers.fill_prompt(template, self.card, inputs).strip())
         sent = [each for document, count in documents for each in self._entries(document, count)]
         drawn = [text for each in sent if (text := self._picture(each, until))]
         if not drawn:
@@ -134,12 +134,12 @@ class DrawingModel(Served):
             content = self._fetched(url, until)
         else:
             raise Broken(f"{self.endpoint.host} sent an entry with neither `b64_json` nor `url`.")
-        kind = pictures.kind(content)
+        kind = pictures.picture_type(content)
         if not kind:
             raise Broken(f"{self.endpoint.host} sent something that is no PNG, JPEG or WebP picture.")
         text = f"data:{kind};base64,{base64.b64encode(content).decode()}"
         try:
-            brightest = pictures.opened(text, self.card.answer).convert("L").getextrema()[1]
+            brightest = pictures.open_picture(text, self.card.answer).convert("L").getextrema()[1]
         except Invalid as problem:
             raise Broken(f"{self.endpoint.host}: {' '.join(problem.fields.values())}") from problem
         return text if isinstance(brightest, int) and brightest > DARK else ""

@@ -108,11 +108,11 @@ class InferenceModel(Served):
             if not isinstance(row, list):
                 raise Broken(f"{self.card.name} answered {row!r} where a row of numbers is needed.")
             scores: answers.Scores = "logits" if holds == "logits" else "probabilities"
-            return answers.best(self.card, self.options.labels, row, scores)
+            return answers.likeliest_label(self.card, self.options.labels, row, scores)
         if holds == "indices":
             whole = isinstance(row, float) and row.is_integer()
-            return answers.read(self.card, self.options.labels, inputs, int(row) if whole else row)
-        return answers.read(self.card, self.options.labels, inputs, row)
+            return answers.read_output(self.card, self.options.labels, inputs, int(row) if whole else row)
+        return answers.read_output(self.card, self.options.labels, inputs, row)
 
     def _with(self, output: Output, known: Any, labels: list[str] | None) -> Output:
         if known is None:
@@ -123,7 +123,7 @@ class InferenceModel(Served):
             known = dict(zip(labels, known, strict=True))
         if not isinstance(known, Mapping | list):
             raise Broken(f"{self.card.name} answered {known!r} as probabilities.")
-        return Output(output.answer, answers.table(self.card, self.options.labels, known, "probabilities"))
+        return Output(output.answer, answers.probability_table(self.card, self.options.labels, known, "probabilities"))
 
     def _labels(self, tensors: Mapping[str, Mapping[str, Any]]) -> list[str] | None:
         parameters = tensors.get(self.options.probabilities, {}).get("parameters")

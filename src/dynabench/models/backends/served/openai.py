@@ -1,19 +1,125 @@
-"""Language models behind an OpenAI-compatible chat API, asked by a prompt template."""
+"""Language models behind an OpenAI-compatible chat API."""
 
+import json
 import logging
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
 from dynabench.kit.errors import Invalid
-from dynabench.models.backends.served import events, odds, prompt, written
+from dynabench.kit.outgoing import Interrupted
+from dynabench.models.backends.served import answers
 from dynabench.models.backends.served.base import SECONDS, EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Complaint, packed, segment
 from dynabench.models.protocol import Card, Inputs, Message, Output
 from dynabench.models.validity import Broken
+
+LONGEST = 2**20
+"""Bytes of one line."""
+END = b"[DONE]"
+
+
+def documents(parts: Iterable[bytes], host: str) -> Iterator[Any]:
+    """The document of each event up to the end mark.
+
+    Raises `Interrupted` for lines that are none, and at an end without the mark or a choice with a reason to finish.
+    """
+    finished = False
+    for line in _lines(parts, host):
+        name, _, value = line.partition(b":")
+        if name != b"data":
+            continue  # comments keep connections open; other fields say nothing here
+        value = value.strip()
+        if value == END:
+            return
+        try:
+            document = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise Interrupted(f"{host} streams something that is no JSON.") from error
+        if isinstance(document, dict) and document.get("error"):
+            raise Interrupted(f"{host} broke its answer off with an error.")
+        finished = finished or _finished(document)
+        yield document
+    if not finished:
+        raise Interrupted(f"{host} broke its answer off.")
+
+
+def _finished(document: Any) -> bool:
+    choices = document.get("choices") if isinstance(document, dict) else None
+    return isinstance(choices, list) and any(isinstance(one, dict) and one.get("finish_reason") for one in choices)
+
+
+def _lines(parts: Iterable[bytes], host: str) -> Iterator[bytes]:
+    rest = b""
+    for part in parts:
+        *lines, rest = (rest + part).replace(b"\r\n", b"\n").split(b"\n")
+        yield from lines
+        if len(rest) > LONGEST:
+            raise Interrupted(f"{host} streams a line without an end.")
+    yield rest
+
+
+MOST = 20
+"""Alternatives that chat APIs tell for a token at most."""
+UNCLEAR = 0.01
+"""Share of the alternatives that may fit several options and be left out."""
+
+
+def probabilities(card: Card, choice: Mapping[str, Any], start: int) -> dict[str, float] | None:
+    """The options' shares of what might have stood where the answer starts, in characters of the text, by label.
+
+    A token counts for the one option that it begins, or that begins it. None where nothing can be told: without
+    log-probabilities, or where more than `UNCLEAR` of them fits several options, as `not` fits `not sure` and `not
+    true`. Options that are not among the alternatives have less than the least of these, and get 0.
+    """
+    at = 0
+    for token in _tokens(choice):
+        end = at + len(token["token"])
+        if at <= start < end:
+            return _shares(card, token, start - at)
+        at = end
+    return None
+
+
+def _shares(card: Card, token: Mapping[str, Any], lead: int) -> dict[str, float] | None:
+    shares = dict.fromkeys(card.labels, 0.0)
+    unclear = 0.0
+    for other, logprob in _alternatives(token):
+        said = (other[lead:] if other.startswith(token["token"][:lead]) else other).strip(" \"'").casefold()
+        fitting = [label for label in card.labels if said and _begins(said, label.casefold())]
+        if len(fitting) == 1:
+            shares[fitting[0]] += math.exp(logprob)
+        elif fitting:
+            unclear += math.exp(logprob)
+    total = sum(shares.values())
+    if total <= 0 or unclear > UNCLEAR * total:
+        return None
+    return {label: share / total for label, share in shares.items()}
+
+
+def _begins(said: str, label: str) -> bool:
+    return label.startswith(said) or said.startswith(label)
+
+
+def _tokens(choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    told = choice.get("logprobs")
+    content = told.get("content") if isinstance(told, Mapping) else None
+    tokens = content if isinstance(content, list) else []
+    fine = all(isinstance(token, Mapping) and isinstance(token.get("token"), str) for token in tokens)
+    return tokens if fine else []
+
+
+def _alternatives(token: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Texts and log-probabilities of what might have stood there; a text that is told twice counts twice."""
+    told = token.get("top_logprobs")
+    for other in told if isinstance(told, list) else []:
+        value = other.get("logprob") if isinstance(other, Mapping) else None
+        if isinstance(value, int | float) and -1e9 < value <= 0 and isinstance(other.get("token"), str):
+            yield other["token"], float(value)
+
 
 log = logging.getLogger("dynabench.served")
 
@@ -67,8 +173,8 @@ class ChatModel(Served):
         super().fits()
         if self.card.returns not in ("label", "text"):
             raise Invalid({"returns": "A chat model answers with a label or a text."})
-        prompt.check(self.card, self.options.prompt)
-        prompt.check(self.card, self.options.system, "options.system")
+        answers.check_prompt(self.card, self.options.prompt)
+        answers.check_prompt(self.card, self.options.system, "options.system")
 
     def ask(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output for the one input."""
@@ -97,7 +203,7 @@ class ChatModel(Served):
         if self.options.priced():
             body["stream_options"] = {"include_usage": True}
         with self.paid(self._most(messages)) as bill, self.endpoint.stream("/chat/completions", body) as parts:
-            for event in events.documents(parts, self.endpoint.host):
+            for event in documents(parts, self.endpoint.host):
                 if usage := _usage(event):
                     bill.cost = self._cost(usage)
                 if piece := _piece(event):
@@ -142,9 +248,9 @@ class ChatModel(Served):
 
     def _answer(self, inputs: Inputs, structured: bool) -> Output:
         messages = self._messages(inputs)
-        body = self._body(messages) | (_formatted(written.schema(self.card)) if structured else {})
+        body = self._body(messages) | (_formatted(answers.answer_schema(self.card)) if structured else {})
         if self.options.probabilities and self.card.returns == "label":
-            body |= {"logprobs": True, "top_logprobs": odds.MOST}
+            body |= {"logprobs": True, "top_logprobs": MOST}
         return self._read(*self._called(messages, body), structured)
 
     def _called(self, messages: Messages, body: Mapping[str, Any]) -> _Called:
@@ -169,24 +275,24 @@ class ChatModel(Served):
                 f"{self.card.name} was cut off after {self.options.max_tokens} tokens: allow more `max_tokens`."
             )
         if structured:
-            answer: str = written.structured(self.card, text)
+            answer: str = answers.read_structured(self.card, text)
         else:
-            answer = written.output(self.card, text).answer[self.card.answer]
+            answer = answers.read_written(self.card, text).answer[self.card.answer]
         extras: dict[str, Any] = {"generated": text}
         if usage:
             extras["tokens"] = dict(usage)
         if cost is not None:
             extras["cost"] = cost
         start = text.lower().rfind(answer.lower())
-        known = odds.probabilities(self.card, choice, start) if self.options.probabilities else None
+        known = probabilities(self.card, choice, start) if self.options.probabilities else None
         version = document.get("system_fingerprint") or document.get("model")
         return self.noted(Output({self.card.answer: answer}, known, extras), version)
 
     def _messages(self, inputs: Inputs) -> list[dict[str, Any]]:
-        text = prompt.filled(self.options.prompt or prompt.plain(self.card), self.card, inputs)
+        text = answers.fill_prompt(self.options.prompt or answers.plain_prompt(self.card), self.card, inputs)
         pictures = [{"type": "image_url", "image_url": {"url": inputs[name]}} for name in self.card.images]
         content = [{"type": "text", "text": text}, *pictures] if pictures else text
-        told = prompt.filled(self.options.system, self.card, inputs)
+        told = answers.fill_prompt(self.options.system, self.card, inputs)
         first = [{"role": "system", "content": told}] if told else []
         return [*first, {"role": "user", "content": content}]
 

@@ -1,0 +1,456 @@
+"""The files that describe a release: the card `README.md`, the datasheet, `croissant.json` and `eval.yaml`.
+
+The card has a head that the Hugging Face Hub reads, and a page that people do. The datasheet's questions are those of
+Gebru and others, Datasheets for Datasets (2021). Croissant 1.0 (MLCommons) describes files and columns for programs.
+From `eval.yaml` the hub makes a leaderboard and Inspect runs an evaluation.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import yaml
+
+from dynabench.benchmark.releases.description import HUB_SPLITS, ReleaseDescription
+from dynabench.benchmark.releases.division import SPLITS
+from dynabench.collection.released_tables import WITHHELD
+from dynabench.tasks.fields import Choice, Spans
+
+
+def card_metadata(description: ReleaseDescription) -> dict[str, Any]:
+    """Return the card's metadata: configs by which `datasets` finds the files, and the evaluation of models on them."""
+    made_by = ["crowdsourced"] + (["machine-generated"] if description.facts.sources["program"] else [])
+    metadata: dict[str, Any] = {
+        "pretty_name": description.title,
+        **description.licence_fields(),
+        "task_categories": [description.kind],
+        "annotations_creators": ["crowdsourced"],
+        "language_creators": made_by,
+        "source_datasets": ["original"],
+        "size_categories": [description.size],
+        "tags": ["adversarial", "dynabench", "human-in-the-loop"],
+        "configs": split_configs(description),
+    }
+    if description.parts("test"):
+        metadata["train-eval-index"] = [_evaluation_index(description)]
+    return metadata
+
+
+def split_configs(description: ReleaseDescription) -> list[dict[str, Any]]:
+    """Return the hub's configs: one with the splits train, validation and test, one with the other parts."""
+    splits = [{"split": HUB_SPLITS[part], "path": f"data/{part}.parquet"} for part in description.parts(*SPLITS)]
+    other_files = [
+        {"split": part, "path": f"data/{part}.parquet"} for part in description.parts("rejected", "unverified")
+    ]
+    default_config = [{"config_name": "default", "data_files": splits, "default": True}] if splits else []
+    return default_config + ([{"config_name": "apart", "data_files": other_files}] if other_files else [])
+
+
+def _evaluation_index(description: ReleaseDescription) -> dict[str, Any]:
+    splits = {"eval_split": "test"} | ({"train_split": "train"} if description.parts("train") else {})
+    columns = {name: name for name in description.texts} | {description.answer: "target"}
+    primary = description.config.metrics.primary
+    metric = {"type": primary, "name": primary.replace("_", " ").capitalize()}
+    return {
+        "config": "default",
+        "task": description.kind,
+        "splits": splits,
+        "col_mapping": columns,
+        "metrics": [metric],
+    }
+
+
+def card_text(description: ReleaseDescription) -> str:
+    """Return the whole card, in markdown with a YAML head."""
+    front = yaml.safe_dump(card_metadata(description), sort_keys=False, allow_unicode=True, width=1000)
+    return f"---\n# {description.warning}\n{front}---\n\n{_body(description)}"
+
+
+def _body(description: ReleaseDescription) -> str:
+    return "\n\n".join([
+        f"# {description.title}",
+        description.config.description or f"Examples that people wrote for the task {description.task}.",
+        f"> {description.warning}",
+        "## What is in it",
+        _parts(description),
+        _divided(description),
+        "## Answers by part",
+        _label_table(description),
+        "## Columns",
+        _column_table(description),
+        "## Load it",
+        f'```python\nfrom datasets import load_dataset\n\ndata = load_dataset("{description.name}")  # the folder\n```',
+        f"Dev is the split `validation`. `data/*.jsonl` has the same rows as JSON lines. {_apart(description)}".strip(),
+        "## How it was collected",
+        _collected(description),
+        "## Licence",
+        f"{description.licence}. Cite it with the SHA-256 of `manifest.json`, which names every file with its own. "
+        "`datasheet.md` answers the usual questions; `croissant.json` describes the columns for programs.",
+    ]) + "\n"  # fmt: skip
+
+
+def _parts(description: ReleaseDescription) -> str:
+    lines = ["| part | examples | writers |", "|---|---:|---:|"]
+    report = description.report
+    lines += [f"| {name} | {n} | {report.writers.get(name, 0)} |" for name, n in sorted(report.parts.items())]
+    return "\n".join(lines)
+
+
+def _divided(description: ReleaseDescription) -> str:
+    disjoint = " and ".join(description.report.held) or "nothing"
+    sentences = [
+        f"Train, dev and test share no {disjoint}."
+        if description.report.held
+        else "Train, dev and test may share writers.",
+        "Near-duplicates, and examples made from one another, are in one part.",
+        "Dev and test have verified examples alone. The part hidden is drawn at random from the same pool as test, and "
+        "is read by nobody: where a model does better on test than on hidden, it may have seen test.",
+    ]
+    leaks = [f"{leak.part}: {leak.writers} by writers of train, {leak.contexts} on contexts of train, "
+             f"{leak.near_duplicates} near-duplicates of train" for leak in description.report.leaks]  # fmt: skip
+    return " ".join(sentences) + "\n\nOf the examples to test on, train shares: " + "; ".join(leaks) + "."
+
+
+def _label_table(description: ReleaseDescription) -> str:
+    names = sorted({label for counts in description.report.labels.values() for label in counts})
+    if not names or names == [""] or len(names) > 50:
+        return "The answers are not chosen from a list."
+    lines = ["| part | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
+    for part, counts in sorted(description.report.labels.items()):
+        if part not in WITHHELD:
+            lines.append(f"| {part} | " + " | ".join(str(counts.get(name, 0)) for name in names) + " |")
+    return "\n".join(lines)
+
+
+def _column_table(description: ReleaseDescription) -> str:
+    titles = {
+        (group, field.name): field
+        for group in ("context", "input", "answer")
+        for field in description.config.fields(group)
+    }
+    meanings = {
+        "context": "what the writer was given",
+        "input": "what the writer wrote",
+        "answer": "the answer they claim",
+    }
+    lines = ["| column | what |", "|---|---|"]
+    for group, field, column in description.layout.columns:
+        lines.append(f"| `{column}` | {meanings[group]}: {titles[group, field].type} |")
+    lines += [
+        "| `fooled`, `predictions` | whether the models in the loop were wrong, and what each answered |",
+        "| `verdict`, `validations` | what validators decided, and each vote |",
+        "| `author`, `source`, `condition` | the writer's pseudonym here, who they are, how it came about |",
+        "| `uid`, `number`, `made_from` | the example's name, its place in the round, the example it was made from |",
+        "| `canary` | the same GUID in each row |",
+    ]
+    return "\n".join(lines)
+
+
+def _apart(description: ReleaseDescription) -> str:
+    part_names = description.parts("rejected", "unverified")
+    return (
+        f'`load_dataset("{description.name}", "apart")` has the parts {" and ".join(part_names)}.' if part_names else ""
+    )
+
+
+def _collected(description: ReleaseDescription) -> str:
+    against = ", ".join(description.targets) or "no model"
+    return (
+        f"On a Dynabench platform, from {description.opened_at[:10]} to {description.closed_at[:10]}, "
+        f"by {len(description.facts.writers)} writers against {against}. {len(description.facts.validators)} people "
+        f"validated. Written by {description.maker}."
+    )
+
+
+Answers = Iterator[tuple[str, str]]
+
+
+def datasheet_text(description: ReleaseDescription) -> str:
+    """Return the whole datasheet, in markdown."""
+    parts = [f"# Datasheet: {description.title}", f"> {description.warning}"]
+    for title, answers in (
+        ("Motivation", _motivation(description)),
+        ("Composition", _composition(description)),
+        ("Collection", _collection(description)),
+        ("Preprocessing and labels", _labelling(description)),
+        ("Uses", _uses(description)),
+        ("Distribution and maintenance", _distribution(description)),
+    ):
+        parts.append(f"## {title}")
+        parts += [f"**{question}** {answer}" for question, answer in answers]
+    return "\n\n".join(parts) + "\n"
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(
+        f"{name or 'none'} {n}" for name, n in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    )
+
+
+def _share(part: int, total: int) -> str:
+    return f"{part} of {total} ({100 * part / total:.1f} %)" if total else "none"
+
+
+def _motivation(description: ReleaseDescription) -> Answers:
+    yield (
+        "What was it made for?",
+        (
+            description.config.description
+            or f"To test and train models on the task {description.task} with examples that fooled models."
+        ),
+    )
+    yield (
+        "Who made it?",
+        "People with accounts on a Dynabench platform, for the owners of the task; see the writers below.",
+    )
+
+
+def _composition(description: ReleaseDescription) -> Answers:
+    facts = description.facts
+    yield (
+        "What is an instance?",
+        "An example: what somebody wrote against a context, with the answer they claim is right.",
+    )
+    yield "How many are there?", f"{facts.total}, by part: {_counted(facts.examples)}."
+    yield (
+        "Is it a sample?",
+        (
+            f"Of the round's examples those are missing that were retracted or hidden by moderators, and the "
+            f"{description.report.parts.get('hidden', 0)} of the hidden part, "
+            f"{description.report.parts.get('withheld', 0)} like them."
+        ),
+    )
+    yield (
+        "What does each consist of?",
+        (
+            f"Columns {', '.join(f'`{column}`' for *_, column in description.layout.columns)}, what the models "
+            f"in the loop answered, validators' votes, how it came about. "
+            f"Median length: {facts.middle(facts.lengths)} words."
+        ),
+    )
+    yield "Is there a label?", "The claimed answer; in train, dev and test validators found it right."
+    yield (
+        "Are instances related?",
+        (f"They share {len(facts.contexts)} contexts; {_share(facts.made_from, facts.total)} come from another."),
+    )
+    yield (
+        "Are there splits?",
+        (
+            f"By the rules {description.rules.model_dump(mode='json')}; "
+            f"held: {', '.join(description.report.held) or 'none'}."
+        ),
+    )
+    yield (
+        "Are there errors or redundancies?",
+        (
+            f"Validators agreed on {_share(facts.agreeing, facts.judged)} that had several votes. "
+            f"{description.report.duplicates} repeat another one on the same context. "
+            f"Verdicts: {_counted(facts.verdicts)}."
+        ),
+    )
+    yield (
+        "May it offend, or identify people?",
+        (
+            description.config.content_warning
+            or "The task gives no warning. People agreed to write nothing that identifies others."
+        ),
+    )
+
+
+def _collection(description: ReleaseDescription) -> Answers:
+    facts = description.facts
+    yield (
+        "How was it acquired?",
+        (
+            f"Written on web pages against models that answered at once: {', '.join(description.targets) or 'none'}. "
+            f"Fooled: {_share(facts.fooled, facts.decided)} of which it is known."
+        ),
+    )
+    yield "How did they begin?", f"Starts: {_counted(facts.starts)}. Arms: {_counted(facts.arms)}."
+    yield (
+        "Who took part?",
+        (
+            f"{len(facts.writers)} writers and {len(facts.validators)} validators. Sources: {_counted(facts.sources)}. "
+            f"The busiest writer wrote {100 * facts.most_by_one:.1f} %. Median time: {facts.middle(facts.seconds)} s."
+        ),
+    )
+    yield "Over what time?", f"From {description.opened_at} to {description.closed_at}."
+    yield (
+        "Did people consent?",
+        (
+            "They agreed to the platform's terms and to this licence when they joined, and could take their examples "
+            "back until the release."
+        ),
+    )
+
+
+def _labelling(description: ReleaseDescription) -> Answers:
+    rule = description.config.validation
+    yield (
+        "How was it labelled?",
+        (
+            f"Validation by `{rule.mode}`: {rule.votes} votes that agree decide, after a disagreement up to "
+            f"{rule.adjudicate_up_to}. Median votes on an example: {description.facts.middle(description.facts.votes)}."
+        ),
+    )
+    yield "Was anything cleaned?", "No text was changed. People are pseudonyms that this release alone uses."
+    yield "Did writers explain?", f"{_share(description.facts.explained, description.facts.total)} have an explanation."
+
+
+def _uses(description: ReleaseDescription) -> Answers:
+    yield (
+        "What can it be used for?",
+        f"To train and test models of the kind {description.kind}, and to study how models are fooled.",
+    )
+    yield (
+        "What should one beware of?",
+        (
+            "The examples were written against certain models: rates of error on them say nothing about error on "
+            "ordinary text. A few writers write much; intervals should be clustered by `author`."
+        ),
+    )
+    yield "What must it not be used for?", "Its test part, and any part of it, for corpora to pretrain models on."
+
+
+def _distribution(description: ReleaseDescription) -> Answers:
+    yield "Under which licence?", f"{description.licence}."
+    yield (
+        "Will it change?",
+        (
+            "Never: the SHA-256 of `manifest.json` names these very bytes. Mistakes that are found later are the next "
+            "round's."
+        ),
+    )
+
+
+CROISSANT_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "sc": "https://schema.org/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "conformsTo": "dct:conformsTo",
+    **{
+        name: f"cr:{name}"
+        for name in (
+            *("citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet"),
+            *("format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
+            *("references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField"),
+            "transform",
+        )
+    },
+}
+CROISSANT_TYPES = (
+    (pa.types.is_boolean, "sc:Boolean"),
+    (pa.types.is_integer, "sc:Integer"),
+    (pa.types.is_floating, "sc:Float"),
+    (pa.types.is_timestamp, "sc:DateTime"),
+    (pa.types.is_string, "sc:Text"),
+)
+
+
+def croissant_json(description: ReleaseDescription, columns: pa.Schema) -> bytes:
+    """Return the document, with a record set for each part whose columns are plain values."""
+    files = [file for file in description.data if file.path.endswith(".parquet")]
+    document = {
+        "@context": CROISSANT_CONTEXT,
+        "@type": "sc:Dataset",
+        "name": description.name,
+        "alternateName": description.title,
+        "description": f"{description.config.description or description.title}\n\n{description.warning}",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "license": f"https://spdx.org/licenses/{description.licence}.html",
+        "url": description.page,
+        "version": "1.0.0",
+        "citeAs": description.citation,
+        "datePublished": description.closed_at,
+        "creator": {"@type": "sc:Organization", "name": description.maker, "url": description.page},
+        "keywords": ["adversarial", "dynabench", description.kind],
+        "isLiveDataset": False,
+        "rai:dataCollection": (
+            f"Written by people against models, from {description.opened_at} to {description.closed_at}."
+        ),
+        "rai:annotationsPerItem": description.facts.middle(description.facts.votes),
+        "rai:personalSensitiveInformation": ["Writers and validators are pseudonyms of this release alone."],
+        "distribution": [_file_object(file.path, file.bytes, file.sha256) for file in description.data],
+        "recordSet": [_record_set(file.path, columns) for file in files],
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def _file_object(path: str, size: int, sha256: str) -> dict[str, Any]:
+    form = "application/x-parquet" if path.endswith(".parquet") else "application/jsonlines"
+    return {
+        "@type": "cr:FileObject", "@id": path, "name": path, "contentUrl": path, "contentSize": f"{size} B",
+        "encodingFormat": form if path.startswith("data/") else "application/octet-stream", "sha256": sha256,
+    }  # fmt: skip
+
+
+def _record_set(path: str, columns: pa.Schema) -> dict[str, Any]:
+    part = path.removeprefix("data/").removesuffix(".parquet")
+    return {
+        "@type": "cr:RecordSet",
+        "@id": part,
+        "name": part,
+        "description": f"The split {HUB_SPLITS[part]}." if part in HUB_SPLITS else f"The examples {part}.",
+        "key": {"@id": f"{part}/uid"},
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"{part}/{column.name}",
+                "name": column.name,
+                "description": column.name.replace("_", " "),
+                "dataType": data_type,
+                "source": {"fileObject": {"@id": path}, "extract": {"column": column.name}},
+            }
+            for column in columns
+            if (data_type := next((name for fits, name in CROISSANT_TYPES if fits(column.type)), None))
+        ],
+    }
+
+
+def eval_yaml(description: ReleaseDescription) -> str | None:
+    """Return the file's text; None without a test part, or without text to give to a language model."""
+    if not description.parts("test") or not description.texts:
+        return None
+    task = {
+        "id": description.name.replace("-", "_"),
+        "config": "default",
+        "split": "test",
+        "field_spec": {
+            "input": description.texts[-1],
+            "target": description.answer,
+            "id": "uid",
+            "metadata": description.texts[:-1],
+        },
+        "solvers": [{"name": "prompt_template", "args": {"template": _template(description)}}, {"name": "generate"}],
+        "scorers": [{"name": _scorer(description)}],
+    }
+    document: dict[str, Any] = {
+        "name": description.title,
+        "description": (description.config.description or description.title)[:500],
+        "evaluation_framework": "inspect-ai",
+        "tasks": [task],
+    }
+    return f"# {description.warning}\n{yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000)}"
+
+
+def _template(description: ReleaseDescription) -> str:
+    lines = [f"{name}: {{{name}}}" for name in description.texts[:-1]] + [f"{description.texts[-1]}: {{prompt}}"]
+    field = description.config.answer[0]
+    if isinstance(field, Choice):
+        instruction = f"Answer with one of these words alone: {', '.join(map(str, field.values))}."
+    else:
+        instruction = f"Answer with the {field.name} alone."
+    return "\n".join([*lines, instruction])
+
+
+def _scorer(description: ReleaseDescription) -> str:
+    field = description.config.answer[0]
+    return "exact" if isinstance(field, Choice) else "f1" if isinstance(field, Spans) else "includes"

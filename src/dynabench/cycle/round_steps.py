@@ -1,0 +1,198 @@
+"""The rounds of a turn: close and release its round, open the next one, undo that."""
+
+import time
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.releases import release_steps
+from dynabench.benchmark.releases import service as releases
+from dynabench.benchmark.releases.tables import Release, ReleaseState
+from dynabench.cycle import deciding, queries, service
+from dynabench.cycle.tables import CycleTurn, TurnState
+from dynabench.kit import errors
+from dynabench.kit.compute_lock import TURNS
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.security import keyed
+from dynabench.kit.settings import Settings
+from dynabench.models import catalog
+from dynabench.models.host_connection import Key
+from dynabench.models.protocol import Card
+from dynabench.people.accounts.tables import Person
+from dynabench.people.may import Action
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds import required_models, resolving
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round, RoundState
+
+POLL = 0.5
+
+
+def close_round(session: Session, turn: int, attempt: int) -> None:
+    """Close the turn's round, with the turn's moment as its time; a round that is closed already stays as it is."""
+    cycle_turn = service.running_turn(session, turn, attempt, lock=True)
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    if round_.state == RoundState.OPEN:
+        closed = rounds.close_round(
+            session, service.acting_owner(session, cycle_turn), cycle_turn.task_id, round_.number
+        )
+        closed.closed_at = service.product_time(cycle_turn)
+
+
+def release_round(db: Database, settings: Settings, turn: int, attempt: int) -> None:
+    """Release the turn's round. Each step skips what an earlier attempt has done. Raises `Problem`."""
+    release_id = db.write(_begin, turn, attempt)
+    while release_id is None:  # somebody else released the round by hand
+        time.sleep(POLL)
+        release_id = db.write(_begin, turn, attempt)
+    try:
+        with TURNS.shared(lambda: db.read(service.require_running, turn, attempt)):
+            release_steps.freeze_round(db, settings, release_id)
+            plan = release_steps.write_files(db, settings, release_id)
+            written = release_steps.store_datasets(db, settings, release_id)
+        db.write(releases.finish_release, release_id, plan, *written)
+    except errors.Problem as problem:
+        db.write(releases.fail_release, release_id, problem.detail)
+        raise
+
+
+def _begin(session: Session, turn: int, attempt: int) -> int | None:
+    """Return the id of the round's release, begun if it is not yet; None while another job makes it."""
+    cycle_turn = service.running_turn(session, turn, attempt, lock=True)
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    current: Release | None = releases.release_of_round(session, cycle_turn.task_id, round_.number)
+    if current is not None and current.state in (ReleaseState.QUEUED, ReleaseState.WRITING) and current.job_id:
+        return None
+    if current is None or current.state == ReleaseState.FAILED:
+        plan = service.turn_plan(cycle_turn)
+        rules = releases.release_rules(session, cycle_turn.task_id, round_.number, plan.release)
+        if session.scalar(queries.any_example(round_.id)) is None:
+            raise errors.Conflict(
+                _("Nothing was collected in round %(number)s, so there is nothing to release.", number=round_.number)
+            )
+        person = service.acting_owner(session, cycle_turn)
+        current = releases.prepare_release(session, person, cycle_turn.task_id, round_.number, rules, plan.anyway)
+        current.job_id = None
+    return current.id
+
+
+def next_round(session: Session, settings: Settings, turn: int, attempt: int) -> int:
+    """Draft the next round with the turn's decision and return its number.
+
+    The round is opened if the plan says so and no other round of the task is open. A turn that has its next round
+    already stays as it is.
+    """
+    cycle_turn = service.running_turn(session, turn, attempt, lock=True)
+    if cycle_turn.next_id is not None:
+        return session.get_one(Round, cycle_turn.next_id).number
+    plan, round_ = service.turn_plan(cycle_turn), session.get_one(Round, cycle_turn.round_id)
+    cards = [_card(target) for target in deciding.next_targets(session, turn)]
+    parents = [round_.number, *plan.next.parents]
+    draft = _draft(session, settings, cycle_turn, round_, cards, plan.next.ensemble, parents)
+    cycle_turn.next_id = draft.id
+    if plan.next.open and session.scalar(round_queries.open_round(cycle_turn.task_id)) is None:
+        rounds.open_round(session, service.acting_owner(session, cycle_turn), cycle_turn.task_id, draft.number)
+        draft.opened_at = service.product_time(cycle_turn)
+    return draft.number
+
+
+def models_to_open(session: Session, turn: int, attempt: int) -> list[tuple[str, str]]:
+    """Return the targets, by name and version, of the next round that the turn opens; none where it only drafts one."""
+    cycle_turn = service.running_turn(session, turn, attempt)
+    if cycle_turn.next_id is not None or not service.turn_plan(cycle_turn).next.open:
+        return []
+    if session.scalar(round_queries.open_round(cycle_turn.task_id)) is not None:
+        return []
+    cards = [_card(target) for target in deciding.next_targets(session, turn)]
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    return required_models.models_named(cards, round_.arms, _judge(session, cycle_turn.task_id))
+
+
+def _judge(session: Session, task: str) -> Card | None:
+    return resolving.judge(rounds.newest_config(session, task), [entry.card for entry in catalog.find() if entry.card])
+
+
+def _draft(
+    session: Session,
+    settings: Settings,
+    turn: CycleTurn,
+    like: Round,
+    cards: Sequence[Card],
+    ensemble: str,
+    parents: Sequence[int],
+) -> Round:
+    person, task = service.acting_owner(session, turn), turn.task_id
+    judge = _judge(session, task)
+    draft = rounds.draft_round(session, person, task, cards, ensemble, like.arms, like.assign, judge)
+    draft.created_at = service.product_time(turn)
+    draft.seed = int.from_bytes(keyed(settings.key, "round seed", f"{task} {draft.number}")[:4], "big") >> 1
+    queries.add_parents(session, task, draft, parents)
+    return draft
+
+
+def _card(named: str) -> Card:
+    name, _at, version = named.rpartition("@")
+    card = catalog.entry(name, version).card
+    if card is None:
+        raise errors.Conflict(_("The model %(name)s is not installed any more.", name=named))
+    return card
+
+
+def models_to_restore(session: Session, person: Person | None, task: str, id: int | None = None) -> list[Key]:
+    """Return the models, by name and version, of the round that `undo` opens; none where it opens none, or refuses."""
+    rounds.require(session, person, Action.RUN_CYCLE, task)
+    cycle_turn = service.find_turn(session, task, id)
+    after = session.get(Round, cycle_turn.next_id) if cycle_turn.next_id is not None else None
+    if (
+        cycle_turn.state != TurnState.DONE
+        or not cycle_turn.report.get("promoted")
+        or after is None
+        or after.state != RoundState.OPEN
+    ):
+        return []
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    return required_models.models_named(
+        [_card(target) for target in cycle_turn.present], round_.arms, _judge(session, task)
+    )
+
+
+def undo_promotion(
+    session: Session, settings: Settings, person: Person | None, task: str, id: int | None = None
+) -> CycleTurn:
+    """Undo a promotion (owners): a new round with the earlier targets takes the place of the turn's next round.
+
+    The next round is closed, since the targets of an opened round never change; its examples stay. If it has
+    examples, the new round follows it; otherwise the new round follows its parents.
+
+    Raises `Conflict` where the turn promoted nothing, or where later rounds exist.
+    """
+    rounds.require(session, person, Action.RUN_CYCLE, task)
+    rounds.task_locked(session, task)
+    cycle_turn = service.find_turn(session, task, id)
+    session.refresh(cycle_turn, with_for_update=True)
+    if cycle_turn.state != TurnState.DONE or not cycle_turn.report.get("promoted") or cycle_turn.next_id is None:
+        raise errors.Conflict(_("This turn promoted nothing that could be taken back."))
+    after = session.get_one(Round, cycle_turn.next_id)
+    if session.scalar(round_queries.last_number(task)) != after.number or after.state not in (
+        RoundState.DRAFT,
+        RoundState.OPEN,
+    ):
+        raise errors.Conflict(
+            _("Round %(number)s is over or has been followed already. Draft a round with other targets instead.",
+              number=after.number)
+        )  # fmt: skip
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    was_open = after.state == RoundState.OPEN
+    collected = session.scalar(queries.any_example(after.id)) is not None
+    if was_open:
+        rounds.close_round(session, person, task, after.number)
+    parents = [after.number] if collected else [round_.number, *service.turn_plan(cycle_turn).next.parents]
+    cards = [_card(target) for target in cycle_turn.present]
+    restored = _draft(session, settings, cycle_turn, round_, cards, round_.fooled_when, parents)
+    restored.created_at = after.created_at
+    if was_open and session.scalar(round_queries.open_round(task)) is None:
+        rounds.open_round(session, person, task, restored.number)
+    cycle_turn.state, cycle_turn.back_id = TurnState.UNDONE, restored.id
+    rounds.act(session, person, "cycle.undone", task=task, turn=cycle_turn.id, round=restored.number)
+    return cycle_turn

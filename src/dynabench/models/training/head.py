@@ -1,0 +1,177 @@
+"""Training of logistic heads over the frozen encoder, whose states are computed once a text and kept on disk."""
+
+import hashlib
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from dynabench.kit.errors import Invalid
+from dynabench.kit.settings import get_settings
+from dynabench.models import encoder, runtime
+from dynabench.models.backends import lora
+from dynabench.models.backends.body import Body, Places
+from dynabench.models.backends.head import mean
+from dynabench.models.backends.pieces import PAD, Pieces
+from dynabench.models.backends.pool import APART
+from dynabench.models.training import mixing, softmax
+from dynabench.models.training.learning import Checkpoints, Learned, Progress, Settings
+from dynabench.models.training.mixing import Mix
+from dynabench.models.training.ngram import targets
+from dynabench.models.training.rows import Row
+from dynabench.models.training.softmax import Floats
+
+ROWS = 32
+"""Texts of a batch; one with fewer is filled up."""
+STEP = 8
+"""Texts are padded to a multiple of so many pieces."""
+TOGETHER = 8
+"""Batches that are kept at once."""
+PLAIN = (None,) * 4
+"""What no adapter adds to a layer."""
+
+States = NDArray[np.float32]
+
+
+def place() -> Path:
+    """The file of the cache; it may be deleted at any time."""
+    return get_settings().folder / "cache" / "states.sqlite"
+
+
+def states(
+    texts: Sequence[Pieces], cache: Path | None = None, progress: Callable[[float], None] = lambda share: None
+) -> States:
+    """The mean state of each text (n, width), of length 1."""
+    keys = [_key(text) for text in texts]
+    with closing(_open(cache or place())) as kept:
+        wanted = dict(zip(keys, texts, strict=True))
+        known = _known(kept, list(wanted))
+        todo: dict[int, list[bytes]] = defaultdict(list)
+        for key, text in wanted.items():
+            if key not in known:
+                todo[-(-len(text) // STEP) * STEP].append(key)
+        batches = [
+            (longest, found[start : start + ROWS])
+            for longest, found in sorted(todo.items())
+            for start in range(0, len(found), ROWS)
+        ]
+        new: dict[bytes, States] = {}
+        for number, (longest, part) in enumerate(batches, 1):
+            made = _computed([wanted[key] for key in part], longest)
+            new.update(zip(part, made, strict=True))
+            if number % TOGETHER == 0 or number == len(batches):
+                with kept:
+                    kept.executemany(
+                        "insert or ignore into states values (?, ?)", [(k, v.tobytes()) for k, v in new.items()]
+                    )
+                known.update(new)
+                new = {}
+            progress(number / len(batches))
+    return np.stack([known[key] for key in keys]) if keys else np.zeros((0, lora.shared_weights().width), np.float32)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept = sqlite3.connect(path, timeout=60)
+    kept.execute("pragma journal_mode=wal")
+    kept.execute("create table if not exists states (key blob primary key, state blob not null) without rowid")
+    return kept
+
+
+def _known(kept: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, States]:
+    kept.execute("create temporary table wanted (key blob primary key) without rowid")
+    kept.executemany("insert into wanted values (?)", [(key,) for key in keys])
+    rows = kept.execute("select key, state from states join wanted using (key)")
+    return {key: np.frombuffer(state, np.float32) for key, state in rows}
+
+
+def _key(text: Pieces) -> bytes:
+    head = (
+        f"{encoder.digest()} {torch.__version__} {torch.get_num_threads()} {torch.backends.cpu.get_cpu_capability()} "
+    )
+    return hashlib.sha256(head.encode() + np.array(text.ids, np.int32).tobytes()).digest()
+
+
+@lru_cache(maxsize=1)
+def _body() -> Body:
+    return Body(lora.shared_weights(), "fp32")
+
+
+@torch.inference_mode()
+def _computed(texts: Sequence[Pieces], longest: int) -> States:
+    """Mean states of up to `ROWS` texts of up to `longest` pieces."""
+    ids = torch.full((ROWS, longest), PAD)
+    there = torch.zeros((ROWS, longest), dtype=torch.bool)
+    there[:, 0] = True  # rows that only fill the batch
+    for row, text in enumerate(texts):
+        ids[row, : len(text)] = torch.tensor(text.ids)
+        there[row, : len(text)] = True
+    first = _body().embed(
+        ids.flatten(), torch.arange(longest).repeat(ROWS), torch.zeros(ROWS * longest, dtype=torch.long)
+    )
+    mask = torch.where(there, 0.0, APART)[:, None, None, :]
+    found = _body()(first, Places(ROWS, longest, mask), [PLAIN] * lora.shared_weights().layers)
+    return np.asarray(mean(found.view(ROWS, longest, -1), there)[: len(texts)].numpy())
+
+
+def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progress: Progress) -> Learned:
+    """Train, and write the weights to `folder`."""
+    if len(mix.inputs) > 2:
+        raise Invalid({"method": "head chooses one of several labels for one or two texts; take another method."})
+    import torch
+
+    torch.set_num_threads(runtime.cores())
+    drawn = mixing.amounts(mix.parts)
+    rows, often = [row for row, _ in drawn], np.array([amount for _, amount in drawn])
+    dev = cast("Sequence[Row]", mix.dev)
+    both = features([*rows, *dev], mix, lambda share: progress("encoding", share, ""))
+    table, centre, spread = _scaled(both[: len(rows)], often)
+    labels, barred = targets(rows, mix.labels)
+    turned = np.ascontiguousarray(table.T)
+
+    def fit(strength: float, report: softmax.FitProgress) -> tuple[Floats, Floats]:
+        return softmax.fit_softmax(table, turned, labels, barred, strength / (10 * len(rows)), report, often)
+
+    judged = softmax.Judged((both[len(rows) :] - centre) / spread, targets(dev, mix.labels)[0])
+    found = softmax.choose_strength(fit, judged, settings, kept, progress)
+    weights = found.weights / spread[:, None]
+    _save(folder, weights, found.bias - centre @ weights)
+    about = "the mean state of the frozen encoder" if len(mix.inputs) == 1 else "the mean states of two texts, related"
+    told = f"Softmax regression over {about}, C = {found.strength / 10:g} a row"
+    return Learned("head", told, found.course, found.seconds, len(rows), found.course.over)
+
+
+def features(rows: Sequence[Row], mix: Mix, progress: Callable[[float], None]) -> Floats:
+    """Features of rows (n, F), as the backend computes them."""
+    import torch
+
+    from dynabench.models.backends.head import related
+    from dynabench.models.backends.pieces import encode
+
+    texts = [text for name in mix.inputs for text in encode([row.inputs for row in rows], [name], mix.max_length)]
+    found = torch.from_numpy(states(texts, progress=progress)).view(len(mix.inputs), len(rows), -1)
+    return np.asarray(related(list(found)).numpy(), float)
+
+
+def _scaled(table: Floats, often: Floats) -> tuple[Floats, Floats, Floats]:
+    """Features with mean 0 and deviation 1 in each column, with the means and deviations (F,)."""
+    centre = np.average(table, axis=0, weights=often)
+    spread = np.sqrt(np.average((table - centre) ** 2, axis=0, weights=often)) + 1e-6
+    return (table - centre) / spread, centre, spread
+
+
+def _save(folder: Path, weights: Floats, bias: Floats) -> None:
+    from safetensors.numpy import save_file
+
+    tensors: dict[str, Any] = {
+        "out.weight": np.ascontiguousarray(weights.T, np.float32),
+        "out.bias": bias.astype(np.float32),
+    }
+    save_file(tensors, folder / "head.safetensors")
