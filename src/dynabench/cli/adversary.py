@@ -56,12 +56,12 @@ def perturb(
     Changes every text of a row but uid, id, label and answer, or the ones that --field names. A row without `uid` is
     called by its line.
     """
-    from dynabench.adversaries import input_files
+    from dynabench.adversaries import attacks
 
     with ExitStack() as stack:
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
         copies = 0
-        for line in input_files.perturb_rows(file, with_, seed, field or ()):
+        for line in attacks.perturb_rows(file, with_, seed, field or ()):
             target.write(line + "\n")
             copies += 1
     typer.echo(f"{copies} copies.", err=True)
@@ -88,7 +88,7 @@ def attack(
 
     from rich.progress import track
 
-    from dynabench.adversaries import attacks, input_files, protocol
+    from dynabench.adversaries import attacks, protocol
     from dynabench.adversaries.protocol import Budget
     from dynabench.kit.errors import Problem
     from dynabench.models import catalog
@@ -97,7 +97,7 @@ def attack(
     try:
         folder = Path(model) if Path(model).is_dir() else catalog.entry(model).folder
         opened = catalog.open_model(folder)
-        contexts = list(input_files.read_contexts(data, opened.card, keep or ()))
+        contexts = list(attacks.read_contexts(data, opened.card, keep or ()))
         adversary = protocol.create_adversary(with_, **_options(option or ()))
         attempt_stream = attacks.run_attempts(adversary, attacks.LocalTarget(opened), contexts, budget, most)
         with ExitStack() as stack:

@@ -14,9 +14,8 @@ from dynabench.cli.operator import AsJson, bar, refusals, say
 
 if TYPE_CHECKING:
     from dynabench.adversaries.corpus_mining import AnswerRule
-    from dynabench.adversaries.program_run import Journal, RunPlan, RunStep
+    from dynabench.adversaries.program_run import Journal, RemoteTask, RunPlan, RunStep
     from dynabench.adversaries.protocol import Adversary, Context
-    from dynabench.adversaries.remote_task import RemoteTask
     from dynabench.adversaries.reports import AttackReport
     from dynabench.adversaries.synthetic_qa import Tally
     from dynabench.client import Client
@@ -96,11 +95,10 @@ def run_program(
 
     What was done is noted in a file: the same command goes on where it was stopped, and sends nothing twice.
     """
-    from dynabench.adversaries import input_files as files
+    from dynabench.adversaries import attacks as files
     from dynabench.adversaries import program_run, protocol
-    from dynabench.adversaries.program_run import Journal
+    from dynabench.adversaries.program_run import Journal, RemoteTask
     from dynabench.adversaries.protocol import Budget
-    from dynabench.adversaries.remote_task import RemoteTask
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
@@ -198,8 +196,7 @@ def import_report(
     import hashlib
 
     from dynabench.adversaries import reports
-    from dynabench.adversaries.program_run import Journal
-    from dynabench.adversaries.remote_task import RemoteTask
+    from dynabench.adversaries.program_run import Journal, RemoteTask
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client:
@@ -302,8 +299,7 @@ def _propose_cases(
 ) -> tuple[int, list[dict[str, str]]]:
     """Propose the report's cases; return how many are proposed so far, and the refused ones with reasons."""
     from dynabench.adversaries import reports
-    from dynabench.adversaries.program_run import Journal
-    from dynabench.adversaries.remote_task import RemoteTask
+    from dynabench.adversaries.program_run import Journal, RemoteTask
 
     site, refused = RemoteTask(client, task), []
     journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})

@@ -49,10 +49,10 @@ def show_module(
 ) -> None:
     """A module's card: what it says, what goes in, what comes out, where it misleads."""
     from dynabench.cli import evaluation_views
-    from dynabench.evaluate import registry
+    from dynabench.evaluate import loading
 
     try:
-        module = registry.find_module(name, kind or None)
+        module = loading.find_module(name, kind or None)
     except ValueError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None

@@ -10,9 +10,8 @@ from typing import Any
 
 from rich.progress import Progress
 
-from dynabench.evaluate import registry, tables
-from dynabench.evaluate.faces import cells
-from dynabench.evaluate.faces.options import module_options
+from dynabench.evaluate import inputs, loading, tables
+from dynabench.evaluate.inputs import module_options
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.option_errors import OptionChoiceError
 from dynabench.kit.distributions import LIBRARY, install_command
@@ -39,7 +38,7 @@ def read_rows(path: Path) -> RunRows:
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     if tables.ending_of(path) == ".txt":
-        return RunRows({"prediction": cells.split_lines(tables.text_of(path))}, frozenset({"prediction"}))
+        return RunRows({"prediction": inputs.split_lines(tables.text_of(path))}, frozenset({"prediction"}))
     columns, untyped = tables.read_table(path)
     return RunRows(columns, frozenset(columns) if untyped else frozenset())
 
@@ -68,7 +67,7 @@ def select_columns(module: type[Module], data: RunRows, named: Mapping[str, str]
         place = named.get(name) or next((item for item in _column_names(name) if item in data.columns), "")
         if place in data.columns:
             column = data.columns[place]
-            columns[name] = cells.parse_cells(kind, column) if place in data.untyped else column
+            columns[name] = inputs.parse_cells(kind, column) if place in data.untyped else column
         elif name in module.columns or name in named:
             names = ", ".join(data.columns)
             problem = f"{place!r} is no column of the data" if name in named else f"the data has no column for {name}"
@@ -104,7 +103,7 @@ class ChosenMetric:
     @property
     def kind(self) -> type[Module]:
         """The module's class."""
-        return self.unnamed or registry.find_module(self.name)
+        return self.unnamed or loading.find_module(self.name)
 
     def module(self) -> Module:
         """The module, ready to compute."""
@@ -177,7 +176,7 @@ def parse_metric(text: str) -> ChosenMetric:
     name, _, rest = text.partition(":")
     if Path(text).suffix == ".py":  # a path may hold a colon
         name, rest = text, ""
-    known_options = module_options(registry.find_module(name))
+    known_options = module_options(loading.find_module(name))
     chosen = {}
     for part in re.split(r",(?=\w+=)", rest) if rest else []:
         key, equals, value = part.partition("=")

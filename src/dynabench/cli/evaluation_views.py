@@ -13,11 +13,11 @@ from rich.text import Text
 
 from dynabench import __version__
 from dynabench.cli.evaluation_run import RunOutcome, RunScore
-from dynabench.evaluate import registry
-from dynabench.evaluate.faces.checking import ExampleReport, check_examples
-from dynabench.evaluate.faces.result_lines import ResultLine, range_text, result_lines
+from dynabench.evaluate import loading
+from dynabench.evaluate.inputs import ExampleReport, check_examples
 from dynabench.evaluate.loading import missing_requirement
 from dynabench.evaluate.module import Module
+from dynabench.evaluate.results import ResultLine, range_text, result_lines
 
 MIB = 1024 * 1024
 
@@ -50,9 +50,9 @@ def list_modules(kind: str, task: str, check: bool) -> list[dict[str, Any]]:
 
     With `check`, `failures` says which examples went wrong, `lacking` which need what is not installed.
     """
-    modules = [*registry.builtin_modules(), *registry.plugin_modules()]
+    modules = [*loading.builtin_modules(), *loading.plugin_modules()]
     candidates = [
-        (module_kind, name, registry.find_module(name, module_kind))
+        (module_kind, name, loading.find_module(name, module_kind))
         for module_kind, name in modules
         if kind in ("", module_kind)
     ]
@@ -225,7 +225,7 @@ def _picture(run_result: RunOutcome, score: RunScore) -> str:
     try:
         import vl_convert
 
-        from dynabench.evaluate.faces.result_charts import chart_of_result
+        from dynabench.evaluate.results import chart_of_result
 
         drawn = chart_of_result(score.metric.kind, run_result.columns, {})
     except ImportError:
