@@ -23,7 +23,7 @@ from dynabench.datasets import stored
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.rounds import service as rounds
-from dynabench.stats import replicates
+from dynabench.stats import bootstrap
 from dynabench.stats.rates import FEW_ROWS, wilson
 
 BoolArray = NDArray[np.bool_]
@@ -158,7 +158,7 @@ def error_change(before: BoolArray, after: BoolArray, digest: str) -> IntervalFi
     moved = after.astype(np.float64) - before.astype(np.float64)
     return IntervalFigure(
         float(moved.mean()),
-        *promotion.percentile_interval(replicates.mean_replicates(moved, digest), promotion.LEVEL),
+        *promotion.percentile_interval(bootstrap.mean_replicates(moved, digest), promotion.LEVEL),
         len(moved),
     )
 
@@ -281,7 +281,7 @@ def model_scores(
 ) -> ModelScores:
     """Return a model's scores in the form that the rules compare."""
     caught = np.concatenate([round_rows.right[mask] for round_rows, mask in zip(rows, fooled, strict=True)])
-    redrawn = replicates.mean_replicates(caught, "".join(digests)) if len(caught) else np.zeros(1)
+    redrawn = bootstrap.mean_replicates(caught, "".join(digests)) if len(caught) else np.zeros(1)
     return ModelScores(
         name=name,
         values=np.array([round_rows.value for round_rows in rows]),
