@@ -192,10 +192,10 @@ def routes() -> list[BaseRoute]:
 @cache
 def named() -> dict[str, list[RouteContext]]:
     """The features' routes by name, in their order."""
-    found: dict[str, list[RouteContext]] = {}
+    routes_by_name: dict[str, list[RouteContext]] = {}
     for route in iter_route_contexts(routes()):
-        found.setdefault(route.name or "", []).append(route)
-    return found
+        routes_by_name.setdefault(route.name or "", []).append(route)
+    return routes_by_name
 
 
 def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:

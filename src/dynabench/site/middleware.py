@@ -123,8 +123,8 @@ class Frame:
         if not _shown(scope):
             return "en"
         headers = Headers(scope=scope)
-        known = cookie_parser(headers.get("cookie", ""))
-        return language.wanted(known.get(language.COOKIE), headers.get("accept-language", ""))
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return language.wanted(cookies.get(language.COOKIE), headers.get("accept-language", ""))
 
     def note(self, scope: Scope, status: int, seconds: float) -> None:
         """Count the request, and log it by its route's template: addresses may hold what people wrote."""
