@@ -23,8 +23,6 @@ from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
-from dynabench.rounds import views
-from dynabench.rounds.tables import RoundState
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.web import render
 
@@ -35,12 +33,7 @@ EMBED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
 
 def head_values(session: Session, task: str) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
-    started = overview.started(session, task)
-    current = next(
-        (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
-    )
-    round_view = views.round_out(session, current) if current else None
-    return {"task": task, "config": rounds.task_config(session, task), "round": round_view}
+    return {"task": task, **overview.page_head(session, task)}
 
 
 def board_values(board: RequestedBoard, name: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from dynabench.rounds.schemas import Strict
 
@@ -169,16 +169,22 @@ class ReportedOut(BaseModel):
     next: str | None = None
 
 
-class EntrantOut(BaseModel):
+class FromObject(BaseModel):
+    """A schema that is made of an object of a board with members of the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class EntrantOut(FromObject):
     """Somebody on the board; `model` is null where it may not be known."""
 
     id: int
     label: str
-    model: str | None
+    model: Annotated[str | None, BeforeValidator(lambda name: name or None)]
     withdrawn: bool
 
 
-class CellOut(BaseModel):
+class CellOut(FromObject):
     """A score with its 95 % interval, null where nothing is known of its spread."""
 
     value: float
@@ -187,7 +193,7 @@ class CellOut(BaseModel):
     n: int
 
 
-class RateCellOut(BaseModel):
+class RateCellOut(FromObject):
     """A share with its 95 % interval, null where nothing was counted."""
 
     value: float | None
@@ -292,7 +298,7 @@ class SlicesOut(BaseModel):
     items: list[SliceLineOut]
 
 
-class PointOut(BaseModel):
+class PointOut(FromObject):
     """An entrant's two scores."""
 
     entrant: EntrantOut
@@ -311,11 +317,11 @@ class ParetoOut(BaseModel):
     left_out: int
 
 
-class BestScoreOut(BaseModel):
+class BestScoreOut(FromObject):
     """The best score so far: -1 is the first model's, 0 is people's."""
 
     entrant: EntrantOut
-    at: str
+    at: Annotated[str, BeforeValidator(datetime.isoformat)]
     score: float
     saturation: float
 

@@ -15,8 +15,7 @@ from dynabench.collection import content_warning, overview
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Viewer
-from dynabench.rounds import seats, views
-from dynabench.rounds.tables import RoundState
+from dynabench.rounds import seats
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
@@ -33,12 +32,7 @@ Place = Annotated[int, Query(ge=-1, le=2**31 - 1)]
 
 def head_values(session: Session, board: TaskBoard) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
-    started = overview.started(session, board.config.id)
-    current = next(
-        (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
-    )
-    round_view = views.round_out(session, current) if current else None
-    return {"config": board.config, "board": board, "round": round_view, "written": drawings}
+    return {**overview.page_head(session, board.config.id), "board": board, "written": drawings}
 
 
 async def render_view(

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
-from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
@@ -24,9 +23,8 @@ from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import seats, views
-from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import RoundState, Task
+from dynabench.rounds import seats
+from dynabench.rounds.tables import Task
 from dynabench.tasks import config_checks
 from dynabench.tasks.fields import Field, FieldError
 from dynabench.web import render
@@ -225,15 +223,7 @@ async def models(request: Request, viewer: Viewer, q: Words = "", task: Words = 
 async def task_models(request: Request, task: str, viewer: Viewer) -> Response:
     """The models of one task."""
 
-    def head(session: Session) -> dict[str, Any]:
-        started = overview.started(session, task)
-        current = next(
-            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
-        )
-        round_view = views.round_out(session, current) if current else None
-        return {"config": rounds.task_config(session, task), "round": round_view}
-
-    values = await request.app.state.db.aread(head)
+    values = await request.app.state.db.aread(overview.page_head, task)
     everything, down = await visible_models(request, viewer)
     matching = service.search_models(everything, "", task)
     return render(request, "registry/task.html", task=task, found=matching, down=down, **values)

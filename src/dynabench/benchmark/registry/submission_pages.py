@@ -19,9 +19,7 @@ from dynabench.kit.language import _
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.people.accounts.auth import Member, limited
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import seats, views
-from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import RoundState
+from dynabench.rounds import seats
 from dynabench.rounds.waiting import PIECE, pieces
 from dynabench.web import render
 
@@ -35,19 +33,13 @@ FORM_FIELDS = ("name", "visibility", "readme", *submission_sources.CARD_FIELDS, 
 async def _page(request: Request, task: str, person: Person, kind: str, status: int = 200, **values: Any) -> Response:
     def read(session: Session) -> dict[str, Any]:
         config = submissions.may_submit(session, person, task)
-        started = overview.started(session, task)
-        current = next(
-            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
-        )
         datasets = [(dataset, version) for dataset, version in session.execute(queries.evaluated_datasets(task))]
-        round_view = views.round_out(session, current) if current else None
         names = [f"files.{dataset.name}" for dataset, _ in datasets]
         kinds = submissions.offered_kinds(config)
         chosen = kind if kind in kinds else kinds[0] if len(kinds) == 1 else ""
-        return {
-            "config": config, "round": round_view, "datasets": datasets, "names": names, "kinds": kinds, "kind": chosen,
-            "pool": submission_sources.visible_pool(session, config),
-        }  # fmt: skip
+        pool = submission_sources.visible_pool(session, config)
+        head = overview.page_head(session, task) | {"config": config}
+        return head | {"datasets": datasets, "names": names, "kinds": kinds, "kind": chosen, "pool": pool}
 
     context = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
     titles = [(protocol.kind, protocol.title) for protocol in protocols().values()]
@@ -124,14 +116,9 @@ async def listing(
     """Yours; owners see the others' that are not private, admins all."""
 
     def read(session: Session) -> dict[str, Any]:
-        started = overview.started(session, task)
-        current = next(
-            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
-        )
         submission_views = submissions.list_submissions(session, person, task, after or LAST, PAGE_ROWS + 1)
         return {
-            "config": rounds.task_config(session, task),
-            "round": views.round_out(session, current) if current else None,
+            **overview.page_head(session, task),
             "found": submission_views[:PAGE_ROWS],
             "more": submission_views[PAGE_ROWS - 1].submission.id if len(submission_views) > PAGE_ROWS else 0,
         }
