@@ -16,7 +16,7 @@ from benchmarks.million import FIRST, PEOPLE, Million, N, draw, fill
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
 from dynabench.collection import changes, figures, folding, projections, search
-from dynabench.collection.example_scope import place_of
+from dynabench.collection.queries import place_of
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example
 from dynabench.kit.db import Database

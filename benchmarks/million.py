@@ -2,7 +2,7 @@
 
 Words follow Zipf's law; each annotator works on a dozen of the days; validators have not come to the newest three in
 ten; every two hundredth example is flagged. The ledger, the index and the counts by person are written straight into
-the tables, in the formats of `collection.search_index` and `collection.breakdowns`.
+the tables, in the formats of `collection.search` and `collection.folding`.
 """
 
 import json
@@ -19,10 +19,9 @@ from sqlalchemy.orm import Session
 from benchmarks.bulk import load
 from benchmarks.validation_items import SOURCE
 from dynabench.collection import projections
-from dynabench.collection.breakdowns import ROW
-from dynabench.collection.changes import SOURCES
-from dynabench.collection.search_index import SIZE
-from dynabench.collection.terms import day_facets, facet
+from dynabench.collection.changes import SOURCES, day_facets, facet
+from dynabench.collection.folding import ROW
+from dynabench.collection.search import SIZE
 from dynabench.kit.db import Database, now
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context, Round, Task, TaskVersion

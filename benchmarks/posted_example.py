@@ -234,17 +234,17 @@ def _idle_threads() -> int:
 
 
 def run_in_process(source: Path, url: str) -> float:
-    """The figure of a checkout, measured in a process of its own."""
-    environment = os.environ | {"PYTHONPATH": f"{source}:{ROOT}"}
+    """Measure a checkout by its own copy of this benchmark, in a process of its own."""
+    environment = os.environ | {"PYTHONPATH": f"{source}:{source.parent}"}
     command = [sys.executable, "-m", "benchmarks.posted_example", "--url", url, "--figure"]
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, cwd=source.parent)
     return float(done.stdout.split()[-1])
 
 
 def main() -> None:
     """Trace one post and measure many."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.posted_example")
-    parser.add_argument("--against", type=Path, help="the `src` folder of another checkout")
+    parser.add_argument("--against", type=Path, help="the `src` folder of another checkout that has this file, too")
     parser.add_argument("--url", default="", help="an empty database; else SQLite in a folder of its own")
     parser.add_argument("--figure", action="store_true", help="print the milliseconds alone")
     parser.add_argument("--serve", help=argparse.SUPPRESS)

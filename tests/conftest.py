@@ -21,6 +21,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
+from xdist.scheduler import LoadGroupScheduling
 
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
@@ -75,16 +76,27 @@ def pytest_sessionstart() -> None:
     gc.disable()
 
 
+class FileScheduling(LoadGroupScheduling):
+    """Runs the tests of a file in one process, so that nothing is started twice, those of all browsers on one platform,
+    and those of a group (`xdist_group`) together wherever they are."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        group = super()._split_scope(nodeid)
+        if group != nodeid:
+            return str(group)
+        return BROWSER.name if nodeid.startswith("tests/browser/") else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
+    """Schedule by files where `--dist loadgroup` is asked for."""
+    return FileScheduling(config, log) if config.option.dist == "loadgroup" else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep one database of each test that needs only one. The tests of a file run in one process, so that nothing is
-    started twice, those of all browsers on one platform; and what takes longest runs first, so that no process is left
+    """Keep one database of each test that needs only one, and begin with what takes longest, so that no process is left
     with it at the end."""
     items.sort(key=lambda item: not any(folder in item.path.parents for folder in LONGEST))
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            shared = BROWSER if BROWSER in item.path.parents else item.path
-            item.add_marker(pytest.mark.xdist_group(str(shared.relative_to(item.config.rootpath))))
     if not config.option.both_databases and not any("::" in each for each in config.args):
         dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}
         config.hook.pytest_deselected(items=[each for each in items if id(each) in dropped])

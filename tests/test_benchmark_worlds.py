@@ -4,8 +4,7 @@ import pytest
 from sqlalchemy import func, select
 
 from benchmarks import context_items, lists, million, validation_items, world
-from dynabench.collection.fold_tables import SearchPosting
-from dynabench.collection.tables import Example, Explanation, Prediction, Standing
+from dynabench.collection.tables import Example, Explanation, Prediction, SearchPosting, Standing
 from dynabench.people.accounts.tables import Act, Person
 from dynabench.rounds.tables import Context, Round
 from dynabench.validation.tables import Validation

@@ -9,6 +9,7 @@ import orjson
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dynabench.announcements.tables import Announcement
 from dynabench.benchmark.leaderboards import reports, snapshots
 from dynabench.benchmark.leaderboards.tables import Report, Snapshot
 from dynabench.benchmark.registry.tables import Submission
@@ -17,16 +18,16 @@ from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Handout
 from dynabench.datasets.archives import service as archives
 from dynabench.kit.db import Database, now
+from dynabench.media import file_formats
 from dynabench.media import service as media
-from dynabench.media import uploads
-from dynabench.media.facts import UploadLimits
+from dynabench.media.file_formats import UploadLimits
 from dynabench.media.store import MediaStore
 from dynabench.people.accounts.tables import Notice, Person, Token
 from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
 from dynabench.rounds import invitations
-from dynabench.rounds.owner_tables import Announcement, Proposal
+from dynabench.rounds.owner_tables import Proposal
 from dynabench.rounds.tables import Invitation
 from dynabench.validation import bulk
 from tests import boards
@@ -80,7 +81,7 @@ class Props:
     def picture(self) -> str:
         """A picture that the context shows."""
         settings = self.client.app.state.settings
-        content, facts = uploads.check_upload(files.picture(), "image", UploadLimits(2**20))
+        content, facts = file_formats.check_upload(files.picture(), "image", UploadLimits(2**20))
         digest = MediaStore.of(settings).put(content)
         self.database.write(media.record_upload, "nli", None, digest, facts)
         self.database.write(media.bind_media, "nli", [{"media": digest}], context_id=self.scene.given["id"])

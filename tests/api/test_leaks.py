@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy.orm import Session
 
-from dynabench.collection import hidden_examples
+from dynabench.collection import withdrawal
 from dynabench.kit.settings import Settings
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
@@ -48,7 +48,7 @@ def furnished_with_secrets(settings: Settings) -> Scene:
 
 
 def arrange(session: Session, hidden: int) -> None:
-    hidden_examples.hide(session, None, hidden, f"It is about {HIDDEN}.")
+    withdrawal.hide(session, None, hidden, f"It is about {HIDDEN}.")
     source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
     rounds.save_task(session, None, f"# {CONFIG}\n{source}")
     rounds.set_role(session, None, "nli", NAME, "expert")

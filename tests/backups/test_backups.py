@@ -14,16 +14,15 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import DBAPIError
 
 from dynabench.benchmark.evaluations import records
-from dynabench.collection.fold_tables import Breakdown, SearchPosting
-from dynabench.collection.tables import Example, Standing, Tally
+from dynabench.collection.tables import Breakdown, Example, SearchPosting, Standing, Tally
 from dynabench.kit import jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Conflict
 from dynabench.kit.jobs import Job
 from dynabench.kit.settings import Settings
+from dynabench.media import file_formats
 from dynabench.media import service as media
-from dynabench.media import uploads
-from dynabench.media.facts import UploadLimits
+from dynabench.media.file_formats import UploadLimits
 from dynabench.media.store import MediaStore
 from dynabench.media.tables import Media
 from dynabench.operations import migrations
@@ -200,7 +199,7 @@ def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_th
 
     def send(number, blue):
         picture = files.picture(colour=(number % 250, number // 250 % 250, blue))
-        content, facts = uploads.check_upload(picture, "image", UploadLimits(2**20))
+        content, facts = file_formats.check_upload(picture, "image", UploadLimits(2**20))
         digest = store.put(content)
         database.write(media.record_upload, "nli", None, digest, facts)
         database.write(media.bind_media, "nli", [{"media": digest}], context_id=1)

@@ -16,7 +16,7 @@ def test_a_form_says_beside_each_field_what_is_wrong_with_it(guest):
     mail = page.get_by_label("Email", exact=True)
     expect(mail).to_be_focused()
     expect(mail).to_have_accessible_description(
-        "Never shown to others and never published. Write a whole mail address, such as name@example.org."
+        "Never shown to others and never published. Enter a full mail address, such as name@example.org."
     )
     expect(password).to_have_attribute("aria-invalid", "true")
     expect(page.locator("#f-password-error")).to_have_text("Too short: 5 of at least 10 characters.")
@@ -51,6 +51,6 @@ def test_without_scripts_the_server_says_it(guest):
     page.get_by_role("main").get_by_role("button", name="Join").click()
     expect(page.get_by_label("Email", exact=True)).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_label("Email", exact=True)).to_have_value("fedora@nowhere")
-    expect(page.locator("#f-email-error")).to_have_text("Write a whole mail address, such as name@example.org.")
+    expect(page.locator("#f-email-error")).to_have_text("Enter a full mail address, such as name@example.org.")
     expect(page.locator("#f-password-error")).to_contain_text("first that are guessed")
     somebody.forgive("422")

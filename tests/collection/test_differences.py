@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.collection.differences import changes
+from dynabench.collection.forms import changes
 from dynabench.tasks.fields import Text
 from dynabench.tasks.words import MAX_WORDS, word_differences
 

@@ -6,10 +6,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from dynabench.collection import hidden_examples
+from dynabench.collection import withdrawal
 from dynabench.collection.near_duplicates import LABEL, NearBand
-from dynabench.collection.note_tables import Label
-from dynabench.collection.tables import Standing
+from dynabench.collection.tables import Label, Standing
 from dynabench.rounds import service
 from dynabench.stats import minhash
 from dynabench.tasks.shipped import shipped_tasks
@@ -146,7 +145,7 @@ def test_nobody_is_told_of_a_hidden_retracted_or_withheld_text(database, owner, 
     elif act == "withhold":
         withhold(database, first["id"])
     else:
-        database.write(hidden_examples.hide, None, first["id"])
+        database.write(withdrawal.hide, None, first["id"])
     assert send(bob, written(draw(bob), NEAR)).json()["near"] is None
 
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 import dynabench.collection.tables  # noqa: F401 - the index points to its examples
-from dynabench.collection import changes, folding, search_index
-from dynabench.collection.fold_tables import ExampleChange, SearchPosting
-from dynabench.collection.terms import WRITTEN, facet
+from dynabench.collection import changes, folding, search
+from dynabench.collection.changes import WRITTEN, facet
+from dynabench.collection.tables import ExampleChange, SearchPosting
 from dynabench.kit.db import Database
 
 WORDS = ["cat", "dog", "u_1", facet("task", "nli")]
@@ -48,7 +48,7 @@ def looked_through(told, question, before):
     for example, terms in told:
         for term in terms:
             mine = has.setdefault(example, {})
-            for rival in search_index._RIVALS.get(term, ()):
+            for rival in search._RIVALS.get(term, ()):
                 mine[rival] = False
             mine[term] = True
     found = [
@@ -61,7 +61,7 @@ def looked_through(told, question, before):
 
 def one_value_each(terms):
     """Nobody tells two values of one facet at once."""
-    return [term for term in terms if not any(rival in terms for rival in search_index._RIVALS.get(term, ()))]
+    return [term for term in terms if not any(rival in terms for rival in search._RIVALS.get(term, ()))]
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
@@ -70,24 +70,24 @@ def test_it_finds_what_a_look_through_everything_finds(world, told, question, be
     told = [(example, one_value_each(terms)) for example, terms in told]
 
     def tell(session):
-        search_index.clear(session)
+        search.clear(session)
         for number, (example, terms) in enumerate(told):
             if number == folded:
                 folding.fold(session)
             changes.note_change(session, example, terms)
 
     world.write(tell)
-    found = world.read(lambda session: list(search_index.matching(session, question, before)))
+    found = world.read(lambda session: list(search.matching(session, question, before)))
     assert found == looked_through(told, question, before)
 
 
 def test_each_batch_is_folded_until_nothing_is_left(world, monkeypatch):
     monkeypatch.setattr(folding, "BATCH", 5)
-    world.write(search_index.clear)
+    world.write(search.clear)
     folding.fold_all(world)
     for number in range(13):
         world.write(changes.note_change, 400, [f"word{number}"])
     assert folding.fold_all(world) == 13
     assert world.read(lambda session: session.scalars(select(ExampleChange.id)).all()) == []
-    matches = world.read(lambda session: list(search_index.matching(session, [["word0"], ["word12"]], None)))
+    matches = world.read(lambda session: list(search.matching(session, [["word0"], ["word12"]], None)))
     assert matches == [400]

@@ -3,7 +3,7 @@
 import pytest
 
 from dynabench.collection.tables import Standing
-from dynabench.validation.reindex import reindex
+from dynabench.validation.rebuild import reindex
 from tests.collection.conftest import draw, send, written
 
 HERE = "/tasks/nli/manage/examples"

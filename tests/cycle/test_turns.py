@@ -195,7 +195,7 @@ def test_the_pages_of_a_turn(films, olga, browser, settings):
     world.collect(films, settings, 20)
     mine = browser()
     mine.log_in("olga")
-    assert "Begin a turn" in mine.get(PAGE).text
+    assert "Start a turn" in mine.get(PAGE).text
     form = {"methods": "ngram", "seeds": "0", "by": "fooling", "discount": "0", "older": "0", "most": "1"}
     assert mine.submit(PAGE, page=PAGE, **form | {"seeds": "x"}).status_code == 422
     assert mine.submit(PAGE, page=PAGE, **form | {"discount": "2"}).status_code == 422
@@ -204,8 +204,8 @@ def test_the_pages_of_a_turn(films, olga, browser, settings):
     begun = mine.submit(PAGE, page=PAGE, **form, then="begin")
     assert begun.status_code == 303
     assert "It waits for the worker." in mine.get(begun.headers["location"]).text
-    assert "A turn goes on." in mine.get(PAGE).text
+    assert "A turn is in progress." in mine.get(PAGE).text
     where = begun.headers["location"]
     mine.submit(where + "/pause", page=PAGE)
-    assert "Go on from there" in mine.get(where).text
+    assert "Resume" in mine.get(where).text
     assert mine.submit(where + "/undo", page=where).status_code == 422

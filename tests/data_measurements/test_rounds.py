@@ -62,9 +62,9 @@ def test_examples_that_nobody_sees_leave_no_trace(world):
     author, judge, other = world.person(), world.person(), world.person()
     hidden, taken_back, wrong, withheld = (world.example(author, **secret) for _ in range(4))
     world.example(author, source="program", **secret)
-    from dynabench.collection import hidden_examples
+    from dynabench.collection import withdrawal
 
-    world.db.write(hidden_examples.hide, world.owner, hidden, "no")
+    world.db.write(withdrawal.hide, world.owner, hidden, "no")
     world.retract(taken_back)
     world.db.write(lambda session: setattr(session.get_one(Standing, withheld), "withheld", True))
     for item in (judge, other):

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import update
 
-from dynabench.collection import hidden_examples
+from dynabench.collection import withdrawal
 from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.datasets import exports, scopes
@@ -82,7 +82,7 @@ def test_retracted_and_hidden_examples_and_undone_votes_stay_out(world, settings
     gone, hidden, kept = (written(world, author, f"It is dry, {n}.") for n in range(3))
     child = written(world, author, "It is dry, child.", made_from=gone)
     world.retract(gone)
-    world.db.write(hidden_examples.hide, world.owner, hidden, "rude")
+    world.db.write(withdrawal.hide, world.owner, hidden, "rude")
     world.vote(world.owner, kept, "incorrect", owner=True)
     world.undo(world.owner, kept)
     found = {row["input"]["hypothesis"]: row for row in rows(world.db, settings)}

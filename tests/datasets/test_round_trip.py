@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
-from dynabench.collection import breakdowns, search_index
+from dynabench.collection import folding, search
+from dynabench.collection.changes import facet
 from dynabench.collection.tables import Example, Standing, Tally, VerdictEvent
-from dynabench.collection.terms import facet
 from dynabench.datasets.formats import FORMATS
 from dynabench.kit import errors
 from dynabench.kit.db import Database
@@ -20,8 +20,7 @@ from dynabench.operations.migrations import metadata
 from dynabench.people.accounts import login
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
-from dynabench.validation.rebuild import rebuild
-from dynabench.validation.reindex import reindex
+from dynabench.validation.rebuild import rebuild, reindex
 from tests.datasets.world import bring, export, fresh, looked_at, proposed, rows, said, written
 from tests.furnished import in_memory
 from tests.validation.world import World
@@ -101,11 +100,11 @@ def counts(db, task="checks"):
             sums = (one.examples, one.fooled, one.validated, one.resolved)
             found.append(("tally", numbers[one.round_id], names[one.person_id], one.source, *sums))
         for of, number in numbers.items():
-            for (name, value), packed in breakdowns.read(session, of).items():
+            for (name, value), packed in folding.read(session, of).items():
                 for person, *counts in packed.tolist():
                     found.append(("breakdown", number, name, value, names[person], *counts))
-        families = [*search_index.CHANGING.values(), [facet("task", task), *(f"_start_{x}" for x in ("blank", "seed"))]]
-        told = {term: search_index.matching(session, [[term]], None) for family in families for term in family}
+        families = [*search.CHANGING.values(), [facet("task", task), *(f"_start_{x}" for x in ("blank", "seed"))]]
+        told = {term: search.matching(session, [[term]], None) for family in families for term in family}
         found += [(term, *sorted(uids[key] for key in keys)) for term, keys in told.items()]
         return sorted(found, key=repr)
 

@@ -10,8 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.collection.program_tables import Proposed
-from dynabench.collection.tables import Example, Explanation, Handout, StoredAttribution
+from dynabench.collection.tables import Example, Explanation, Handout, Proposed, StoredAttribution
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports import batches, direct, files

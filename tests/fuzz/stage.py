@@ -15,7 +15,7 @@ from dynabench.datasets.archives import direct
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.settings import Settings
 from dynabench.media import service as media
-from dynabench.media.facts import MediaFacts
+from dynabench.media.file_formats import MediaFacts
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card
 from dynabench.rounds import contexts, service

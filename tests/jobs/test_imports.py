@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, make_url, select, update
 
 from dynabench.collection import changes
-from dynabench.collection.fold_tables import ExampleChange
+from dynabench.collection.tables import ExampleChange
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Act
 from dynabench.rounds.tables import Context

@@ -5,8 +5,8 @@ import io
 import pytest
 from PIL import Image
 
-from dynabench.media import uploads, webm
-from dynabench.media.facts import UploadLimits, UploadRefused
+from dynabench.media import file_formats
+from dynabench.media.file_formats import UploadLimits, UploadRefused
 from tests.media import files
 
 LIMITS = UploadLimits(size=2**20, pixels=1_000_000, seconds=10)
@@ -14,7 +14,7 @@ LIMITS = UploadLimits(size=2**20, pixels=1_000_000, seconds=10)
 
 @pytest.mark.parametrize(("form", "type"), [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")])
 def test_a_picture_is_written_anew_with_its_size(form, type):
-    kept, facts = uploads.check_upload(files.picture(form), "image", LIMITS)
+    kept, facts = file_formats.check_upload(files.picture(form), "image", LIMITS)
     assert (facts.type, facts.width, facts.height, facts.size) == (type, 12, 8, len(kept))
     assert Image.open(io.BytesIO(kept)).format == form
 
@@ -24,7 +24,7 @@ def test_metadata_and_what_is_appended_are_gone():
     exif[0x010E] = "where I live"
     sent = files.picture("JPEG", exif=exif) + files.HTML
     assert b"where I live" in sent
-    kept, _ = uploads.check_upload(sent, "image", LIMITS)
+    kept, _ = file_formats.check_upload(sent, "image", LIMITS)
     assert b"where I live" not in kept
     assert b"script" not in kept
 
@@ -32,7 +32,7 @@ def test_metadata_and_what_is_appended_are_gone():
 def test_a_picture_that_lies_on_its_side_is_turned():
     exif = Image.Exif()
     exif[0x0112] = 6
-    _, facts = uploads.check_upload(files.picture("JPEG", exif=exif), "image", LIMITS)
+    _, facts = file_formats.check_upload(files.picture("JPEG", exif=exif), "image", LIMITS)
     assert (facts.width, facts.height) == (8, 12)
 
 
@@ -56,12 +56,12 @@ def test_a_picture_that_lies_on_its_side_is_turned():
 )
 def test_what_is_no_honest_picture_is_refused(sent, told):
     with pytest.raises(UploadRefused, match=told):
-        uploads.check_upload(sent, "image", LIMITS)
+        file_formats.check_upload(sent, "image", LIMITS)
 
 
 def test_sounds_are_told_with_their_length():
-    assert uploads.check_upload(files.sound(2), "audio", LIMITS)[1].seconds == pytest.approx(2, abs=0.01)
-    facts = uploads.check_upload(files.recording(3), "audio", LIMITS)[1]
+    assert file_formats.check_upload(files.sound(2), "audio", LIMITS)[1].seconds == pytest.approx(2, abs=0.01)
+    facts = file_formats.check_upload(files.recording(3), "audio", LIMITS)[1]
     assert facts.type == "audio/webm"
     assert facts.seconds == pytest.approx(2.75)
 
@@ -81,17 +81,17 @@ def test_sounds_are_told_with_their_length():
 )
 def test_what_is_no_honest_sound_is_refused(sent, told):
     with pytest.raises(UploadRefused, match=told):
-        uploads.check_upload(sent, "audio", LIMITS)
+        file_formats.check_upload(sent, "audio", LIMITS)
 
 
 def test_elements_without_end_do_not_hold_up():
-    assert webm.webm_seconds(b"\x1a\x45\xdf\xa3\x84webm" + b"\x18\x53\x80\x67\xff" * 100) is None
+    assert file_formats.webm_seconds(b"\x1a\x45\xdf\xa3\x84webm" + b"\x18\x53\x80\x67\xff" * 100) is None
 
 
 def test_other_files_are_taken_by_a_list():
     limits = UploadLimits(2**20, types=("application/pdf", "text/plain"))
-    assert uploads.check_upload(b"%PDF-1.7 ...", "file", limits)[1].type == "application/pdf"
-    assert uploads.check_upload("a,b\n1,ä\n".encode(), "file", limits)[1].type == "text/plain"
+    assert file_formats.check_upload(b"%PDF-1.7 ...", "file", limits)[1].type == "application/pdf"
+    assert file_formats.check_upload("a,b\n1,ä\n".encode(), "file", limits)[1].type == "text/plain"
     for sent in (b"PK\x03\x04zip", b"\x7fELF", files.picture(), b"text with \x00"):
         with pytest.raises(UploadRefused):
-            uploads.check_upload(sent, "file", limits)
+            file_formats.check_upload(sent, "file", limits)

@@ -145,7 +145,7 @@ def test_what_never_answers_is_turned_off_and_its_owner_told(ada, database, rece
     for _ in range(retrying.MOST):
         work()
     [shown] = ada.get(MINE).json()["items"]
-    assert (shown["on"], "Nothing got through" in shown["reason"]) == (False, True)
+    assert (shown["on"], "No message was delivered" in shown["reason"]) == (False, True)
     notice = ada.get("/api/v1/me/notices").json()["items"][0]
     assert (notice["kind"], "turned off" in notice["text"]) == ("webhook", True)
     assert len(receiver.got) == retrying.MOST

@@ -54,7 +54,7 @@ def test_a_ban_ends_writing_and_checking_but_for_administrators():
 
 
 def test_a_refusal_says_why():
-    with pytest.raises(errors.Forbidden, match="Only the task's owners may do this"):
+    with pytest.raises(errors.Forbidden, match="Only owners of this task can do this"):
         may.refuse_unless(may.may(PERSON, Action.CLOSE_ROUND, role="moderator"))
 
 

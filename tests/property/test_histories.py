@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import select, update
 
-from dynabench.collection import hidden_examples
+from dynabench.collection import withdrawal
 from dynabench.collection.tables import VerdictEvent
 from dynabench.kit import errors
 from dynabench.kit.db import Database, now
@@ -82,7 +82,7 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.examples)
     @rule(example=which, hidden=st.booleans(), owner=st.integers(0, 1))
     def hide_or_restore(self, example, hidden, owner):
-        act = hidden_examples.hide if hidden else hidden_examples.restore
+        act = withdrawal.hide if hidden else withdrawal.restore
         self.world.db.write(act, self.owners[owner], self._pick(example), "because")
 
     @invariant()

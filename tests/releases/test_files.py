@@ -7,7 +7,7 @@ import random
 import pytest
 
 from dynabench.benchmark.releases import manifest, planning, release_files, release_steps, service
-from dynabench.collection import seed_queries, seeds
+from dynabench.collection import seeds
 from dynabench.collection.tables import Example
 from dynabench.datasets import exports, scopes, stored
 from dynabench.datasets.formats import FORMATS
@@ -161,7 +161,7 @@ def test_seeds_of_the_hidden_part_are_handed_out_no_more(world, settings):
 
     def offered(session):
         picked = [seeds.pick(session, world.task, random.Random(draw)) for draw in range(300)]
-        known = [session.scalar(seed_queries.seed(world.task, number)) for number in range(1, verified + 1)]
+        known = [session.scalar(seeds.seed_of_task(world.task, number)) for number in range(1, verified + 1)]
         return [{parts[names[each.made_from]] for each in found if each} for found in (picked, known)]
 
     for found in world.db.read(offered):

@@ -184,6 +184,6 @@ def test_validators_check_and_write_nothing(owner, ada, bob, rules):
     assert bob.post("/api/v1/tasks/nli/contexts/next").status_code == 403
     refused = send(bob, written(draw(ada), "It is not so."))
     assert refused.status_code == 403
-    assert "You check the examples of others" in refused.json()["detail"]
+    assert "Your role in this task is to check examples" in refused.json()["detail"]
     assert bob.post("/api/v1/tasks/nli/validations/next").json()["example_id"] == example
     assert bob.post(f"/api/v1/examples/{example}/validations", json={"vote": "correct"}).status_code == 201

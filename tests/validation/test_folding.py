@@ -8,13 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.collection import breakdowns, folding, search_index
-from dynabench.collection.fold_tables import Breakdown, ExampleChange, SearchPosting
-from dynabench.collection.terms import facet
+from dynabench.collection import folding, search
+from dynabench.collection.changes import facet
+from dynabench.collection.tables import Breakdown, ExampleChange, SearchPosting
 from dynabench.kit import errors
 from dynabench.kit.db import Database
-from dynabench.validation.rebuild import rebuild
-from dynabench.validation.reindex import reindex
+from dynabench.validation.rebuild import rebuild, reindex
 
 from .world import World
 
@@ -40,11 +39,11 @@ def folder(world, monkeypatch):
 
 
 def found(world: World) -> list[int]:
-    return world.db.read(lambda session: list(search_index.matching(session, EVERYTHING, None)))
+    return world.db.read(lambda session: list(search.matching(session, EVERYTHING, None)))
 
 
 def counted(world: World) -> int:
-    groups = world.db.read(breakdowns.read, world.round_id, ["all"])
+    groups = world.db.read(folding.read, world.round_id, ["all"])
     return sum(int(rows["examples"].sum()) for rows in groups.values())
 
 

@@ -4,14 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from dynabench.collection import hidden_examples, search
+from dynabench.collection import search, withdrawal
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Explanation
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.people.accounts.tables import Act
 from dynabench.validation import moderation
-from dynabench.validation.reindex import reindex
+from dynabench.validation.rebuild import reindex
 from tests.validation.world import World
 
 
@@ -57,10 +57,10 @@ def test_an_undone_flag_waits_for_nobody(world):
 def test_hidden_examples_are_in_the_moderators_queue_alone_and_come_back(world):
     one, voter = world.example(world.person()), world.person()
     world.vote(voter, one, "flagged")
-    world.db.write(hidden_examples.hide, world.owner, one, "a name in it")
+    world.db.write(withdrawal.hide, world.owner, one, "a name in it")
     assert (waiting(world), waiting(world, "hidden"), ids(world)) == ([], [one], [])
     assert ids(world, hidden=None) == ids(world, hidden=True) == [one]
-    world.db.write(hidden_examples.restore, world.owner, one, "the name is made up")
+    world.db.write(withdrawal.restore, world.owner, one, "the name is made up")
     assert (waiting(world), waiting(world, "hidden"), ids(world)) == ([one], [], [one])
     steps = world.db.read(moderation.case, world.owner, world.task, one).steps
     assert [(step.kind, step.reason) for step in steps] == [

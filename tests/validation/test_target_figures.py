@@ -4,7 +4,8 @@ import pytest
 from sqlalchemy import select
 
 from dynabench.benchmark.leaderboards.board_views import target_rates
-from dynabench.collection import figures, target_figures
+from dynabench.collection import figures
+from dynabench.collection import statistics as target_figures
 from dynabench.collection.statistics import statistics
 from dynabench.collection.tables import Example
 from dynabench.rounds.tables import Round

@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import inspect, select
 from sqlalchemy.orm import Session
 
-from dynabench.collection import breakdowns, projections, search_index
+from dynabench.collection import folding, projections, search
+from dynabench.collection.changes import facet
 from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Standing, Tally
-from dynabench.collection.terms import facet
 from dynabench.kit.db import Database, now
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
@@ -20,8 +20,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 from dynabench.validation import places, service
-from dynabench.validation.rebuild import rebuild
-from dynabench.validation.reindex import reindex
+from dynabench.validation.rebuild import rebuild, reindex
 from dynabench.validation.service import Ballot, Outcome
 from dynabench.validation.tables import Undo, Validation
 
@@ -198,13 +197,13 @@ class World:
             return found + [tuple(row) for row in session.execute(judged)]
 
         def packed(session: Session) -> list[tuple[Any, ...]]:
-            groups = breakdowns.read(session, self.round_id)
+            groups = folding.read(session, self.round_id)
             return sorted((*group, *map(tuple, found.tolist())) for group, found in groups.items())
 
         def sets(session: Session) -> list[tuple[Any, ...]]:
-            families = [*search_index.CHANGING.values(), [facet("fooled", True)], [facet("source", "expert")]]
+            families = [*search.CHANGING.values(), [facet("fooled", True)], [facet("source", "expert")]]
             terms = [term for family in families for term in family]
-            return [(term, tuple(search_index.matching(session, [[term]], None))) for term in terms]
+            return [(term, tuple(search.matching(session, [[term]], None))) for term in terms]
 
         return self.db.read(rows) + self.db.read(packed) + self.db.read(sets)
 

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as Thing
 
-from dynabench.collection.differences import changes
+from dynabench.collection.forms import changes
 from dynabench.collection.schemas import HandoutOut, OutcomeOut, PredictionOut, SeedOut, StartAnswerOut
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.shipped import shipped_tasks

@@ -6,8 +6,8 @@ from types import SimpleNamespace as Thing
 from dynabench.collection.attributions import Overlap
 from dynabench.collection.boards import Mine
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
-from dynabench.collection.first_steps import first_steps
 from dynabench.collection.overview import Excerpt
+from dynabench.collection.pages import first_steps
 from dynabench.collection.programs import Board, Compared, Line
 from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
 from dynabench.collection.statistics import Figures, RoundStatistics

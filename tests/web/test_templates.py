@@ -115,3 +115,9 @@ def test_where_nothing_is_judged_no_bar_says_that_models_won():
     assert "duel-models" not in module.duel(0, 0)
     assert "Nothing judged yet" in module.duel(0, 0)
     assert "duel-models" in module.duel(0, 3)
+
+
+@pytest.mark.parametrize("of", [str, lambda state: SimpleNamespace(state=state), lambda state: {"state": state}])
+def test_a_template_asks_for_the_state_of_an_object_or_a_mapping(of):
+    template = environment().from_string("{{ round is open }} {{ round is not open }}")
+    assert [template.render(round=of(state)) for state in ("open", "closed")] == ["True False", "False True"]

@@ -7,21 +7,19 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench.collection import (
-    announcement_api,
     attributions,
     boards,
+    eligibility,
     figure_schemas,
     figures_api,
-    hidden_examples,
-    judgements,
     link_parameters,
-    loop,
-    media_api,
+    media_uploads,
     queries,
     schemas,
     search,
     seeds,
     service,
+    withdrawal,
 )
 from dynabench.collection.assisting import api as assisting_api
 from dynabench.collection.chat import api as chat_api
@@ -64,10 +62,10 @@ async def next_context(
         await state.db.aread(people.require_seat, None, task)
     if body is None or body.perturb is None:
         link = body.link if body else {}
-        return await loop.hand_out(state.db, state.host, viewer, task, link=link)
+        return await service.hand_out(state.db, state.host, viewer, task, link=link)
     if viewer is None:
         raise errors.Unauthenticated(_("Log in to make a perturbation of an example of yours."))
-    return await loop.perturb(state.db, state.host, viewer, body.perturb, task)
+    return await service.perturb(state.db, state.host, viewer, body.perturb, task)
 
 
 @router.post("/tasks/{task}/examples", status_code=201)
@@ -81,7 +79,7 @@ async def create_example(
     """
     throttle(request, viewer)
     state = request.app.state
-    told = await loop.play(state.db, state.host, viewer, task, body, key or uuid.uuid4().hex)
+    told = await service.play(state.db, state.host, viewer, task, body, key or uuid.uuid4().hex)
     return told.outcome
 
 
@@ -126,7 +124,7 @@ async def list_links(
 async def read_example(request: Request, id: security.RowId, person: Member) -> schemas.ExampleOut:
     """One example with its predictions and its verdict, for its author and the task's owners."""
     db: Database = request.app.state.db
-    return await db.aread(lambda session: service.full(session, service.visible(session, person, id)))
+    return await db.aread(lambda session: service.full(session, eligibility.visible_example(session, person, id)))
 
 
 @router.post("/examples/{id}/explanations", status_code=201)
@@ -154,7 +152,7 @@ async def judge(request: Request, id: security.RowId, body: schemas.JudgementIn,
     db: Database = request.app.state.db
 
     def write(session: Session) -> schemas.OutcomeOut:
-        found = judgements.judge(session, person, id, body.wrong)
+        found = service.judge(session, person, id, body.wrong)
         return service.outcome(found, service.fooled(session, id))
 
     return await db.awrite(write)
@@ -174,7 +172,7 @@ async def hide(
     request: Request, id: security.RowId, person: Member, body: schemas.HidingIn | None = None
 ) -> schemas.HidingOut:
     """Hide an example from everybody but its author (owners, moderators); it counts no more. Twice changes nothing."""
-    await request.app.state.db.awrite(hidden_examples.hide, person, id, body.reason if body else "")
+    await request.app.state.db.awrite(withdrawal.hide, person, id, body.reason if body else "")
     return schemas.HidingOut(id=id, hidden=True)
 
 
@@ -184,7 +182,7 @@ async def restore(
     request: Request, id: security.RowId, person: Member, body: schemas.HidingIn | None = None
 ) -> schemas.HidingOut:
     """Show a hidden example again (owners, moderators); twice changes nothing."""
-    await request.app.state.db.awrite(hidden_examples.restore, person, id, body.reason if body else "")
+    await request.app.state.db.awrite(withdrawal.restore, person, id, body.reason if body else "")
     return schemas.HidingOut(id=id, hidden=False)
 
 
@@ -288,8 +286,7 @@ async def board(
 
 
 router.include_router(figures_api.router)
-router.include_router(announcement_api.router)
-router.include_router(media_api.router)
+router.include_router(media_uploads.router)
 router.include_router(assisting_api.router)
 router.include_router(chat_api.router)
 router.include_router(drawing_api.router)

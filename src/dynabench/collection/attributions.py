@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from dynabench.collection import drafts, queries, service
+from dynabench.collection import drafts, eligibility, queries
 from dynabench.collection.schemas import AttributionIn, ExampleIn
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.kit import errors
@@ -51,7 +51,7 @@ def about_example(
     session: Session, person: Person, example_id: int, model: str, method: str, label: str = ""
 ) -> Question:
     """The question about a stored example, of its author or an owner; see `about`."""
-    found = service.visible(session, person, example_id)
+    found = eligibility.visible_example(session, person, example_id)
     return about(session, found, found.predictions, model, method, label)
 
 

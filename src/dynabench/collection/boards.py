@@ -1,21 +1,142 @@
-"""Standings of people in a round, from the tallies."""
+"""Every `select` over counts of people and rounds, and what pages show beside them, with its cost."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, case, func, select, text, true, tuple_
+from sqlalchemy.orm import Session, selectinload
 
-from dynabench.collection import board_queries
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
-from dynabench.collection.tables import ExampleSource
+from dynabench.collection.tables import Example, ExampleSource, Standing, Tally
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
+from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import wilson
+
+Arms = Sequence[tuple[int, str]]
+"""Pairs of a round's id and the name of an arm."""
+
+
+def _sums() -> list[ColumnElement[Any]]:
+    names = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
+    return [func.coalesce(func.sum(getattr(Tally, name)), 0).label(name) for name in names]
+
+
+def _asked(but: Arms) -> ColumnElement[bool]:
+    return tuple_(Tally.round_id, Tally.arm).not_in(but) if but else true()
+
+
+def own_tally(
+    person_id: int, round_id: int, day: str | None = None, but: Arms = (), *, alone: bool = False
+) -> Select[Any]:
+    """One person's counts in a round (on one UTC day where given): one index range, a few rows.
+
+    `but` are arms to leave out, as in `ranked_people` and `sums`: those in which no model is asked. What their
+    programs wrote counts with the rest, since limits are for people with all that they run; `alone` leaves it out.
+    """
+    query = select(*_sums()).where(Tally.round_id == round_id, Tally.person_id == person_id, _asked(but))
+    query = query.where(Tally.source != ExampleSource.PROGRAM) if alone else query
+    return query if day is None else query.where(Tally.day == day)
+
+
+def ranked_people(round_id: int, but: Arms = ()) -> Select[Any]:
+    """Each person's counts in a round, best first: one index range of the projection, not of the examples.
+
+    Best is most validated fooling examples, then most fooling ones, then fewest tries. Programs are left out.
+    """
+    validated, fooled = func.sum(Tally.validated), func.sum(Tally.fooled)
+    source = func.max(
+        case((Tally.source == ExampleSource.OWNER, 2), (Tally.source == ExampleSource.EXPERT, 1), else_=0)
+    ).label("source")
+    return (
+        select(Person, *_sums(), source)
+        .join(Person, Person.id == Tally.person_id)
+        .where(Tally.round_id == round_id, Tally.source != ExampleSource.PROGRAM, _asked(but))
+        .group_by(Person.id)
+        .having(func.sum(Tally.examples) > 0)
+        .order_by(validated.desc(), fooled.desc(), func.sum(Tally.examples), Person.id)
+    )
+
+
+def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool | None]:
+    """Select whether each of a person's latest examples of a round fooled, newest first.
+
+    Only examples for which that is known count. One index range of about `limit` rows, and one standing for
+    each.
+    """
+    return (
+        select(Standing.fooled)
+        .join(Example, Example.id == Standing.example_id)
+        .where(Example.author_id == person_id, Example.round_id == round_id, Example.source != ExampleSource.PROGRAM)
+        .where(Standing.fooled.is_not(None), ~Standing.retracted, ~Standing.hidden)
+        .order_by(Example.id.desc())
+        .limit(limit)
+    )
+
+
+def sums(round_ids: list[int], but: Arms = ()) -> Select[Any]:
+    """People's counts of each round, with how many people: one range of the projection for each."""
+    return (
+        select(Tally.round_id, *_sums(), func.count(Tally.person_id.distinct()).label("people"))
+        .where(Tally.round_id.in_(round_ids), Tally.source != ExampleSource.PROGRAM, _asked(but))
+        .group_by(Tally.round_id)
+    )
+
+
+def people(round_ids: list[int]) -> Select[int]:
+    """Select the number of people who wrote in any of the rounds.
+
+    It costs as much as `sums`.
+    """
+    return select(func.count(Tally.person_id.distinct())).where(
+        Tally.round_id.in_(round_ids), Tally.source != ExampleSource.PROGRAM
+    )
+
+
+def any_example_of(person_id: int) -> Select[int]:
+    """An example that a person wrote, retracted or not: one index probe."""
+    return select(Example.id).where(Example.author_id == person_id).limit(1)
+
+
+def waiting(round_id: int) -> Select[int]:
+    """Select the number of examples of a round that wait for votes.
+
+    One range of the partial index of the queue.
+    """
+    return select(func.count()).select_from(Standing).where(Standing.round_id == round_id, text("standings.open"))
+
+
+def votes(round_ids: list[int]) -> Select[int]:
+    """Select the number of votes in the rounds.
+
+    It reads all of their standings, so callers keep the result for seconds.
+    """
+    return select(func.coalesce(func.sum(Standing.votes), 0)).where(Standing.round_id.in_(round_ids))
+
+
+def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Round]:
+    """Newest examples of some tasks that people wrote, that fooled and were found correct: walks standings down from
+    the newest.
+
+    As long as some are being verified this ends after a few rows; kept for seconds by its callers.
+    """
+    return (
+        select(Example, Standing, Round)
+        .join(Standing, Standing.example_id == Example.id)
+        .join(Round, Round.id == Example.round_id)
+        .where(Standing.fooled.is_(True), Standing.verdict == "correct", disclosure.shown_examples(Standing))
+        .where(Round.task_id.in_(tasks), Example.source != ExampleSource.PROGRAM)
+        .order_by(Standing.example_id.desc())
+        .limit(limit)
+        .options(selectinload(Example.predictions))
+    )
+
 
 SOURCES = (ExampleSource.PERSON, ExampleSource.EXPERT, ExampleSource.OWNER)
 STREAK = 100  # longer streaks are shown as this many
@@ -37,7 +158,7 @@ def board(session: Session, of: Round, viewer: Person | None, after: int = 0, li
 
     Examples of arms in which no model is asked are left out: nobody could be fooled.
     """
-    rows = session.execute(board_queries.board(of.id, controls([of]))).all()
+    rows = session.execute(ranked_people(of.id, controls([of]))).all()
     items: list[BoardRow] = []
     rank, before = 0, None
     for place, row in enumerate(rows, start=1):
@@ -86,9 +207,9 @@ class Mine:
 
 def mine(session: Session, person: Person, of: Round) -> Mine:
     """Somebody's own figures in a round; `today` is the UTC day."""
-    counts = session.execute(board_queries.own_tally(person.id, of.id, but=controls([of]), alone=True)).one()
-    today = session.execute(board_queries.own_tally(person.id, of.id, now().date().isoformat(), alone=True)).one()
-    latest = session.scalars(board_queries.latest_fooled(person.id, of.id, STREAK))
+    counts = session.execute(own_tally(person.id, of.id, but=controls([of]), alone=True)).one()
+    today = session.execute(own_tally(person.id, of.id, now().date().isoformat(), alone=True)).one()
+    latest = session.scalars(latest_fooled(person.id, of.id, STREAK))
     return Mine(
         examples=int(counts.examples),
         fooled=int(counts.fooled),

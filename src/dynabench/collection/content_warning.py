@@ -67,5 +67,4 @@ def _cookie(task: str) -> str:
 
 
 def _wording(config: TaskConfig) -> str:
-    """Another text is another warning."""
     return security.digest(config.content_warning)[:16]

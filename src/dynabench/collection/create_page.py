@@ -8,13 +8,13 @@ from typing import Any
 from fastapi import Request
 from sqlalchemy.orm import Session
 
-from dynabench.collection import boards, differences, drafts, eligibility, loop, queries
-from dynabench.collection.assisting import views as assisting
-from dynabench.collection.chat import views as chats
-from dynabench.collection.drawing import views as drawings
+from dynabench.collection import boards, drafts, eligibility, forms, queries, service
+from dynabench.collection.assisting import service as assisting
+from dynabench.collection.chat import schemas as chats
+from dynabench.collection.drawing import pages as drawings
 from dynabench.collection.forms import Posted
-from dynabench.collection.loop import Told
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
+from dynabench.collection.service import Told
 from dynabench.collection.tables import Example
 from dynabench.kit.db import Database
 from dynabench.people.accounts.tables import Person
@@ -100,7 +100,7 @@ def told(config: TaskConfig, handout: HandoutOut, context_id: int, said: Told) -
     return {
         "outcome": said.outcome,
         "tried": tried(context_id, handout.values, draft.input, draft.answer),
-        "changes": differences.changes(config.input, handout.initial, draft.input),
+        "changes": forms.changes(config.input, handout.initial, draft.input),
         "overlaps": _overlaps(config, said.outcome, draft.answer),
         **asking(config, handout.values, draft.input, draft.answer, fooled=said.outcome.fooled),
         "explanation": SILENT,
@@ -113,7 +113,7 @@ def told_again(config: TaskConfig, handout: HandoutOut, example: Example, outcom
     return {
         "outcome": outcome,
         "tried": tried(example.context_id, handout.values, example.input, example.answer),
-        "changes": differences.changes(config.input, handout.initial, example.input),
+        "changes": forms.changes(config.input, handout.initial, example.input),
         "overlaps": {},
         **asking(config, handout.values, example.input, example.answer, fooled=outcome.fooled),
         "explanation": SILENT,
@@ -143,7 +143,6 @@ def asking(
 
 
 def _spent(session: Session, person: Person | None, task: str) -> bool:
-    """Return whether a person has written as many examples as they may in the open round."""
     found = eligibility.quota_of(session, person, task)
     return found is not None and not found.left
 
@@ -159,18 +158,17 @@ async def _handout(
     db, host, but = request.app.state.db, request.app.state.host, posted.context_id if posted else 0
     if person is None:
         if posted is None or fresh:
-            return await loop.hand_out(db, host, None, task, but=but)
+            return await service.hand_out(db, host, None, task, but=but)
         same: HandoutOut = await db.aread(_same, task, posted)
         return same
     known, link = None, dict(request.query_params)
     if not fresh:
         this = posted.handout_id if posted else 0
-        known = await loop.current(db, host, person, task, context_id=but, handout_id=this, link=link)
-    return known or await loop.hand_out(db, host, person, task, link=link)
+        known = await service.current(db, host, person, task, context_id=but, handout_id=this, link=link)
+    return known or await service.hand_out(db, host, person, task, link=link)
 
 
 def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
-    """The sandbox stores no handouts: what was posted tells which one it was."""
     config = rounds.task_config(session, task)
     context = drafts.context_of(session, task, posted.context_id)
     assigned = config.draw_goal(random.Random()) or {}
@@ -202,12 +200,10 @@ def _tries(session: Session, person: Person, of: Round, context_id: int) -> list
 
 
 def _origin(example: Example) -> int | None:
-    """The own example that this one perturbs; a seed may come from anybody's."""
     return example.made_from if example.start == "perturb" else None
 
 
 def _overlaps(config: TaskConfig, outcome: OutcomeOut, claimed: Mapping[str, Any]) -> dict[str, float]:
-    """Return the nearness of each model's answer to the claimed one, where the task's rule weighs it."""
     first = config.fooled.counting(config.answer)[0]
     near = {
         each.model: config.fooled.nearness(each.answer.get(first.name), claimed.get(first.name), first)

@@ -1,18 +1,24 @@
-"""A draft: what somebody wants to try, checked before any model is asked."""
+"""Features that take part when an example is recorded: a conversation or a picture that led to it, files, a program.
 
-from collections.abc import Sequence
+A feature takes part where its name is among the `features` of the draft, and not a line of it runs elsewhere. Its
+module has `before_record`, which checks what a draft says of it and puts what was done in its place, `recorded`, which
+writes down that the draft became an example, or both.
+"""
+
+import importlib
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import eligibility, participants, statements
+from dynabench.collection import eligibility, queries
 from dynabench.collection.chat.sending import Conversed
-from dynabench.collection.drawing.sending import Drawn
-from dynabench.collection.example_scope import Place
-from dynabench.collection.program_schemas import ProgramIn
-from dynabench.collection.schemas import ExampleIn
+from dynabench.collection.drawing.service import Drawn
+from dynabench.collection.queries import Place
+from dynabench.collection.schemas import ExampleIn, ProgramIn
 from dynabench.collection.tables import Example, ExampleSource
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -27,6 +33,68 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules.base import EnsembleRule
+
+if TYPE_CHECKING:
+    from dynabench.collection.targets import Verdict
+
+
+MODULES = {
+    "media": "dynabench.collection.media_uploads",
+    "suggestion": "dynabench.collection.assisting.service",
+    "assistant": "dynabench.collection.assisting.service",
+    "conversation": "dynabench.collection.chat.sending",
+    "drawing": "dynabench.collection.drawing.service",
+    "program": "dynabench.collection.programs",
+    "judge": "dynabench.collection.targets",
+    "seed": "dynabench.collection.seeds",
+    "near_duplicates": "dynabench.collection.near_duplicates",
+}
+"""Modules of features, in the order in which they take part."""
+BEFORE = ("media", "suggestion", "conversation", "drawing")
+AFTER = ("assistant", "conversation", "program", "media", "judge", "seed", "near_duplicates")
+
+
+def features_of(config: TaskConfig, body: ExampleIn, handout: Any) -> frozenset[str]:
+    """Return the features that take part in a draft on a handout; the latter is a row of `statements.GIVEN`."""
+    names = config.features
+    if handout.arms:
+        if not arms.asks(handout.arms, handout.handout_arm):
+            names -= {"conversation"}
+        if arms.assisted(handout.arms, handout.handout_arm):
+            names |= {"assistant"}
+    present = {"suggestion": body.suggestion is not None, "program": body.program, "seed": handout.handout_seed_id}
+    if any(present.values()):
+        names |= {name for name, value in present.items() if value}
+    return names
+
+
+@cache
+def _module(name: str) -> Any:
+    return importlib.import_module(MODULES[name])
+
+
+def before_record(
+    features: Set[str], session: Session, person: Person, config: TaskConfig, body: ExampleIn, handout: Any
+) -> tuple[ExampleIn, dict[str, Any]]:
+    """Return the draft with what was done in the place of its number or digest, and members of a `Draft` about it.
+
+    Raises `Invalid` for what was not done on this handout.
+    """
+    members: dict[str, Any] = {}
+    for name in BEFORE if features else ():
+        if name in features:
+            body, more = _module(name).before_record(session, person, config, body, handout)
+            members |= more
+    return body, members
+
+
+def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> dict[str, Any]:
+    """Let the features of a draft write down that it became an example; returns members of its outcome."""
+    members: dict[str, Any] = {}
+    for name in AFTER if draft.features else ():
+        if name in draft.features:
+            members |= _module(name).recorded(session, draft, verdict, example_id) or {}
+    return members
 
 
 @dataclass(frozen=True)
@@ -98,7 +166,7 @@ def tries(session: Session, person_id: int, round_id: int, context_id: int, key:
     See `statements`.
     """
     what = {"person": person_id, "round": round_id, "context": context_id, "key": key}
-    return session.connection().execute(statements.TRIES, what).all()
+    return session.connection().execute(queries.TRIES, what).all()
 
 
 def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Draft:
@@ -110,7 +178,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if person is None:
         raise errors.Unauthenticated(_("Log in to have your example recorded, or try it in the sandbox."))
     what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
-    given: Any = session.connection().execute(statements.GIVEN, what).one_or_none()
+    given: Any = session.connection().execute(queries.GIVEN, what).one_or_none()
     collects = given is not None and given.id is not None
     if collects:
         people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
@@ -133,10 +201,9 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
 
 
 def _written(session: Session, person: Person, task_id: str, body: ExampleIn, given: Any) -> Draft:
-    """Return the cleaned draft written on a hand-out; `given` is a row of `statements.GIVEN`."""
     config = rounds.config_of(session, given.version_id)
-    features = participants.features_of(config, body, given)
-    body, members = participants.before_record(features, session, person, config, body, given)
+    features = features_of(config, body, given)
+    body, members = before_record(features, session, person, config, body, given)
     written, claimed = _cleaned(config, given.context, body, goal=given.handout_goal)
     if body.made_from is not None and body.made_from != given.handout_made_from:
         _check_origin(session, person, task_id, body.made_from)
@@ -178,7 +245,6 @@ def _handout(task_id: str, given: Any) -> Given:
 
 
 def _nothing_given(session: Session, task_id: str, context_id: int) -> errors.Problem:
-    """Why there is no handout to write on: no such task, no open round, no such context, or never given."""
     current = rounds.open_round_of(session, task_id)
     context_of(session, task_id, context_id)
     return errors.Conflict(
@@ -230,7 +296,6 @@ def filled(
 def _cleaned(
     config: TaskConfig, context: dict[str, Any], body: ExampleIn, goal: dict[str, Any] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Input and answer as they are stored."""
     written, claimed, wrong = dict[str, Any](), dict[str, Any](), dict[str, str]()
     try:
         written = config.clean_input(body.input, context)
@@ -264,7 +329,6 @@ def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
 
 
 def _again(session: Session, example_id: int) -> Draft:
-    """The draft of an example that the same request made before."""
     example = session.get_one(Example, example_id)
     of = session.get_one(Round, example.round_id)
     base = _base(of, rounds.config_of(session, example.version_id), example.context_id)

@@ -1,4 +1,4 @@
-"""The right to write in a round, and the number of examples left: its plan's audience and limits."""
+"""The right to write in a round and to see an example, and the number of examples left by a plan's limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +8,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.collection import board_queries, queries
+from dynabench.collection import boards, queries
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
-from dynabench.people import may
+from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
@@ -121,7 +122,7 @@ def quota(session: Session, person_id: int, round_id: int, plan: Plan) -> Quota 
     day = now().astimezone(UTC).date()
 
     def written(on: str | None) -> int:
-        row = session.execute(board_queries.own_tally(person_id, round_id, on)).one()
+        row = session.execute(boards.own_tally(person_id, round_id, on)).one()
         return int(row.examples + row.retracted + row.hidden)
 
     resets = datetime.combine(day + timedelta(days=1), time(), UTC)
@@ -170,7 +171,7 @@ def goals(session: Session, of: Round) -> list[Goal]:
     wanted = parse(of.plan).goals.model_dump(exclude_none=True)
     if not wanted:
         return []
-    sums = session.execute(board_queries.sums([of.id])).first()
+    sums = session.execute(boards.sums([of.id])).first()
     reached = {"examples": "examples", "fooled": "fooled", "verified": "validated"}
     return [Goal(name, number, int(getattr(sums, reached[name])) if sums else 0) for name, number in wanted.items()]
 
@@ -182,3 +183,25 @@ def quota_of(session: Session, person: Person | None, task_id: str) -> Quota | N
     """
     of = session.scalar(round_queries.open_round(task_id))
     return quota(session, person.id, of.id, parse(of.plan)) if of and person and of.plan else None
+
+
+def visible_example(session: Session, person: Person, example_id: int) -> Example:
+    """The example, for its author and the task's owners; for everybody else there is none."""
+    found = session.scalar(queries.example(example_id))
+    if found is not None:
+        if found.author_id == person.id:
+            return found
+        task_id = session.get_one(Round, found.round_id).task_id
+        if may.may_in(session, person, Action.READ_EXAMPLE, task_id) and not disclosure.is_withheld(
+            session.get_one(Standing, found.id)
+        ):
+            return found
+    raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
+
+
+def own_example(session: Session, person: Person, example_id: int) -> Example:
+    """The example, for its author alone."""
+    found = visible_example(session, person, example_id)
+    if found.author_id != person.id:
+        raise errors.Forbidden(_("Only the author can do this."))
+    return found

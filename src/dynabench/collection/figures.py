@@ -2,27 +2,35 @@
 
 Headline rates are over examples that are neither retracted nor hidden, of the sources chosen, in arms where models were
 asked; the breakdown by source shows every source, that by arm every arm. Each rate has Wilson's interval and one that
-is clustered by annotator. Reads packed counts (`collection.breakdowns`), never examples or tallies.
+is clustered by annotator. Reads packed counts (`collection.folding`), never examples or tallies.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
-from dynabench.collection import breakdowns, statistics, target_figures
-from dynabench.collection.breakdowns import Rows
+from dynabench.collection import folding, statistics
 from dynabench.collection.changes import CONTROL, COUNTS, SOURCES
+from dynabench.collection.folding import Rows
+from dynabench.collection.statistics import PEOPLE
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
+from dynabench.rounds.arms import Arm
 from dynabench.rounds.tables import Round
+from dynabench.stats import clusters
+from dynabench.stats.clusters import ClusteredEstimate
+from dynabench.stats.corrections import holm
 from dynabench.stats.error_rates import ErrorCounts, ErrorRates, error_rates
-from dynabench.stats.rates import clustered_rate
+from dynabench.stats.rates import Rate, clustered_rate
+from dynabench.stats.verdict import Verdict
 
 BY = ("target", "arm", "start", "source", "tag", "day")
 WHO = {
@@ -67,8 +75,8 @@ class Figures:
 def figures(session: Session, of: Round, by: Sequence[str] = BY, who: str = "people") -> Figures:
     """The figures of a round over the examples of `who` (`WHO`), broken down `by` (some of `BY`): one statement."""
     kinds = _kinds(who)
-    groups = breakdowns.read(session, of.id, sorted({"all", *by} - {"source", "target"}))
-    everything = groups.get(("all", ""), np.zeros(0, breakdowns.ROW))
+    groups = folding.read(session, of.id, sorted({"all", *by} - {"source", "target"}))
+    everything = groups.get(("all", ""), np.zeros(0, folding.ROW))
     found: dict[str, list[Line]] = {}
     for name in by:
         if name == "target":
@@ -93,7 +101,7 @@ def annotators(
     """
     if sort not in SORTS:
         raise errors.Invalid({"sort": _("Choose one of %(sorts)s.", sorts=", ".join(SORTS))})
-    rows = breakdowns.read(session, of.id, ["all"]).get(("all", ""), np.zeros(0, breakdowns.ROW))
+    rows = folding.read(session, of.id, ["all"]).get(("all", ""), np.zeros(0, folding.ROW))
     people, counts = _by_person(rows, _kinds(who))
     seen = counts[["examples", "retracted", "hidden"]].tolist()
     keep = np.array([any(row) for row in seen], bool)
@@ -115,18 +123,17 @@ def annotators(
 
 
 def _targets(session: Session, of: Round, total: Line, sources: Sequence[str]) -> list[Line]:
-    """A line for each model that was asked, over the answers that it gave itself."""
-    rates = target_figures.by_target(session, of, total, sources)
+    rates = statistics.by_target(session, of, total, sources)
     return [
         Line(each.counts, each.retracted, each.hidden, each.people, each.rates, each.clustered, label)
         for target, each in rates.items()
-        if (label := target_figures.label(target, list(rates)))
+        if (label := statistics.label(target, list(rates)))
     ]
 
 
 def _cumulative(days: list[tuple[str, Rows]], kinds: Sequence[int]) -> list[Line]:
     """Lines of all rows up to and including each day, in the order of days."""
-    sofar, result = np.zeros(0, breakdowns.ROW), []
+    sofar, result = np.zeros(0, folding.ROW), []
     for day, rows in sorted(days, key=itemgetter(0)):
         both = np.concatenate([sofar, rows])
         sofar = both[np.argsort(both["person"], kind="stable")]  # `_by_person` sums neighbours
@@ -157,12 +164,11 @@ def _any(line: Line) -> bool:
 
 
 def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Rows]:
-    """Ids of people and the sums of their rows of some kinds; both of shape (people,)."""
     wanted = np.zeros(2 * CONTROL, np.bool_)
     wanted[list(kinds)] = True
     chosen = rows[wanted[rows["kind"]]]
     first = np.flatnonzero(np.diff(chosen["person"], prepend=-1))  # rows are in the order of people
-    result = np.zeros(first.size, breakdowns.ROW)
+    result = np.zeros(first.size, folding.ROW)
     for name in COUNTS if first.size else ():
         result[name] = np.add.reduceat(chosen[name], first)
     return chosen["person"][first], result
@@ -190,4 +196,110 @@ def _line(value: str, rows: Rows, kinds: Sequence[int]) -> Line:
             vmer=clustered_rate(writers["validated"], known),
             vmer_resolved=clustered_rate(writers["validated"], settled),
         ),
+    )
+
+
+LONGEST = 3600  # seconds of a handout that count: who leaves a page open works on no example
+MEASURES = {
+    "mer": ("fooled", "known"),
+    "vmer": ("validated", "known"),
+    "verified": ("correct", "decided"),
+    "seconds": ("seconds", "examples"),
+}
+"""Each a ratio of two sums."""
+SUMS = ("examples", "known", "fooled", "validated", "decided", "correct", "seconds")
+
+Sums = dict[str, NDArray[np.float64]]  # (people,) each
+
+
+@dataclass(frozen=True)
+class ArmLine:
+    """The figures of an arm; `seconds` are per example, `from_first` the differences from the first arm by measure."""
+
+    arm: Arm
+    people: int
+    examples: int
+    unknown: int
+    rates: Mapping[str, Rate]
+    seconds: ClusteredEstimate
+    from_first: Mapping[str, ClusteredEstimate]
+
+
+def lines(session: Session, of: Round) -> list[ArmLine]:
+    """The arms of a round in their order; none for a plain round. Reads all of its examples once."""
+    if not of.arms:
+        return []
+    rows = session.execute(_sums(of.id, [arm["name"] for arm in of.arms])).all()
+    place = {person: number for number, person in enumerate(sorted({row.author_id for row in rows}))}
+    empty = {arm["name"]: {name: np.zeros(len(place)) for name in SUMS} for arm in of.arms}
+    for row in rows:
+        for name in SUMS:
+            empty[row.arm][name][place[row.author_id]] += float(getattr(row, name))
+    first = empty[of.arms[0]["name"]]
+    differences = _corrected([_differences(empty[arm["name"]], first) for arm in of.arms[1:]])
+    return [_arm_line(arm, empty[arm["name"]], found) for arm, found in zip(of.arms, [{}, *differences], strict=True)]
+
+
+def _sums(round_id: int, names: Sequence[str]) -> Select[Any]:
+    """Sums by person and arm: one range of the index of rounds, a probe for each example."""
+
+    def count(condition: Any) -> Any:
+        return func.sum(case((condition, 1), else_=0))
+
+    decided = Standing.verdict != str(Verdict.PENDING)
+    correct = Standing.verdict == str(Verdict.CORRECT)
+    longest = func.max(Example.seconds)
+    handouts = (
+        select(
+            Example.author_id,
+            Example.arm,
+            func.count().label("examples"),
+            count(Standing.fooled.is_not(None)).label("known"),
+            count(Standing.fooled).label("fooled"),
+            count(Standing.fooled & correct).label("validated"),
+            count(decided).label("decided"),
+            count(correct).label("correct"),
+            case((longest > LONGEST, LONGEST), else_=longest).label("seconds"),
+        )
+        .join(Standing, Standing.example_id == Example.id)
+        .where(Example.round_id == round_id, ~Standing.retracted, ~Standing.hidden)
+        .where(Example.source.in_(PEOPLE), Example.arm.in_(names))
+        .group_by(Example.handout_id, Example.author_id, Example.arm)
+        .subquery()
+    )
+    sums = [func.sum(handouts.c[name]).label(name) for name in SUMS]
+    return select(handouts.c.author_id, handouts.c.arm, *sums).group_by(handouts.c.author_id, handouts.c.arm)
+
+
+def _differences(arm: Sums, first: Sums) -> dict[str, ClusteredEstimate]:
+    return {
+        name: clusters.difference(arm[part], arm[whole], first[part], first[whole])
+        for name, (part, whole) in MEASURES.items()
+    }
+
+
+def _corrected(found: Sequence[dict[str, ClusteredEstimate]]) -> list[dict[str, ClusteredEstimate]]:
+    made = [dict(each) for each in found]
+    for measure in MEASURES:
+        tested = [each for each in made if each[measure].p is not None]
+        if tested:
+            for each, p in zip(tested, holm([each[measure].p or 0.0 for each in tested]), strict=True):
+                known = each[measure]
+                each[measure] = ClusteredEstimate(known.value, known.low, known.high, float(p))
+    return made
+
+
+def _arm_line(arm: Arm, sums: Sums, from_first: Mapping[str, ClusteredEstimate]) -> ArmLine:
+    return ArmLine(
+        arm=arm,
+        people=int((sums["examples"] > 0).sum()),
+        examples=int(sums["examples"].sum()),
+        unknown=int((sums["examples"] - sums["known"]).sum()),
+        rates={
+            name: clustered_rate(sums[part], sums[whole])
+            for name, (part, whole) in MEASURES.items()
+            if name != "seconds"
+        },
+        seconds=clusters.ratio(sums["seconds"], sums["examples"]),
+        from_first=from_first,
     )

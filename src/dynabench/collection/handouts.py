@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import eligibility, queries, seed_queries, seeds, service
+from dynabench.collection import eligibility, queries, seeds
 from dynabench.collection.schemas import HandoutOut, SeedOut, StartAnswerOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.kit import errors
@@ -70,12 +70,10 @@ def hand_out(
 
 
 def _before(session: Session, person: Person, of: Round) -> Handout | None:
-    """Return the last hand-out of a person in a round."""
     return session.scalar(queries.CURRENT_HANDOUT, {"person": person.id, "round": of.id})
 
 
 def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
-    """The arm that somebody works in now; what they perturb keeps that of its origin, so it is no draw."""
     if not of.arms:
         return None
     return assigning.arm_of(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
@@ -93,7 +91,6 @@ def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None
 
 
 def _told(config: TaskConfig, link: Mapping[str, str]) -> bool:
-    """Return whether the parameters of an address hold any that the task asks for."""
     return any(link.get(field.key) for field in config.link)
 
 
@@ -143,7 +140,7 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
 
     Its round must be open and its task must have perturbations. The condition stays that of the example.
     """
-    origin = service.own(session, person, example_id)
+    origin = eligibility.own_example(session, person, example_id)
     current = session.get_one(Round, origin.round_id)
     people.require_seat(session, person, current.task_id)
     eligibility.admit(session, person, current)
@@ -238,7 +235,7 @@ def _of_seed(
     seed: Seed,
     targets: Sequence[arms.Target],
 ) -> Offer:
-    known = {(row.model, row.version): row for row in session.scalars(seed_queries.seed_predictions(seed.id))}
+    known = {(row.model, row.version): row for row in session.scalars(seeds.seed_predictions(seed.id))}
     said = [
         StartAnswerOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
         for row in (known[target] for target in targets if target in known)

@@ -13,8 +13,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.collection import search
 from dynabench.collection.drafts import Draft
-from dynabench.collection.note_tables import Label
-from dynabench.collection.tables import Example, Standing
+from dynabench.collection.tables import Example, Label, Standing
 from dynabench.kit.db import Base
 from dynabench.people import disclosure
 from dynabench.stats.minhash import BANDS, Hashes, band_keys, shingle_hashes, similarity
@@ -61,7 +60,6 @@ def _likely(*, withheld: bool) -> Executable:
 
 
 def _entries() -> Executable:
-    """All bands of an example in one statement; those that are the same stand once."""
     rows = union(*(select(_TASK, key, _EXAMPLE) for key in _KEYS))
     return insert(NearBand).from_select(["task_id", "band", "example_id"], rows)
 
@@ -103,7 +101,6 @@ def recorded(session: Session, draft: Draft, verdict: object, example_id: int) -
 
 
 def _nearest(session: Session, draft: Draft, mine: Hashes, known: dict[str, Any]) -> float:
-    """The highest similarity among candidates."""
     rows = session.connection().execute(LIKELY[draft.config.near_duplicates.do], known)
     others = (
         row.input

@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import board_queries, boards, breakdowns, handouts, programs, target_figures
+from dynabench.collection import boards, folding, handouts, programs
+from dynabench.collection import statistics as target_figures
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
@@ -60,9 +61,7 @@ def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
 
 def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
     """The vMER of rounds, oldest first."""
-    rows = {
-        row.round_id: row for row in session.execute(board_queries.sums([each.id for each in of], boards.controls(of)))
-    }
+    rows = {row.round_id: row for row in session.execute(boards.sums([each.id for each in of], boards.controls(of)))}
     counts = {id: ErrorCounts(*(int(getattr(r, each.name)) for each in fields(ErrorCounts))) for id, r in rows.items()}
     return [(each.number, error_rates(counts.get(each.id, ErrorCounts())).vmer) for each in reversed(of)]
 
@@ -73,10 +72,10 @@ def home(session: Session) -> dict[str, Any]:
     found = {task.id: started(session, task.id) for task in tasks}
     ever = session.scalars(round_queries.all_started()).all()
     ids = [each.id for each in ever]
-    sums = {row.round_id: row for row in session.execute(board_queries.sums(ids, boards.controls(ever)))}
+    sums = {row.round_id: row for row in session.execute(boards.sums(ids, boards.controls(ever)))}
     totals: dict[str, Any] = _totals(sums.values())
-    totals["people"] = session.scalar(board_queries.people(ids)) or 0
-    totals["votes"] = session.scalar(board_queries.votes(ids)) or 0
+    totals["people"] = session.scalar(boards.people(ids)) or 0
+    totals["votes"] = session.scalar(boards.votes(ids)) or 0
     totals["open"] = _totals(sums[each.id] for each in ever if each.state == RoundState.OPEN and each.id in sums)
     return {
         "cards": sorted((_card(session, task_id, some, sums) for task_id, some in found.items()), key=_where_to_start),
@@ -86,14 +85,12 @@ def home(session: Session) -> dict[str, Any]:
 
 
 def _totals(rows: Iterable[Any]) -> dict[str, int]:
-    """Sums over rounds."""
     names = {"examples": "examples", "fooled": "fooled", "unknown": "unknown", "verified": "validated"}
     found = list(rows)
     return {name: sum(int(getattr(row, column)) for row in found) for name, column in names.items()}
 
 
 def _where_to_start(card: dict[str, Any]) -> tuple[bool, bool]:
-    """Open rounds first, and of those the ones that need no warning."""
     return card["round"] is None, card["warning"]
 
 
@@ -118,7 +115,7 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
         "fooled": int(row.fooled) if row else 0,
         "unknown": int(row.unknown) if row else 0,
         "people": int(row.people) if row else 0,
-        "waiting": session.scalar(board_queries.waiting(current.id)) if current else 0,
+        "waiting": session.scalar(boards.waiting(current.id)) if current else 0,
     }
 
 
@@ -164,7 +161,6 @@ class Excerpt:
 
 
 def _said(config: TaskConfig, answer: dict[str, Any]) -> str:
-    """An answer in the words that people see."""
     return ", ".join(field.in_words(answer[field.name]) for field in config.answer if field.name in answer)
 
 
@@ -175,7 +171,7 @@ def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[st
     """
     shown = [task_id] if task_id else [task.id for task in session.scalars(round_queries.tasks("", TASKS))]
     shown = [each for each in shown if not rounds.task_config(session, each).content_warning]
-    rows = list(session.execute(board_queries.verified(shown, limit if task_id else LATELY)))
+    rows = list(session.execute(boards.verified(shown, limit if task_id else LATELY)))
     if task_id is None:
         turns = Counter[str]()
         order = {}
@@ -263,7 +259,7 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "lower_bound": target_figures.is_lower_bound(session, current),
         "charts": _charts(figures),
         "programs": programs.board(session, current),
-        "waiting": session.scalar(board_queries.waiting(current.id)),
+        "waiting": session.scalar(boards.waiting(current.id)),
         "overlap": round_overlap(session, current),
     }
 
@@ -282,7 +278,7 @@ def _charts(figures: RoundStatistics) -> list[Chart]:
     )
     made = [
         charts.rates_per_day(daily, cumulative),
-        _by(by["start"], _("Start"), breakdowns.STARTS),
+        _by(by["start"], _("Start"), folding.STARTS),
         _by(by["source"], _("Who wrote it"), WRITERS),
     ]
     return [chart for chart in made if chart]

@@ -3,38 +3,54 @@
 Plain forms get whole pages, htmx gets the part that changes.
 """
 
+import time
 import uuid
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.collection import content_warning, create_page, forms, judgements, loop, media_forms, public, service
-from dynabench.collection.announcement_api import announced
+from dynabench.collection import (
+    boards,
+    content_warning,
+    create_page,
+    eligibility,
+    forms,
+    media_uploads,
+    overview,
+    programs,
+    service,
+)
 from dynabench.collection.api import throttle
 from dynabench.collection.assisting import pages as assisting_pages
-from dynabench.collection.chat import boards as chat_boards
 from dynabench.collection.chat import pages as chat_pages
+from dynabench.collection.chat import preferences as chat_boards
 from dynabench.collection.drawing import pages as drawing_pages
 from dynabench.collection.forms import Posted
+from dynabench.collection.schemas import ProgramRow
 from dynabench.collection.tables import Example
 from dynabench.kit import errors
+from dynabench.kit.api import csv_response
+from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
+from dynabench.people import may
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
+from dynabench.people.may import Action
+from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.demo_progress import RETRY_SECONDS, progress_of
+from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
 from dynabench.web import refresh, render
 from dynabench.web.pages import wants_fragment
 
-ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False)
-router.include_router(public.router)
 router.include_router(content_warning.router)
 router.include_router(assisting_pages.router)
 router.include_router(chat_pages.router)
@@ -61,7 +77,7 @@ def told_in_place(handler: Handler) -> Handler:
     return told
 
 
-@router.get("/tasks/{task}/create", name="create", dependencies=ANNOUNCED)
+@router.get("/tasks/{task}/create", name="create")
 @told_in_place
 async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = False) -> Response:
     """Write an example: on the context that one has, or a first one. Visitors are in the sandbox."""
@@ -99,8 +115,8 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
     config = await state.db.aread(rounds.task_config, task)
     unstored = None
     try:
-        sent = await media_forms.pairs(request, viewer, task, ("input", "answer"))
-    except media_forms.Unstored as problem:
+        sent = await media_uploads.pairs(request, viewer, task, ("input", "answer"))
+    except media_uploads.Unstored as problem:
         sent, unstored = problem.pairs, problem
     posted = forms.posted(config, sent)
     sandbox = viewer is None or posted.sandbox
@@ -109,7 +125,7 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
     try:
         if unstored is not None:
             raise unstored
-        told = await loop.play(state.db, state.host, viewer, task, posted.draft(sandbox), key)
+        told = await service.play(state.db, state.host, viewer, task, posted.draft(sandbox), key)
     except errors.Invalid as problem:
         return await _refused(request, viewer, task, posted, problem)
     except errors.Problem as problem:
@@ -130,7 +146,7 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
 async def perturb(request: Request, id: RowId, person: Member) -> Response:
     """One's own example again, to be edited minimally so that its answer becomes another one."""
     db, host = request.app.state.db, request.app.state.host
-    handout = await loop.perturb(db, host, person, id)
+    handout = await service.perturb(db, host, person, id)
     *_rest, task, _fooled = await db.aread(_config_of, person, id)
     if not wants_fragment(request):
         return RedirectResponse(str(request.app.url_path_for("create", task=task)), status_code=303)
@@ -141,7 +157,6 @@ async def perturb(request: Request, id: RowId, person: Member) -> Response:
 async def _refused(
     request: Request, viewer: Person | None, task: str, posted: Posted, problem: errors.Problem
 ) -> Response:
-    """The form again with what was written, messages beside the fields, and the same key."""
     sandbox = viewer is None or posted.sandbox
     values = await create_page.shown(request, viewer, task, sandbox, posted)
     fields = problem.fields if isinstance(problem, errors.Invalid) else {}
@@ -158,8 +173,7 @@ async def _refused(
 def _config_of(
     session: Session, person: Person, example_id: int
 ) -> tuple[Example, dict[str, Any], TaskConfig, str, bool | None]:
-    """One's own example, what was shown of its context, its config, its task, and whether it fooled."""
-    found = service.own(session, person, example_id)
+    found = eligibility.own_example(session, person, example_id)
     config = rounds.config_of(session, found.version_id)
     context = config.shown_context(session.get_one(Context, found.context_id).values)
     task = session.get_one(Round, found.round_id).task_id
@@ -173,8 +187,8 @@ async def explain(request: Request, id: RowId, person: Member) -> Response:
     example, context, config, task, fooled = await db.aread(_config_of, person, id)
     unstored = None
     try:
-        pairs = await media_forms.pairs(request, person, task, ("ask",))
-    except media_forms.Unstored as problem:
+        pairs = await media_uploads.pairs(request, person, task, ("ask",))
+    except media_uploads.Unstored as problem:
         pairs, unstored = problem.pairs, problem
     said = config.form("ask", pairs)
     explanation: dict[str, Any] = {"values": said, "errors": {}, "saved": False}
@@ -199,10 +213,10 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
     db, host = request.app.state.db, request.app.state.host
     form = await request.form()
     wrong = [form.get(f"wrong.{place}") == "yes" for place in range(len(form)) if f"wrong.{place}" in form]
-    example = await db.awrite(judgements.judge, person, id, wrong)
+    example = await db.awrite(service.judge, person, id, wrong)
     _found, _round, config, task, fooled = await db.aread(_config_of, person, id)
     given = {"context_id": example.context_id, "handout_id": example.handout_id}
-    handout = await loop.current(db, host, person, task, **given)
+    handout = await service.current(db, host, person, task, **given)
     if handout is None:
         raise errors.Conflict(_("What you said is recorded. Reload the page to go on."))
     values = await db.aread(create_page.values, person, task, False, None, handout)
@@ -247,3 +261,148 @@ def _explained(
         explanation=explanation,
         retracted=retracted,
     )
+
+
+def is_new(session: Session, person: Person | None) -> bool:
+    """Return whether a logged-in person has never written an example and does not run the platform.
+
+    One index probe.
+    """
+    if person is None or may.may(person, Action.ADMINISTER_SITE):
+        return False
+    return session.scalar(boards.any_example_of(person.id)) is None
+
+
+def first_steps(cards: list[dict[str, Any]], easiest: str) -> dict[str, Any] | None:
+    """The card of the task to begin with (the one of the box if there is one, else the first open one without a
+    warning) and, as `check`, that of the longest queue; None where nothing is open to write for."""
+    ready = [card for card in cards if card["round"] and not card.get("warning")]
+    if not ready:
+        return None
+    begin = next((card for card in ready if card["id"] == easiest), ready[0])
+    longest = max(ready, key=lambda card: card["waiting"])
+    return {"begin": begin, "check": longest if longest["waiting"] else None}
+
+
+FRESH = 5.0  # seconds that the first page's figures are kept: they read whole rounds
+EMPTY: dict[str, Any] = {"values": {"input": {}, "answer": {}}, "errors": {}, "outcome": None, "tried": None}
+
+
+async def _home(request: Request) -> dict[str, Any]:
+    state = request.app.state
+    kept: tuple[float, dict[str, Any]] | None = getattr(state, "home_figures", None)
+    progress = await progress_of(request)
+    if kept is None or time.monotonic() - kept[0] > FRESH or progress:
+        kept = state.home_figures = (time.monotonic(), await state.db.aread(overview.home))
+    return kept[1] | {"progress": progress}
+
+
+@router.get("/", name="home", dependencies=[Depends(seats.know)])
+async def home(request: Request, viewer: Viewer) -> Response:
+    """The claim, a box to try it, live totals, the tasks; htmx asks for the tasks alone while the demo is set up."""
+    db: Database = request.app.state.db
+    box, shown = await db.aread(overview.box), await _home(request)
+    new = await db.aread(is_new, viewer) if viewer else False
+    steps = first_steps(shown["cards"], box["task"] if box else "") if new else None
+    values = shown | {"box": {**EMPTY, **box} if box else None, "steps": steps}
+    response = render(request, "rounds/home.html", fragment="rounds/_tasks.html", **values)
+    if box is None and shown["progress"] and not wants_fragment(request):
+        response.headers["Refresh"] = str(RETRY_SECONDS)  # nothing is written here yet, so nothing is lost
+    return response
+
+
+@router.post("/try", name="try_it", dependencies=[Depends(seats.know)])
+async def try_it(request: Request, viewer: Viewer) -> Response:
+    """A try in the first page's box: asked, answered, not stored."""
+    form = await request.form()
+    task = str(form.get("task", ""))
+    db: Database = request.app.state.db
+    box = await db.aread(overview.box, task) if task else None
+    if box is None:
+        raise errors.NotFound(_("There is no box for this task."))
+    posted = forms.posted(box["config"], form)
+    box = EMPTY | box | {"context_id": posted.context_id, "values": {"input": posted.input, "answer": posted.answer}}
+    throttle(request, viewer)
+    try:
+        told = await service.play(db, request.app.state.host, None, task, posted.draft(sandbox=True), "")
+    except errors.Invalid as problem:
+        response = render(
+            request,
+            "rounds/home.html",
+            fragment="collection/_trybox.html",
+            status=422,
+            **await _home(request),
+            box=box | {"errors": problem.fields},
+        )
+        response.headers.update({"HX-Retarget": "#trybox", "HX-Reswap": "outerHTML"})
+        return response
+    tried = {"context_id": posted.context_id, "input": told.draft.input, "answer": told.draft.answer}
+    answer: dict[str, Any] = {"outcome": told.outcome, "tried": tried}
+    return render(
+        request,
+        "rounds/home.html",
+        fragment="collection/_try.html",
+        **await _home(request),
+        box=box | answer,
+        task=task,
+        config=box["config"],
+        **answer,
+    )
+
+
+@router.get("/tasks/{task}", name="task", dependencies=[Depends(seats.know)])
+async def task_page(request: Request, task: str, viewer: Viewer) -> Response:
+    """Show the task: its description, how its rounds went, and examples that fooled the models."""
+    return render(request, "rounds/task.html", **await request.app.state.db.aread(overview.task_page, task))
+
+
+@router.get("/tasks/{task}/rounds/{n}", name="round", dependencies=[Depends(seats.know)])
+async def round_page(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
+    """The figures of one round."""
+    return render(request, "rounds/round.html", **await request.app.state.db.aread(overview.round_page, task, n))
+
+
+@router.get("/tasks/{task}/people", name="people", dependencies=[Depends(seats.know)])
+async def people(
+    request: Request,
+    task: str,
+    viewer: Viewer,
+    number: Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)] = None,
+    after: Annotated[str, Query(max_length=9)] = "",
+) -> Response:
+    """The people of one round."""
+
+    def read(session: Any) -> dict[str, Any]:
+        current = overview.chosen_round(session, task, number)
+        return {
+            "config": rounds.config_of(session, current.version_id),
+            "round": views.round_out(session, current),
+            "rounds": [each.number for each in overview.started(session, task)],
+            "board": boards.board(session, current, viewer, boards.place_from(after)),
+            "mine": boards.mine(session, viewer, current) if viewer else None,
+        }
+
+    values = await request.app.state.db.aread(read)
+    return render(request, "collection/board.html", task=task, after=after, **values)
+
+
+RATES = ("mer", "vmer")
+PLAIN = [name for name in ProgramRow.model_fields if name not in RATES]
+HEADER = [*PLAIN, *(f"{name}{end}" for name in RATES for end in ("", "_low", "_high"))]
+
+
+@router.get("/tasks/{task}/rounds/{n}/programs.csv", name="programs_csv")
+async def download(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
+    """One line for each version of a program."""
+
+    def read(session: Session) -> list[ProgramRow]:
+        views.visible_round(session, viewer, task, n)
+        return programs.told(programs.board(session, rounds.round_of(session, task, n))).items
+
+    rows = [_cells(row) for row in await request.app.state.db.aread(read)]
+    return csv_response(f"{task}-round-{n}-programs.csv", HEADER, rows)
+
+
+def _cells(row: ProgramRow) -> list[object]:
+    limits = [each for rate in (row.mer, row.vmer) for each in (rate.value, rate.low, rate.high)]
+    return [*(getattr(row, name) for name in PLAIN), *limits]

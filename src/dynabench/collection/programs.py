@@ -11,9 +11,8 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import statistics
 from dynabench.collection.figure_schemas import FigureRateOut
-from dynabench.collection.program_schemas import ComparedOut, ProgramRow, ProgramsOut
-from dynabench.collection.program_tables import Proposed
-from dynabench.collection.tables import Example, Standing
+from dynabench.collection.schemas import ComparedOut, ProgramRow, ProgramsOut
+from dynabench.collection.tables import Example, Proposed, Standing
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import ErrorCounts, ErrorRates, error_rates

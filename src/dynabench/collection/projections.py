@@ -16,9 +16,9 @@ from sqlalchemy import Executable, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection import changes, search, statements, terms
+from dynabench.collection import changes, queries, search
 from dynabench.collection.changes import COUNTS
-from dynabench.collection.example_scope import Place, place_of
+from dynabench.collection.queries import Place, place_of
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict, model_was_wrong
@@ -114,8 +114,8 @@ def count_example(
     }
     used = {"context": example.context_id, "and_fooled": int(example.fooled is True), "doubt": doubt}
     # Standings, contexts, tallies, changes: in the order of voters and of `rebuild`, so that nobody waits in a circle.
-    connection.execute(statements.NEW_STANDING, standing | state)
-    connection.execute(statements.CONTEXT_USED, used)
+    connection.execute(queries.NEW_STANDING, standing | state)
+    connection.execute(queries.CONTEXT_USED, used)
     row = tally_key(example) | tally_counts(**state)
     connection.execute(_upsert(connection.dialect.name), row)
     line = changes.describe_counts(row | {"tag": place.tag}, place.arms)
@@ -168,7 +168,6 @@ def count_judgement(
 
 
 def _set_fooled(session: Session, standing: Standing, fooled: bool | None) -> None:
-    """Its context counts the examples that fooled, too."""
     more = (fooled is True) - (standing.fooled is True)
     standing.fooled = fooled
     if more:
@@ -198,10 +197,9 @@ def _counts(standing: Standing) -> dict[str, int]:
 
 
 def _change(session: Session, standing: Standing, before: dict[str, int]) -> Counted:
-    """Return the change that a standing makes to the sums, less what it added `before`."""
     example, after = session.get_one(Example, standing.example_id), _counts(standing)
     state = {name: getattr(standing, name) for name in ("fooled", "verdict", "retracted", "hidden")}
-    facets = [terms.facet(name, value) for name, value in state.items()]
+    facets = [changes.facet(name, value) for name, value in state.items()]
     return example, place_of(session, example), {name: after[name] - before[name] for name in COUNTS}, facets
 
 
@@ -217,17 +215,17 @@ def _add(session: Session, counted: Iterable[Counted]) -> None:
         changes.note_change(session, example.id, new_terms, example.round_id, line)
 
 
-def judge_contexts(session: Session, changes: Iterable[tuple[int, dict[str, int]]]) -> None:
+def judge_contexts(session: Session, judged: Iterable[tuple[int, dict[str, int]]]) -> None:
     """Add to what became of the fooling examples of contexts. Before the tallies and in the order of ids, as whoever
     records an example does, so that nobody waits in a circle."""
     sums: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for context_id, counts in changes:
+    for context_id, counts in judged:
         failed = counts["resolved"] - counts["validated"]
         sums[context_id][0] += counts["fooled"] - failed
         sums[context_id][1] += failed
     rows = [{"context": id, "and_good": sums[id][0], "and_failed": sums[id][1]} for id in sorted(sums)]
     if rows := [row for row in rows if row["and_good"] or row["and_failed"]]:
-        session.connection().execute(statements.CONTEXT_JUDGED, rows)
+        session.connection().execute(queries.CONTEXT_JUDGED, rows)
 
 
 def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:

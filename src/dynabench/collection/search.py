@@ -1,23 +1,31 @@
 """Finding a task's examples: what owners and moderators ask, as terms of the index, and the page that answers."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cache, reduce
 from itertools import islice
+from operator import and_
 from typing import Any, Literal
 
+from pyroaring import BitMap
+from sqlalchemy import Executable, delete, func, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection import changes, queries, search_index, terms
-from dynabench.collection.program_tables import Proposed
-from dynabench.collection.tables import Example, Explanation, Standing
+from dynabench.collection import changes, queries
+from dynabench.collection.changes import facet
+from dynabench.collection.tables import Example, Explanation, FlagReview, Proposed, SearchPosting, Standing
 from dynabench.kit import errors
+from dynabench.kit.db import PACKED
 from dynabench.kit.language import _
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
+from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
 
 LONGEST = 1000  # characters of a question
@@ -113,7 +121,7 @@ def find(
     question = _question(session, task_id, filters, usernames=known)
     if question is None:
         return SearchPage([], None)
-    found = list(islice(search_index.matching(session, question, before), limit + 1))
+    found = list(islice(matching(session, question, before), limit + 1))
     return SearchPage(public(session, found[:limit]), found[limit - 1] if len(found) > limit else None)
 
 
@@ -124,7 +132,7 @@ def ids(
     rounds.require(session, person, Action.SEARCH_EXAMPLES, task_id)
     known = may.actor_may(session, person, Action.READ_USERNAMES, task_id)
     question = _question(session, task_id, filters, usernames=known)
-    return [] if question is None else list(islice(search_index.matching(session, question, before), most))
+    return [] if question is None else list(islice(matching(session, question, before), most))
 
 
 def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
@@ -146,13 +154,13 @@ def public(session: Session, ids: Sequence[int]) -> list[Seen]:
 
 def change(session: Session, example_id: int, **facets: object) -> None:
     """Say that facets of an example have other values now; those of `search_index.CHANGING`."""
-    changes.note_change(session, example_id, [terms.facet(name, value) for name, value in facets.items()])
+    changes.note_change(session, example_id, [changes.facet(name, value) for name, value in facets.items()])
 
 
 def label(session: Session, example_id: int, name: str, on: bool) -> None:
     """Let an example be found under a label, or no more."""
-    facet = search_index.LABELLED if on else search_index.UNLABELLED
-    changes.note_change(session, example_id, [terms.facet(facet, name)])
+    facet = LABELLED if on else UNLABELLED
+    changes.note_change(session, example_id, [changes.facet(facet, name)])
 
 
 def link(session: Session, pairs: Iterable[tuple[int, int]]) -> None:
@@ -164,7 +172,7 @@ def link(session: Session, pairs: Iterable[tuple[int, int]]) -> None:
 
 def say(session: Session, explanation: Explanation) -> None:
     """Let an example be found by what its author says of it."""
-    said = [term for text in terms.strings(explanation.values) for term in terms.words(text)]
+    said = [term for text in changes.strings(explanation.values) for term in changes.words(text)]
     if said:
         changes.note_change(session, explanation.example_id, said)
 
@@ -172,20 +180,20 @@ def say(session: Session, explanation: Explanation) -> None:
 def _question(session: Session, task_id: str, filters: Filters, *, usernames: bool) -> list[list[str]] | None:
     """Groups of terms, each of which must be met by one of its own; None where nothing can be found."""
     groups = [[term] for term in _words(filters.q)]
-    groups.append([terms.facet("task", task_id)])
+    groups.append([changes.facet("task", task_id)])
     for name in PLAIN:
         value = getattr(filters, name)
         if value is not None and (value != "" or name in ("arm", "tag")):
-            groups.append([terms.facet(name, value)])
+            groups.append([changes.facet(name, value)])
     if filters.made_from is not None:
-        groups.append([terms.facet("made", filters.made_from)])
+        groups.append([changes.facet("made", filters.made_from)])
     if filters.perturbed is not None:
-        groups.append([terms.facet("perturbed", filters.perturbed)])
+        groups.append([changes.facet("perturbed", filters.perturbed)])
     if filters.author:
         authors = session.scalars(queries.called(filters.author, usernames=usernames)).all()
         if not authors:
             return None
-        groups.append([terms.facet("author", author) for author in authors])
+        groups.append([changes.facet("author", author) for author in authors])
     if filters.since or filters.until:
         days = _days(filters.since, filters.until)
         if not days:
@@ -199,17 +207,151 @@ def _words(text: str) -> list[str]:
         return []
     if len(text) > LONGEST:
         raise errors.Invalid({"q": _("Ask with at most %(longest)s characters.", longest=LONGEST)})
-    found = terms.wanted(text)
+    found = changes.wanted(text)
     if not found:
         raise errors.Invalid({"q": _("There is no word in this. Letters and digits are looked for, signs are not.")})
-    if len(found) > terms.MOST_WORDS:
-        raise errors.Invalid({"q": _("Ask for at most %(most_words)s words.", most_words=terms.MOST_WORDS)})
+    if len(found) > changes.MOST_WORDS:
+        raise errors.Invalid({"q": _("Ask for at most %(most_words)s words.", most_words=changes.MOST_WORDS)})
     return found
 
 
 def _days(since: date | None, until: date | None) -> list[str]:
-    """The facets of a range of days; open ends reach to the first imports that may be, and to tomorrow."""
     today = datetime.now(UTC).date()
     first = max(since or date(1990, 1, 1), date(1990, 1, 1))
     last = min(until or today.replace(month=12, day=31), today.replace(year=today.year + 1, month=12, day=31))
-    return terms.days_between(first, last) if first <= last else []
+    return changes.days_between(first, last) if first <= last else []
+
+
+SIZE = 2**16  # ids of a block
+BLOCKS = 4  # read at once: most questions end with the first
+MANY = 500  # terms named in one statement
+
+# Facets that change: with one value of these an example loses the others.
+CHANGING: dict[str, tuple[str, ...]] = {
+    "verdict": tuple(facet("verdict", value) for value in Verdict),
+    "review": tuple(facet("review", value) for value in FlagReview),
+    "fooled": tuple(facet("fooled", value) for value in (False, True, None)),
+    **{
+        name: (facet(name, False), facet(name, True))
+        for name in ("retracted", "hidden", "flagged", "made", "perturbed", "noted")
+    },
+}
+_RIVALS = {term: [other for other in family if other != term] for family in CHANGING.values() for term in family}
+
+LABELLED, UNLABELLED = "label", "unlabel"
+"""Facets of words that may come and go; each takes the place of the other of the same word."""
+
+
+def _rivals(term: str) -> list[str]:
+    for name, other in ((LABELLED, UNLABELLED), (UNLABELLED, LABELLED)):
+        if term.startswith(f"_{name}_"):
+            return [f"_{other}_{term.removeprefix(f'_{name}_')}"]
+    return _RIVALS.get(term, [])
+
+
+News = tuple[int, Iterable[str]]
+Question = Sequence[Sequence[str]]  # every group must be met by one of its terms
+
+
+def put(session: Session, news: Iterable[News]) -> None:
+    """Put news into the sets, later ones over earlier ones."""
+    told: dict[int, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
+    for example_id, terms in news:
+        block, member = divmod(example_id, SIZE)
+        sets = told[block]
+        for term in terms:
+            sets[term][member] = True
+            for rival in _rivals(term):
+                sets[rival][member] = False
+    for block, sets in sorted(told.items()):
+        _put_block(session, block, sets)
+
+
+def _put_block(session: Session, block: int, sets: dict[str, dict[int, bool]]) -> None:
+    names = sorted(sets)
+    upsert = _upsert(session.get_bind().dialect.name)
+    for start in range(0, len(names), MANY):
+        some = names[start : start + MANY]
+        known = select(SearchPosting.term, SearchPosting.members).where(
+            SearchPosting.block == block, SearchPosting.term.in_(some)
+        )
+        before = {row.term: row.members for row in session.execute(known, execution_options=PACKED)}
+        rows = []
+        for term in some:
+            members = BitMap.deserialize(before[term]) if term in before else BitMap()
+            members.update(member for member, there in sets[term].items() if there)
+            members.difference_update(BitMap(member for member, there in sets[term].items() if not there))
+            packed = members.serialize()
+            if packed != before.get(term) and (members or term in before):
+                rows.append({"term": term, "block": block, "members": packed})
+        if rows:
+            session.execute(upsert, rows)
+
+
+@cache
+def _upsert(dialect: str) -> Executable:
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(SearchPosting.__table__)
+    members = {"members": insert.excluded.members}
+    statement: Executable = insert.on_conflict_do_update(index_elements=["term", "block"], set_=members)
+    return statement
+
+
+def clear(session: Session) -> None:
+    """Forget everything; `put` it again."""
+    changes.drop_terms(session)
+    session.execute(delete(SearchPosting))
+
+
+def matching(session: Session, question: Question, before: int | None) -> Iterator[int]:
+    """Ids of the examples that meet `question`, newest first, those below `before` alone.
+
+    One statement for the news and one for each few blocks that the caller goes through.
+    """
+    named = sorted({term for group in question for term in group})
+    fresh = _fresh(session, named)  # first: what is put into the sets meanwhile is then seen twice, not missed
+    newest = session.scalar(select(func.max(SearchPosting.block)).where(SearchPosting.term.in_(named)))
+    newest = max([-1 if newest is None else newest, *(example_id // SIZE for example_id in fresh)])
+    top = newest if before is None else min(newest, before // SIZE)
+    while top >= 0:
+        bottom = max(top - BLOCKS + 1, 0)
+        sets = _sets(session, named, bottom, top)
+        for block in range(top, bottom - 1, -1):
+            members = _members(sets[block], question, block, fresh)
+            if before is not None and before // SIZE == block:
+                members &= BitMap(range(before % SIZE))
+            yield from (block * SIZE + member for member in reversed(members.to_array()))
+        top = bottom - 1
+
+
+def _fresh(session: Session, named: Sequence[str]) -> dict[int, dict[str, bool]]:
+    fresh: dict[int, dict[str, bool]] = defaultdict(dict)
+    rivals = {term: _rivals(term) for term in named}
+    for example_id, changed_terms in changes.read_terms(session):
+        new_terms = set(changed_terms)
+        for term in named:
+            if term in new_terms:
+                fresh[example_id][term] = True
+            elif any(rival in new_terms for rival in rivals[term]):
+                fresh[example_id][term] = False
+    return fresh
+
+
+def _sets(session: Session, named: Sequence[str], bottom: int, top: int) -> dict[int, dict[str, BitMap]]:
+    statement = select(SearchPosting.block, SearchPosting.term, SearchPosting.members).where(
+        SearchPosting.term.in_(named), SearchPosting.block.between(bottom, top)
+    )
+    found: dict[int, dict[str, BitMap]] = defaultdict(dict)
+    for row in session.execute(statement, execution_options=PACKED):
+        found[row.block][row.term] = BitMap.deserialize(row.members)
+    return found
+
+
+def _members(sets: dict[str, BitMap], question: Question, block: int, fresh: dict[int, dict[str, bool]]) -> BitMap:
+    result = reduce(and_, (BitMap.union(BitMap(), *(sets[t] for t in group if t in sets)) for group in question))
+    for example_id, told in fresh.items():
+        if example_id // SIZE == block:
+            member = example_id % SIZE
+            known = {term for term in sets if member in sets[term]}
+            met = all(any(told.get(term, term in known) for term in group) for group in question)
+            (result.add if met else result.discard)(member)
+    return result

@@ -1,23 +1,25 @@
 """Seeds: texts that annotators start from, supplied by owners or taken from earlier verified examples."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert
+from sqlalchemy import Select, insert, select
 from sqlalchemy.orm import Session
 
-from dynabench.collection import seed_queries, statements
+from dynabench.collection import queries
+from dynabench.collection.queries import concealed
 from dynabench.collection.schemas import SeedIn
-from dynabench.collection.tables import Example, Seed
+from dynabench.collection.tables import Example, Seed, SeedPrediction, Standing
 from dynabench.intake import reader
 from dynabench.intake.text_rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.media import service as media
+from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import contexts
@@ -31,6 +33,7 @@ from dynabench.tasks import TaskConfig
 if TYPE_CHECKING:
     from dynabench.collection import targets
     from dynabench.collection.drafts import Draft
+
 
 PAGE = 500
 
@@ -119,14 +122,13 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: SeedRow) -> 
 
 
 def _contexts(session: Session, task_id: str, config: TaskConfig, values: list[dict[str, Any]]) -> dict[str, int]:
-    """The ids of contexts by their digests; those that the task lacks are added."""
     contexts.add(session, task_id, config, [Row(number, each) for number, each in enumerate(values, start=1)])
     digests = list({contexts.digest(each) for each in values})
-    return {row.digest: row.id for row in session.execute(seed_queries.contexts_by_digest(task_id, digests))}
+    return {row.digest: row.id for row in session.execute(contexts_by_digest(task_id, digests))}
 
 
 def _store(session: Session, task_id: str, found: list[dict[str, Any]]) -> int:
-    known = set(session.scalars(seed_queries.known_seeds(task_id, [row["digest"] for row in found])))
+    known = set(session.scalars(known_seeds(task_id, [row["digest"] for row in found])))
     new = [
         {"task_id": task_id, "draw": random.randint(0, round_queries.KEYS), **row}
         for row in found
@@ -157,7 +159,7 @@ def from_round(
     of = rounds.round_of(session, task_id, number)
     session.get(Task, task_id, with_for_update=True)
     made, after = 0, 0
-    while page := session.execute(seed_queries.seedlings(of.id, str(verdict), after, PAGE)).all():
+    while page := session.execute(seedlings(of.id, str(verdict), after, PAGE)).all():
         after = page[-1][0].id
         unique = {row["digest"]: row for row in (_row(example, context) for example, context in page)}
         made += _store(session, task_id, list(unique.values()))
@@ -183,14 +185,63 @@ def pick(session: Session, task_id: str, rng: random.Random, but: int = 0) -> Se
     Seeds whose example was taken back, hidden or withheld by a release since are passed over.
     """
     draw = rng.randint(0, round_queries.KEYS)
-    level = session.scalar(seed_queries.least_seeded(task_id)) or 0
-    for probe in seed_queries.seed_probes(task_id, level, draw, but):
+    level = session.scalar(least_seeded(task_id)) or 0
+    for probe in seed_probes(task_id, level, draw, but):
         if seed := session.scalar(probe):
             return seed
-    return session.scalar(seed_queries.seed(task_id, but)) if but else None
+    return session.scalar(seed_of_task(task_id, but)) if but else None
 
 
 def recorded(session: Session, draft: "Draft", verdict: "targets.Verdict", example_id: int) -> None:
     """Count that an example was made from the seed of its handout."""
     if draft.handout is not None:
-        session.connection().execute(statements.SEED_USED, {"seed": draft.handout.seed_id})
+        session.connection().execute(queries.SEED_USED, {"seed": draft.handout.seed_id})
+
+
+def seed_of_task(task_id: str, seed_id: int) -> Select[Seed]:
+    """A seed that may be handed out: one index probe, and one for the example that it was taken from."""
+    return select(Seed).where(Seed.id == seed_id, Seed.task_id == task_id, ~concealed(Seed.made_from.expression))
+
+
+def least_seeded(task_id: str) -> Select[int]:
+    """The fewest examples that a seed of the task has: one index probe."""
+    return select(Seed.used).where(Seed.task_id == task_id).order_by(Seed.used).limit(1)
+
+
+def seed_probes(task_id: str, level: int, draw: int, but: int) -> Iterator[Select[Seed]]:
+    """The least used seed, ties broken by the random key nearest above `draw`; `level` is the lowest use.
+
+    At most three index probes, longer only over seeds whose examples are concealed.
+    """
+    base = select(Seed).where(Seed.task_id == task_id, Seed.id != but, ~concealed(Seed.made_from.expression)).limit(1)
+    yield base.where(Seed.used == level, Seed.draw >= draw).order_by(Seed.draw)
+    yield base.where(Seed.used == level, Seed.draw < draw).order_by(Seed.draw)
+    yield base.where(Seed.used > level).order_by(Seed.used, Seed.draw)
+
+
+def seed_predictions(seed_id: int) -> Select[SeedPrediction]:
+    """Select the models' answers to a seed: one range of the primary key."""
+    return select(SeedPrediction).where(SeedPrediction.seed_id == seed_id)
+
+
+def known_seeds(task_id: str, digests: Sequence[str]) -> Select[str]:
+    """Select those of `digests` that are seeds of the task already: one index probe each."""
+    return select(Seed.digest).where(Seed.task_id == task_id, Seed.digest.in_(digests))
+
+
+def contexts_by_digest(task_id: str, digests: Sequence[str]) -> Select[str, int]:
+    """Digests and ids of a task's contexts: one index probe each."""
+    return select(Context.digest, Context.id).where(Context.task_id == task_id, Context.digest.in_(digests))
+
+
+def seedlings(round_id: int, verdict: str, after: int, limit: int) -> Select[Example, Context]:
+    """A round's examples above id `after` that have this verdict and are not concealed: walks an index range."""
+    return (
+        select(Example, Context)
+        .join(Standing, Standing.example_id == Example.id)
+        .join(Context, Context.id == Example.context_id)
+        .where(Example.round_id == round_id, Example.id > after)
+        .where(Standing.verdict == verdict, disclosure.shown_examples(Standing))
+        .order_by(Example.id)
+        .limit(limit)
+    )

@@ -1,28 +1,31 @@
 """The ledger of examples: recording what targets said, explaining, taking back."""
 
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import drafts, eligibility, participants, projections, queries, search, statements
+from dynabench.collection import drafts, eligibility, handouts, projections, queries, search, targets
 from dynabench.collection.drafts import Draft, Given
-from dynabench.collection.program_schemas import ProgramIn
-from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
+from dynabench.collection.handouts import Offer
+from dynabench.collection.schemas import ExampleIn, ExampleOut, HandoutOut, OutcomeOut, PredictionOut, ProgramIn
 from dynabench.collection.search import Seen
-from dynabench.collection.tables import Example, Explanation, Retraction, Standing
+from dynabench.collection.tables import Example, Explanation, Judgement, Retraction, Standing
 from dynabench.collection.targets import Verdict
 from dynabench.kit import errors
-from dynabench.kit.db import now
+from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.media import service as media
-from dynabench.people import disclosure, may
+from dynabench.models.client import Host
 from dynabench.people.accounts.tables import Person
-from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
+from dynabench.tasks.rules.base import EnsembleRule, ensemble_fooled
 
 
 def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
@@ -33,9 +36,9 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     connection, given = session.connection(), draft.handout
     if given is None:
         raise ValueError("a draft of the sandbox is not recorded")
-    state, plan = connection.execute(statements.ROUND_LOCK, {"round": draft.round_id}).one()
+    state, plan = connection.execute(queries.ROUND_LOCK, {"round": draft.round_id}).one()
     if connection.dialect.name != "sqlite":  # there the whole writing transaction is alone
-        connection.execute(statements.HANDOUT_LOCK, {"handout": given.id})
+        connection.execute(queries.HANDOUT_LOCK, {"handout": given.id})
     known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
     if again := drafts.earlier(known, draft.request):
         return recorded(session, again)
@@ -50,13 +53,13 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     if plan:
         eligibility.take(session, draft.author_id, draft.round_id, plan)
     row = _row(draft, verdict, given, attempt=1 + sum(old.handout_id == given.id for old in known))
-    made = connection.execute(statements.new_example(connection.dialect.name), row).scalar_one_or_none()
+    made = connection.execute(queries.new_example(connection.dialect.name), row).scalar_one_or_none()
     if made is None:  # PostgreSQL: the key was used a moment ago, on another handout
         known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
         return recorded(session, drafts.earlier(known, draft.request) or 0)
     predictions = _said(verdict)
     if predictions:
-        connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **row} for row in predictions])
+        connection.execute(queries.NEW_PREDICTION, [{"example_id": made, **row} for row in predictions])
     example: Any = SimpleNamespace(id=made, **row)  # not of the session, which need not know it
     projections.count_example(
         session,
@@ -68,7 +71,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         doubt=verdict.doubt,
     )
     outcome = _told(example, verdict.fooled, _shown(predictions))
-    members = participants.recorded(session, draft, verdict, made)
+    members = drafts.recorded(session, draft, verdict, made)
     return outcome.model_copy(update=members) if members else outcome
 
 
@@ -99,7 +102,6 @@ def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str
 
 
 def _said(verdict: Verdict) -> list[dict[str, Any]]:
-    """Return the targets' answers as rows of predictions."""
     return [
         {
             "position": position,
@@ -170,31 +172,9 @@ def fooled(session: Session, example_id: int) -> bool | None:
     return session.get_one(Standing, example_id).fooled
 
 
-def visible(session: Session, person: Person, example_id: int) -> Example:
-    """The example, for its author and the task's owners; for everybody else there is none."""
-    found = session.scalar(queries.example(example_id))
-    if found is not None:
-        if found.author_id == person.id:
-            return found
-        task_id = session.get_one(Round, found.round_id).task_id
-        if may.may_in(session, person, Action.READ_EXAMPLE, task_id) and not disclosure.is_withheld(
-            session.get_one(Standing, found.id)
-        ):
-            return found
-    raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
-
-
-def own(session: Session, person: Person, example_id: int) -> Example:
-    """The example, for its author alone."""
-    found = visible(session, person, example_id)
-    if found.author_id != person.id:
-        raise errors.Forbidden(_("Only its author may do this."))
-    return found
-
-
 def explain(session: Session, person: Person, example_id: int, values: dict[str, Any]) -> Explanation:
     """Keep what the author says of their example; a later explanation takes the place of this one."""
-    found = own(session, person, example_id)
+    found = eligibility.own_example(session, person, example_id)
     current = session.get_one(Round, found.round_id, with_for_update={"read": True})
     if current.state == RoundState.RELEASED:
         raise errors.Conflict(
@@ -216,7 +196,7 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
 
 def retract(session: Session, person: Person, example_id: int) -> None:
     """Take an example back; twice changes nothing. After the release of its round it is in the world."""
-    found = own(session, person, example_id)
+    found = eligibility.own_example(session, person, example_id)
     current = session.get_one(Round, found.round_id, with_for_update={"read": True})
     session.get_one(Standing, found.id, with_for_update=True)  # two retractions at once count as one
     if session.get(Retraction, found.id):
@@ -257,3 +237,117 @@ def told(seen: Seen, *, author: str | None = None) -> ExampleOut:
         explanation=seen.explanation,
         at=example.at,
     )
+
+
+@dataclass(frozen=True)
+class Told:
+    """The answer that the annotator reads: the checked draft and its outcome."""
+
+    draft: Draft
+    outcome: OutcomeOut
+
+
+async def hand_out(
+    db: Database,
+    host: Host,
+    person: Person | None,
+    task_id: str,
+    *,
+    but: int = 0,
+    link: Mapping[str, str] = handouts.NO_LINK,
+) -> HandoutOut:
+    """Another context with an arm, a goal and a start; None as `person` is a visitor, who has context `but` now.
+
+    `link` are the parameters of the address by which a member came.
+
+    A seed comes with what the round's targets say of it: `Unavailable` where one has yet to be asked and is silent.
+    """
+    run = db.awrite if person else db.aread
+    return await _complete(db, host, await run(handouts.hand_out, person, task_id, random.Random(), but, link))
+
+
+async def current(
+    db: Database,
+    host: Host,
+    person: Person,
+    task_id: str,
+    *,
+    context_id: int = 0,
+    handout_id: int = 0,
+    link: Mapping[str, str] = handouts.NO_LINK,
+) -> HandoutOut | None:
+    """Return the last hand-out of a person in the open round; None where there is none.
+
+    Where `context_id` or `handout_id` is given, it is the last one of that context, or that very hand-out.
+    None also where the person came by another `link` since.
+    """
+    offer = await db.aread(handouts.current, person, task_id, context_id=context_id, handout_id=handout_id, link=link)
+    return await _complete(db, host, offer) if offer else None
+
+
+async def perturb(db: Database, host: Host, person: Person, example_id: int, task_id: str = "") -> HandoutOut:
+    """One's own example (of this task, where named) again, to be edited minimally so that its answer flips."""
+    offer = await db.awrite(handouts.perturb, person, example_id, random.Random(), task_id)
+    return await _complete(db, host, offer)
+
+
+async def _complete(db: Database, host: Host, offer: Offer) -> HandoutOut:
+    if not offer.missing or offer.inputs is None:
+        return offer.given
+    answers = await targets.gather(host, offer.missing, offer.inputs)  # nothing is held while models think
+    await db.awrite(handouts.keep, offer.seed_id, answers)
+    return handouts.told(offer, answers)
+
+
+async def play(db: Database, host: Host, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Told:
+    """Ask the open round's targets about a draft and record what they said (the sandbox records nothing)."""
+    draft = await db.aread(drafts.draft, person, task_id, body, key)  # field errors end here
+    if draft.earlier is not None:
+        return Told(draft, await db.aread(recorded, draft.earlier))
+    verdict = await targets.ask(host, draft)  # nothing is held while models think
+    if draft.sandbox:
+        return Told(draft, sandboxed(verdict))
+    return Told(draft, await db.awrite(record, draft, verdict))  # one short transaction
+
+
+def judge(session: Session, person: Person, example_id: int, wrong: Sequence[bool]) -> Example:
+    """Record what an author says of each answer to their example, in the order of its predictions.
+
+    They may say otherwise until somebody has voted on it. `Conflict` where nobody asked them, or it is too late.
+    """
+    found = eligibility.own_example(session, person, example_id)
+    config = rounds.config_of(session, found.version_id)
+    if config.fooled.judged_by != "annotator":
+        raise errors.Conflict(_("In this task the authors of examples do not judge the models' answers."))
+    current = session.get_one(Round, found.round_id, with_for_update={"read": True})
+    if current.state == RoundState.RELEASED:
+        raise errors.Conflict(
+            _("Round %(number)s is released, so its examples are not judged any more.", number=current.number)
+        )
+    standing = projections.locked(session, example_id)
+    if standing is None or standing.retracted or standing.hidden:
+        raise errors.Conflict(_("This example was taken back or hidden."))
+    _check(standing, found, wrong)
+    if [each.errs for each in found.predictions] == list(wrong):
+        return found  # sent again
+    session.add_all(
+        Judgement(example_id=found.id, prediction_id=each.id, by="annotator", person_id=person.id, fooled=flag)
+        for each, flag in zip(found.predictions, wrong, strict=True)
+    )
+    session.flush()
+    fooled = ensemble_fooled(cast(EnsembleRule, current.fooled_when), wrong)
+    projections.count_judgement(session, standing, fooled, list(wrong).count(False), config)
+    session.flush()
+    session.expire_all()
+    return session.scalars(queries.example(example_id)).one()
+
+
+def _check(standing: Standing, found: Example, wrong: Sequence[bool]) -> None:
+    if not found.predictions:
+        raise errors.Conflict(_("No model was asked about this example, so there is no answer to judge."))
+    if standing.votes:
+        raise errors.Conflict(_("Others have checked this example already, so your word on the answer stands."))
+    if len(wrong) != len(found.predictions):
+        raise errors.Invalid(
+            {"wrong": _("Say of each of the %(n)s answers whether it is wrong.", n=len(found.predictions))}
+        )

@@ -12,15 +12,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
+from typing import Any
 
-from sqlalchemy import Row, Select, select, text
+import numpy as np
+from sqlalchemy import Row, Select, case, func, select, text
 from sqlalchemy.orm import Session
 
-from dynabench.collection.tables import Example, Standing, Tally
+from dynabench.collection import projections
+from dynabench.collection.tables import Example, Prediction, Standing, Tally
 from dynabench.rounds import arms
+from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import ErrorCounts, ErrorRates, clustered_error_rates, error_rates
-from dynabench.stats.rates import Rate, clustered_rate, human_model_gap
+from dynabench.stats.rates import UNKNOWN, Rate, clustered_rate, human_model_gap
 from dynabench.stats.verdict import Verdict
 
 PEOPLE = ("person", "expert", "owner")
@@ -88,7 +92,6 @@ def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOP
 
 
 def _tallies(round_id: int) -> Select[int, str, str, str, str, int, int, int, int, int, int, int]:
-    """All tallies of a round: one range of the primary key."""
     rated = (Tally.examples, Tally.fooled, Tally.validated, Tally.resolved, Tally.unknown)
     key = (Tally.person_id, Tally.day, Tally.start, Tally.arm, Tally.source)
     return select(*key, *rated, Tally.retracted, Tally.hidden).where(Tally.round_id == round_id)
@@ -123,7 +126,6 @@ def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:
 
 
 def _cumulative(rows: Sequence[TallyRow]) -> dict[str, Figures]:
-    """The figures of all rows up to and including each day. Adds a day's rows to one sum per person."""
     people: dict[int, ErrorCounts] = defaultdict(ErrorCounts)
     retracted, hidden = 0, 0
     result = {}
@@ -155,3 +157,119 @@ def summed(people: Mapping[int, ErrorCounts], retracted: int = 0, hidden: int = 
     total = sum(people.values(), ErrorCounts())
     writers = [counts for counts in people.values() if counts.examples]
     return Figures(total, retracted, hidden, len(writers), error_rates(total), clustered_error_rates(writers))
+
+
+Target = tuple[str, str]
+"""A model's name and version."""
+
+
+def by_target(session: Session, of: Round, whole: Figures, sources: Sequence[str] = PEOPLE) -> dict[Target, Figures]:
+    """The figures of each model that was asked in a round: its targets in their order, then those of its arms.
+
+    `whole` are the figures of the round over examples of the same `sources`; they are those of its target where it has
+    but one and no arm names others. Else this reads the round's predictions, summed up in the database.
+    """
+    targets = [(each.model, each.version) for each in of.targets]
+    if len(targets) == 1 and all(isinstance(arm["targets"], str) for arm in of.arms):
+        return {targets[0]: whole}
+    people: dict[Target, dict[int, ErrorCounts]] = defaultdict(lambda: defaultdict(ErrorCounts))
+    for row in session.execute(_sums(of.id, sources)):
+        one = projections.tally_counts(fooled=row.errs, verdict=row.verdict, retracted=False, hidden=False)
+        counts = {name: row.n * one[name] for name in ("examples", "fooled", "validated", "resolved", "unknown")}
+        people[row.model, row.version][row.author_id] += ErrorCounts(**counts)
+    others = sorted(set(people) - set(targets))
+    return {target: summed(people[target]) for target in (*targets, *others)}
+
+
+def label(target: Target, among: Sequence[Target]) -> str:
+    """The model's name, with its version where another version of it was asked, too."""
+    name, version = target
+    return name if [each for each, _ in among].count(name) == 1 else f"{name} {version[:12]}"
+
+
+def is_lower_bound(session: Session, of: Round) -> bool:
+    """Tell whether a round leaves examples unchecked that fooled a target, but not all targets together."""
+    several = len(of.targets) > 1 or any(not isinstance(arm["targets"], str) for arm in of.arms)
+    if of.fooled_when == "any" or not several:
+        return False
+    return not projections.wants_votes(rounds.config_of(session, of.version_id), False, len(of.targets))
+
+
+def _sums(round_id: int, sources: Sequence[str]) -> Select[Any]:
+    """Select the number of wrong and right answers of each model and author, by verdict.
+
+    One index range over the round.
+    """
+    answers = (
+        select(Prediction.model, Prediction.version, Prediction.errs.label("errs"))
+        .add_columns(Standing.author_id, Standing.verdict)
+        .join(Example, Example.id == Prediction.example_id)
+        .join(Standing, Standing.example_id == Example.id)
+        .where(Example.round_id == round_id, Example.source.in_(sources), ~Standing.retracted, ~Standing.hidden)
+        .subquery()
+    )
+    key = (answers.c.model, answers.c.version, answers.c.author_id, answers.c.verdict, answers.c.errs)
+    return select(*key, func.count().label("n")).group_by(*key)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Counts of (judged wrong, found wrong) and their shares; `judge` is who judges, with the model's name.
+
+    `agreement` = both say the same / all; `precision` = found wrong / judged wrong; `recall` = judged wrong / found
+    wrong, which is known only where examples that fooled nobody are checked as well.
+    """
+
+    judge: str
+    model: str
+    both: int
+    judged_only: int
+    found_only: int
+    neither: int
+    agreement: Rate
+    precision: Rate
+    recall: Rate
+
+
+def calibration(session: Session, of: Round) -> Calibration | None:
+    """The judgements of a round beside its verdicts; None where the task's rule has no judge but the validators."""
+    config = rounds.config_of(session, of.version_id)
+    judge = config.fooled.judged_by
+    if judge in (None, "validators"):
+        return None
+    rows = session.execute(_counted(of.id)).all()
+    both, judged, found, neither = (
+        np.array([int(getattr(row, name)) for row in rows]) for name in ("both", "judged", "found", "neither")
+    )
+    checked = config.validation.also_not_fooled
+    whole = both + judged + found + neither
+    return Calibration(
+        judge=str(judge),
+        model=str(of.judge["model"]) if of.judge else "",
+        both=int(both.sum()),
+        judged_only=int(judged.sum()),
+        found_only=int(found.sum()),
+        neither=int(neither.sum()),
+        agreement=clustered_rate(both + neither, whole) if checked else UNKNOWN,
+        precision=clustered_rate(both, both + judged),
+        recall=clustered_rate(both, both + found) if checked else UNKNOWN,
+    )
+
+
+def _counted(round_id: int) -> Select[Any]:
+
+    def count(judged: bool, verdict: Verdict) -> Any:
+        hit = (Standing.fooled if judged else ~Standing.fooled) & (Standing.verdict == str(verdict))
+        return func.sum(case((hit, 1), else_=0))
+
+    return (
+        select(
+            Standing.author_id,
+            count(True, Verdict.CORRECT).label("both"),
+            count(True, Verdict.INCORRECT).label("judged"),
+            count(False, Verdict.CORRECT).label("found"),
+            count(False, Verdict.INCORRECT).label("neither"),
+        )
+        .where(Standing.round_id == round_id, ~Standing.retracted, ~Standing.hidden, Standing.fooled.is_not(None))
+        .group_by(Standing.author_id)
+    )

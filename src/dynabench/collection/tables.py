@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, false, func, select, text
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false, func, select, text
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from dynabench.kit.db import Base, Key, now
@@ -313,3 +313,125 @@ class Tally(Base):
     retracted: Mapped[int] = mapped_column(default=0)
     hidden: Mapped[int] = mapped_column(default=0)
     unknown: Mapped[int] = mapped_column(default=0)
+
+
+class ExampleChange(Base):
+    """A change of examples that is recorded and not yet folded; written in the transaction of its cause.
+
+    `terms` are those that came to an example, NULL where it is new and has all that it was written with. `counts` is a
+    change of somebody's counts in a round, as `collection.folding` writes it; empty where there is none.
+    """
+
+    __tablename__ = "example_changes"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    example_id: Mapped[int | None] = mapped_column(ForeignKey("examples.id"))
+    round_id: Mapped[int | None] = mapped_column(ForeignKey("rounds.id"))
+    terms: Mapped[str | None] = mapped_column(Text)
+    counts: Mapped[str] = mapped_column(Text)
+
+
+class SearchPosting(Base):
+    """The examples of one block (2**16 neighbouring ids) that have a term: a Roaring bitmap in its portable format."""
+
+    __tablename__ = "search_postings"
+
+    term: Mapped[str] = mapped_column(String(80), primary_key=True)
+    block: Mapped[int] = mapped_column(primary_key=True)
+    members: Mapped[bytes]
+
+
+class Breakdown(Base):
+    """The counts of `Tally` for one day, start, arm or tag, as rows by person and source, packed."""
+
+    __tablename__ = "breakdowns"
+
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(String(10), primary_key=True)  # see `breakdowns.NAMES`
+    value: Mapped[str] = mapped_column(String(100), primary_key=True)
+    counts: Mapped[bytes]
+
+
+class Note(Base):
+    """A note on an example, for its task's owners and moderators alone; `removed_at` once somebody took it away."""
+
+    __tablename__ = "notes"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), index=True)
+    text: Mapped[str] = mapped_column(String(1000))
+    by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    at: Mapped[datetime] = mapped_column(default=now)
+    removed_at: Mapped[datetime | None]
+
+
+class Label(Base):
+    """A word under which owners and moderators find an example again."""
+
+    __tablename__ = "labels"
+
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(String(40), primary_key=True)
+    by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
+class BulkAct(Base):
+    """Something that was done to many examples at once; `value` is the label, note or reason that went with it."""
+
+    __tablename__ = "bulk_acts"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    kind: Mapped[str] = mapped_column(String(10))
+    value: Mapped[str] = mapped_column(String(1000), default="")
+    by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    at: Mapped[datetime] = mapped_column(default=now)
+    undone_at: Mapped[datetime | None]
+
+    __table_args__ = (Index("ix_bulk_acts_task", "task_id", "id"),)
+
+
+class BulkMember(Base):
+    """An example that a bulk act changed; those that were so already are not among them."""
+
+    __tablename__ = "bulk_members"
+
+    bulk_id: Mapped[int] = mapped_column(ForeignKey("bulk_acts.id", ondelete="CASCADE"), primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+
+
+class Proposed(Base):
+    """A program wrote this example; whoever ran it is the author. `queries` and `cost` are what the program says that
+    the example took, `facts` what else it tells. `round_id` is the example's own, for figures of a round.
+    """
+
+    __tablename__ = "proposed"
+
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"))
+    name: Mapped[str] = mapped_column(String(60))
+    version: Mapped[str] = mapped_column(String(60))
+    queries: Mapped[int] = mapped_column(Key)
+    cost: Mapped[float]
+    facts: Mapped[dict[str, Any]]
+
+    __table_args__ = (Index("ix_proposed_round", "round_id", "name", "version"),)
+
+
+WITHHELD = ("hidden", "withheld")
+"""Parts of a release that nobody reads."""
+
+
+class ReleasedExample(Base):
+    """The part of its round's release that an example went into; written once.
+
+    `train`, `dev`, `test`, `rejected` and `unverified` are files that everybody may read. Those in `hidden`, and in
+    `withheld` (too much like one of these), are kept from everybody for good.
+    """
+
+    __tablename__ = "released_examples"
+
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
+    part: Mapped[str] = mapped_column(String(10))

@@ -1,4 +1,4 @@
-"""Asks a round's targets, all at once, while nothing of the database is held."""
+"""The judge model of a task's rule, which says whether the targets' answers are wrong."""
 
 import asyncio
 import time
@@ -6,13 +6,64 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.collection import judge_models
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
 from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drafts import Draft
-from dynabench.collection.drawing.sending import Drawn
-from dynabench.collection.judge_models import Said
+from dynabench.collection.drawing.service import Drawn
+from dynabench.collection.tables import Judgement, Prediction
 from dynabench.models.client import Answer, Host
+from dynabench.tasks.rules import JudgedByModel
 from dynabench.tasks.rules.base import ensemble_fooled
+
+
+@dataclass(frozen=True)
+class JudgeAnswer:
+    """The judge model's words on one answer, and their meaning.
+
+    `fooled` is True if they call the answer wrong, None if they say neither.
+    """
+
+    answer: Answer
+    fooled: bool | None
+
+
+async def ask_judge(host: Host, draft: Draft, answers: Sequence[Answer]) -> tuple[JudgeAnswer, ...]:
+    """The judge's word on each answer, asked at the same time; none where the task's rule is another.
+
+    Raises `Unavailable` where the judge does not answer: what it would have said is not guessed.
+    """
+    rule = draft.config.fooled
+    if not isinstance(rule, JudgedByModel) or draft.judge is None:
+        return ()
+    known = {"context": draft.inputs, "input": draft.input, "claim": draft.answer}
+    asked = [rule.given_to_judge(draft.config, known | {"answer": each.answer}) for each in answers]
+    said = await asyncio.gather(*(host.answer(*draft.judge, each) for each in asked))
+    return tuple(JudgeAnswer(each, rule.verdict(each.answer)) for each in said)
+
+
+def keep(session: Session, example_id: int, said: Sequence[JudgeAnswer]) -> None:
+    """Record what the judge model said of an example's answers."""
+    wanted = select(Prediction.id).where(Prediction.example_id == example_id).order_by(Prediction.position)
+    session.add_all(
+        Judgement(
+            example_id=example_id,
+            prediction_id=prediction,
+            by="model",
+            model=each.answer.model,
+            version=each.answer.version,
+            fooled=each.fooled,
+            said=each.answer.answer,
+        )
+        for prediction, each in zip(session.scalars(wanted).all(), said, strict=True)
+    )
+
+
+def recorded(session: Session, draft: Draft, verdict: "Verdict", example_id: int) -> None:
+    """Record what the judge model said of an example's answers."""
+    if verdict.said:
+        keep(session, example_id, verdict.said)
 
 
 @dataclass(frozen=True)
@@ -27,7 +78,7 @@ class Verdict:
     flags: tuple[bool | None, ...]
     fooled: bool | None
     latency_ms: float
-    said: tuple[Said, ...] = ()
+    said: tuple[JudgeAnswer, ...] = ()
 
     @property
     def doubt(self) -> int | None:
@@ -57,7 +108,7 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     answers = await gather(host, draft.targets, draft.inputs)
     latency = (time.perf_counter() - begun) * 1000
     computed = tuple(_fooled(draft, answer) for answer in answers)  # also says whether these are answers at all
-    said = await judge_models.ask(host, draft, answers) if draft.judge else ()
+    said = await ask_judge(host, draft, answers) if draft.judge else ()
     judged = tuple(each.fooled for each in said) or _unjudged(draft, computed)
     flags = computed if draft.config.fooled.judged_by is None else judged
     fooled = flags[0] if len(flags) == 1 else ensemble_fooled(draft.fooled_when, flags)

@@ -4,14 +4,15 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Path, Query, Request
-from sqlalchemy.orm import Session
+from fastapi import APIRouter, Depends, Path, Request
 
 from dynabench.cycle import plan as plans
 from dynabench.cycle import round_steps, service, views
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.schemas import Foreseen, LineagePage, TurnIn, TurnOut, TurnPage
 from dynabench.cycle.tables import CycleTurn
+from dynabench.kit.api import After, Db, Limit
+from dynabench.kit.db import Database
 from dynabench.models import serving
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
@@ -19,20 +20,18 @@ from dynabench.people.accounts.tables import Person
 router = APIRouter(prefix="/api/v1", tags=["cycle"], dependencies=[Depends(scope("manage"))])
 limit = Depends(limited("cycle", 30, 60))
 Id = Annotated[int, Path(ge=1, le=2**53)]
-After = Annotated[int | None, Query(ge=1, le=2**53, description="The `next` of the page before.")]
-Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 @router.get("/tasks/{task}/turns")
-async def list_turns(request: Request, task: str, person: Member, after: After = None, limit: Limit = 20) -> TurnPage:
+async def list_turns(db: Db, task: str, person: Member, after: After = None, limit: Limit = 20) -> TurnPage:
     """The turns of a task's cycle (owners), newest first."""
-    return await request.app.state.db.aread(views.turn_page, person, task, after, limit)  # type: ignore[no-any-return]
+    return await db.aread(views.turn_page, person, task, after, limit)
 
 
 @router.get("/tasks/{task}/lineage")
-async def read_lineage(request: Request, task: str, person: Member) -> LineagePage:
+async def read_lineage(db: Db, task: str, person: Member) -> LineagePage:
     """Return the graph of a task's rounds, that is which round follows which (owners): rounds may fork and merge."""
-    return await request.app.state.db.aread(views.lineage_page, person, task)  # type: ignore[no-any-return]
+    return await db.aread(views.lineage_page, person, task)
 
 
 async def preview(request: Request, person: Person, task: str, plan: TurnPlan, number: int | None) -> Foreseen:
@@ -51,11 +50,8 @@ async def preview_turn(request: Request, task: str, body: TurnIn, person: Member
 
 async def start_turn(request: Request, person: Person, task: str, plan: TurnPlan, number: int | None) -> int:
     """Start a turn and return its id."""
-
-    def make(session: Session) -> int:
-        return service.start_turn(session, person, task, plan, number).id
-
-    return await request.app.state.db.awrite(make)  # type: ignore[no-any-return]
+    db: Database = request.app.state.db
+    return await db.awrite(lambda session: service.start_turn(session, person, task, plan, number).id)
 
 
 @router.post("/tasks/{task}/turns", status_code=202, dependencies=[limit])

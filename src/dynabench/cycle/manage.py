@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.cycle import api, queries, service, views
 from dynabench.cycle import plan as plans
@@ -13,6 +13,7 @@ from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.tables import TurnState
 from dynabench.cycle.views import preview_sentences
 from dynabench.kit import errors
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
@@ -37,39 +38,39 @@ FIELDS = {
 """Which field of the form a problem of the plan stands beside."""
 
 
-def read(form: FormData) -> dict[str, Any]:
+def read_form(form: FormData) -> dict[str, Any]:
     """Return the posted values in the form in which the page shows them again."""
-    given = {name: str(form.get(name, BLANK[name])).strip()[:200] for name in BLANK if isinstance(BLANK[name], str)}
+    texts = {name: str(form.get(name, BLANK[name])).strip()[:200] for name in BLANK if isinstance(BLANK[name], str)}
     checks = {name: bool(form.get(name)) for name in BLANK if isinstance(BLANK[name], bool)}
-    return {**given, **checks, "methods": [str(each)[:10] for each in form.getlist("methods")][:8]}
+    return {**texts, **checks, "methods": [str(method)[:10] for method in form.getlist("methods")][:8]}
 
 
-def plan_of(given: dict[str, Any]) -> tuple[TurnPlan, int | None]:
+def plan_of(posted: dict[str, Any]) -> tuple[TurnPlan, int | None]:
     """The plan that a form describes, and the round that it begins with. Raises `Invalid` by the form's fields."""
-    if not given["methods"]:
-        raise errors.Invalid({"methods": _("Choose one way to train at least.")})
-    seeds = _numbers(given["seeds"], "seeds")
+    if not posted["methods"]:
+        raise errors.Invalid({"methods": _("Choose at least one way to train.")})
+    seeds = _numbers(posted["seeds"], "seeds")
     document = {
-        "candidates": [{"name": each, "method": each, "seeds": seeds} for each in given["methods"]],
-        "train": {"discount": given["discount"] or 0},
+        "candidates": [{"name": method, "method": method, "seeds": seeds} for method in posted["methods"]],
+        "train": {"discount": posted["discount"] or 0},
         "promote": {
-            "by": given["by"],
-            "discount": given["older"] or 0,
-            "surely": given["surely"],
-            "most": given["most"] or 1,
-            "with_present": given["with_present"],
+            "by": posted["by"],
+            "discount": posted["older"] or 0,
+            "surely": posted["surely"],
+            "most": posted["most"] or 1,
+            "with_present": posted["with_present"],
         },
         "next": {
-            "open": given["open"],
-            "ensemble": given["ensemble"],
-            "parents": _numbers(given["parents"], "parents") if given["parents"] else [],
+            "open": posted["open"],
+            "ensemble": posted["ensemble"],
+            "parents": _numbers(posted["parents"], "parents") if posted["parents"] else [],
         },
-        "anyway": given["anyway"],
+        "anyway": posted["anyway"],
     }
     try:
-        number = int(given["round"]) if given["round"] else None
+        number = int(posted["round"]) if posted["round"] else None
     except ValueError:
-        raise errors.Invalid({"round": _("Give the number of a round.")}) from None
+        raise errors.Invalid({"round": _("Enter the number of a round.")}) from None
     try:
         return plans.read_plan(document), number
     except errors.Invalid as problem:
@@ -78,18 +79,18 @@ def plan_of(given: dict[str, Any]) -> tuple[TurnPlan, int | None]:
 
 def _numbers(text: str, name: str) -> list[int]:
     try:
-        return [int(each) for each in text.replace(",", " ").split()]
+        return [int(number) for number in text.replace(",", " ").split()]
     except ValueError:
-        raise errors.Invalid({name: _("Give whole numbers, separated by commas.")}) from None
+        raise errors.Invalid({name: _("Enter whole numbers, separated by commas.")}) from None
 
 
 def _beside(problem: errors.Invalid) -> errors.Invalid:
     """The same with the names that the form's fields have."""
-    found = {}
+    messages = {}
     for path, message in problem.fields.items():
-        name = next((field for known, field in FIELDS.items() if path.startswith(known)), path)
-        found["seeds" if ".seeds" in path else name] = message
-    return errors.Invalid(found)
+        name = next((field for start, field in FIELDS.items() if path.startswith(start)), path)
+        messages["seeds" if ".seeds" in path else name] = message
+    return errors.Invalid(messages)
 
 
 async def _page(request: Request, owner: Person, task: str, status: int = 200, **more: Any) -> Response:
@@ -98,12 +99,14 @@ async def _page(request: Request, owner: Person, task: str, status: int = 200, *
         going = bool(turns) and turns[0].state in (*queries.RUNNING_STATES, TurnState.PAUSED)
         graph = views.lineage_page(session, owner, task).items
         config = rounds.newest_config(session, task)
-        told = {"unfit": service.unfit_reason(config), "ways": service.training_methods(config)}
-        return {"turns": turns, "going": going, "graph": graph, **told}
+        fit = {"unfit": service.unfit_reason(config), "ways": service.training_methods(config)}
+        return {"turns": turns, "going": going, "graph": graph, **fit}
 
     values = await request.app.state.db.aread(look)
-    known: dict[str, Any] = {"posted": BLANK, "errors": {}, "problem": "", "foreseen": None, "sentences": []}
-    return await frame.page(request, task, "cycle/manage/cycle.html", "cycle", status=status, **(known | values | more))
+    context: dict[str, Any] = {"posted": BLANK, "errors": {}, "problem": "", "foreseen": None, "sentences": []}
+    return await frame.page(
+        request, task, "cycle/manage/cycle.html", "cycle", status=status, **(context | values | more)
+    )
 
 
 @router.get("/tasks/{task}/manage/cycle", name="manage_cycle")
@@ -116,29 +119,28 @@ async def cycle(request: Request, task: str, owner: Owning) -> Response:
 async def begin(request: Request, task: str, owner: Owning) -> Response:
     """Say what a turn would do, or (`then` = begin) begin it."""
     form = await request.form()
-    posted = read(form)
+    posted = read_form(form)
     try:
         plan, number = plan_of(posted)
         if form.get("then") == "begin":
-            made = await api.start_turn(request, owner, task, plan, number)
-            return _to(request, task, made)
-        found = await api.preview(request, owner, task, plan, number)
+            return _to(request, task, await api.start_turn(request, owner, task, plan, number))
+        preview = await api.preview(request, owner, task, plan, number)
     except errors.Invalid as problem:
         return await _page(request, owner, task, 422, posted=posted, errors=_beside(problem).fields)
     except errors.Conflict as problem:
         return await _page(request, owner, task, 409, posted=posted, problem=problem.detail)
-    return await _page(request, owner, task, posted=posted, foreseen=found, sentences=preview_sentences(found))
+    return await _page(request, owner, task, posted=posted, foreseen=preview, sentences=preview_sentences(preview))
 
 
 def _to(request: Request, task: str, turn: int) -> Response:
-    return RedirectResponse(str(request.app.url_path_for("manage_turn", task=task, turn=turn)), status_code=303)
+    return redirect(request, "manage_turn", task=task, turn=turn)
 
 
 async def _turn(
     request: Request, owner: Person, task: str, turn: int, status: int = 200, problem: str = ""
 ) -> Response:
-    found = await api.read_turn_out(request, owner, task, turn)
-    values = {"turn": found, "steps": service.STEPS, "problem": problem, "sure": status == 422}
+    turn_view = await api.read_turn_out(request, owner, task, turn)
+    values = {"turn": turn_view, "steps": service.STEPS, "problem": problem, "sure": status == 422}
     return await frame.page(
         request, task, "cycle/manage/turn.html", "cycle", status=status, fragment="cycle/manage/_turn.html", **values
     )
@@ -169,7 +171,7 @@ async def undo(request: Request, task: str, turn: Id, owner: Owning) -> Response
     """Take its promotion back, once somebody has said that they mean it."""
     form = await request.form()
     if not form.get("sure"):
-        return await _turn(request, owner, task, turn, 422, _("Tick the box to say that you mean it."))
+        return await _turn(request, owner, task, turn, 422, _("Tick the box to confirm."))
     try:
         await api.undo_promotion(request, owner, task, turn)
     except (errors.Conflict, errors.Unavailable) as problem:

@@ -139,7 +139,9 @@ def read_plan(document: Any) -> TurnPlan:
 def parse_plan(text: str) -> TurnPlan:
     """Return the plan that YAML or JSON `text` holds; an empty text is the default plan. Raises `Invalid`."""
     if len(text) > MAX_PLAN_CHARACTERS:
-        raise errors.Invalid({"plan": _("A plan has %(longest)s KiB at most.", longest=MAX_PLAN_CHARACTERS // 1024)})
+        raise errors.Invalid(
+            {"plan": _("A plan can have at most %(longest)s KiB.", longest=MAX_PLAN_CHARACTERS // 1024)}
+        )
     try:
         return read_plan(yaml.safe_load(text))
     except (yaml.YAMLError, RecursionError) as problem:

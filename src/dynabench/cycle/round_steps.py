@@ -172,7 +172,7 @@ def undo_promotion(
     cycle_turn = service.find_turn(session, task, id)
     session.refresh(cycle_turn, with_for_update=True)
     if cycle_turn.state != TurnState.DONE or not cycle_turn.report.get("promoted") or cycle_turn.next_id is None:
-        raise errors.Conflict(_("This turn promoted nothing that could be taken back."))
+        raise errors.Conflict(_("This turn promoted nothing that could be undone."))
     after = session.get_one(Round, cycle_turn.next_id)
     if session.scalar(round_queries.last_number(task)) != after.number or after.state not in (
         RoundState.DRAFT,

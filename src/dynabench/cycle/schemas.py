@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, Field, SkipValidation
 
 from dynabench.cycle.report import TurnReport
+from dynabench.kit.schemas import Page
 from dynabench.rounds.schemas import Strict
 
 
@@ -60,11 +61,8 @@ class TurnOut(BaseModel):
     ended_at: datetime | None
 
 
-class TurnPage(BaseModel):
+class TurnPage(Page[TurnOut]):
     """Turns of a task, newest first."""
-
-    items: list[TurnOut]
-    next: str | None = None
 
 
 class Foreseen(BaseModel):
@@ -103,8 +101,5 @@ class RoundLineageOut(BaseModel):
     children: list[int]
 
 
-class LineagePage(BaseModel):
+class LineagePage(Page[RoundLineageOut]):
     """The rounds of a task as a graph, newest first, all on one page."""
-
-    items: list[RoundLineageOut]
-    next: str | None = None

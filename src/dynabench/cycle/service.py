@@ -52,7 +52,7 @@ def start_turn(
     rounds.task_locked(session, task)
     last = session.scalars(queries.turns_of_task(task).limit(1)).first()
     if last is not None and last.state in queries.OPEN_STATES and last.state != TurnState.FAILED:
-        raise errors.Conflict(_("A turn of this task is %(state)s. Let it end first.", state=last.state))
+        raise errors.Conflict(_("A turn of this task is %(state)s. Wait until it ends.", state=last.state))
     round_ = starting_round(session, task, number)
     check_plan(session, person, task, round_, plan)
     check_neutral_datasets(session, task, plan)
@@ -92,7 +92,7 @@ def starting_round(session: Session, task: str, number: int | None) -> Round:
             (candidate for candidate in opened if candidate.state == RoundState.OPEN), opened[0] if opened else None
         )
         if current is None:
-            raise errors.Conflict(_("No round of this task was opened yet, so there is nothing to turn."))
+            raise errors.Conflict(_("No round of this task has been opened yet, so a turn cannot start."))
         round_ = current
     if round_.state == RoundState.DRAFT:
         raise errors.Conflict(_("Round %(number)s was never opened.", number=round_.number))
@@ -108,7 +108,9 @@ def check_plan(session: Session, person: Person | None, task: str, round_: Round
     if person is not None and (
         folder_bases := [item for item in plan.candidates if item.base and not _of_hub(item.base)]
     ):
-        problems["candidates.base"] = _("%(base)s is no model of the hub, owner/name.", base=folder_bases[0].base)
+        problems["candidates.base"] = _(
+            "%(base)s is not a model on the hub. Write it as owner/name.", base=folder_bases[0].base
+        )
     config = rounds.newest_config(session, task)
     if message := unfit_reason(config):
         problems["candidates"] = message
@@ -121,7 +123,7 @@ def check_plan(session: Session, person: Person | None, task: str, round_: Round
     if not round_.targets:
         problems["round"] = _("Round %(number)s has no target that candidates could beat.", number=round_.number)
     if plan.moment is not None and not (round_.opened_at or round_.created_at) <= plan.moment <= now():
-        problems["moment"] = _("Give a moment after the round was opened, and not in the future.")
+        problems["moment"] = _("Enter a time after the round was opened that is not in the future.")
     numbers = {item.number for item in session.scalars(round_queries.rounds(task))}
     if unknown_parents := [number for number in plan.next.parents if number not in numbers]:
         problems["next.parents"] = _("There is no earlier round %(number)s.", number=unknown_parents[0])
@@ -178,7 +180,7 @@ def resume_turn(session: Session, person: Person | None, task: str, id: int | No
         raise errors.Conflict(_("This turn is %(state)s.", state=cycle_turn.state))
     last = find_turn(session, task)
     if last.id != cycle_turn.id:
-        raise errors.Conflict(_("A later turn was begun, so this one goes on no more."))
+        raise errors.Conflict(_("A later turn was started, so this one cannot continue."))
     for candidate in session.scalars(queries.candidates_of_turn(cycle_turn.id)):
         if candidate.state == CandidateState.FAILED:
             candidate.state, candidate.reason = CandidateState.WAITING, ""

@@ -77,7 +77,7 @@ def outside_datasets(session: Session, task: str, plan: TurnPlan) -> list[dict[s
         dataset = session.scalar(library_queries.named(task, entry.dataset))
         version = session.get(DatasetVersion, dataset.version_id) if dataset and dataset.version_id else None
         if dataset is None or version is None or Disclosure.at_most(dataset.visibility).hidden:
-            message = _("The task has no dataset %(name)s whose rows may be learnt from.", name=entry.dataset)
+            message = _("The task has no dataset %(name)s whose rows models may train on.", name=entry.dataset)
             raise errors.Invalid({f"train.outside.{place}.dataset": message})
         datasets.append(
             {"name": dataset.name, "weight": entry.weight, "licence": dataset.licence, "digest": version.digest}

@@ -106,8 +106,7 @@ def turn_page(
     if before is not None:
         statement = statement.where(CycleTurn.id < before)
     turns = session.scalars(statement.limit(limit + 1)).all()
-    more = str(turns[limit - 1].id) if len(turns) > limit else None
-    return TurnPage(items=[turn_out(session, row) for row in turns[:limit]], next=more)
+    return TurnPage.cut(turns, limit, show=lambda turn: turn_out(session, turn))
 
 
 def lineage_page(session: Session, person: Person | None, task: str) -> LineagePage:
@@ -242,7 +241,7 @@ def preview_sentences(preview: Foreseen) -> list[str]:
         )
     )
     if preview.seconds is None:
-        sentences.append(_("How long it takes is not known: nothing was trained for this task in these ways before."))
+        sentences.append(_("The duration is not known: nothing was trained for this task in these ways before."))
     else:
         sentences.append(_("By the pace of earlier turns it takes %(time)s.", time=duration_text(preview.seconds)))
     return sentences

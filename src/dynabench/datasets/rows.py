@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from dynabench.collection.program_schemas import Program
+from dynabench.collection.schemas import Program
 from dynabench.kit import errors, security, storable
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings

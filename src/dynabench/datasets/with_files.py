@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dynabench.datasets.exports import Pages, lines
 from dynabench.datasets.scopes import Scope
 from dynabench.kit import errors
-from dynabench.media.facts import ENDINGS
-from dynabench.media.media_types import media_type_of
+from dynabench.media.file_formats import ENDINGS, media_type_of
 from dynabench.media.store import MediaStore
 
 ROWS, FOLDER = "rows.jsonl", "media/"

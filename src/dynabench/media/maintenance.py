@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings
-from dynabench.media import queries
+from dynabench.media import service
 from dynabench.media.store import DIGEST, MediaStore
 from dynabench.media.tables import Media, MediaUpload
 
@@ -26,7 +26,7 @@ def delete_unused_media(database: Database, settings: Settings, min_age: timedel
 
 
 def _delete_batch(session: Session, min_age: timedelta) -> list[str]:
-    old = [media.digest for media in session.scalars(queries.unused_media(now() - min_age, BATCH).with_for_update())]
+    old = [media.digest for media in session.scalars(service.unused_media(now() - min_age, BATCH).with_for_update())]
     if old:
         session.execute(delete(MediaUpload).where(MediaUpload.digest.in_(old)))
         session.execute(delete(Media).where(Media.digest.in_(old)))
@@ -34,7 +34,6 @@ def _delete_batch(session: Session, min_age: timedelta) -> list[str]:
 
 
 def _delete_stray_files(database: Database, store: MediaStore, before: float) -> None:
-    """Files of processes that ended between storing and writing down."""
     if not store.folder.is_dir():
         return
     for folder in store.folder.iterdir():
@@ -47,4 +46,4 @@ def _delete_stray_files(database: Database, store: MediaStore, before: float) ->
 
 
 def _stored_digests(session: Session, digests: set[str]) -> list[str]:
-    return list(session.scalars(queries.stored_media(digests).with_only_columns(Media.digest)))
+    return list(session.scalars(service.stored_media(digests).with_only_columns(Media.digest)))

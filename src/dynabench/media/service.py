@@ -1,10 +1,10 @@
 """Uploads: checked, counted against a person's daily limit, and bound to the contexts and examples that show them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import insert
+from sqlalchemy import Select, exists, func, insert, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -12,8 +12,8 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.media import queries, uploads
-from dynabench.media.facts import MediaFacts, UploadLimits, size_text
+from dynabench.media import file_formats
+from dynabench.media.file_formats import MediaFacts, UploadLimits, size_text
 from dynabench.media.store import DIGEST, MediaStore, media_digests
 from dynabench.media.tables import Media, MediaUpload, MediaUse
 from dynabench.tasks.fields import Audio, Field, FileField, Group, Image, MediaField
@@ -37,7 +37,7 @@ def upload_limits(settings: Settings, field: MediaField) -> UploadLimits:
 
 def check_daily_limit(session: Session, settings: Settings, person_id: int) -> None:
     """Refuse a person who has reached the limit of uploads within 24 hours. Raises TooMany."""
-    files, size = session.execute(queries.upload_usage(person_id, now() - DAY)).one()
+    files, size = session.execute(upload_usage(person_id, now() - DAY)).one()
     if files >= settings.media_files_per_day or size >= settings.media_mb_per_day * MIB:
         message = _(
             "%(media_files_per_day)s files and %(media_mb_per_day)s may be sent a day.",
@@ -49,7 +49,7 @@ def check_daily_limit(session: Session, settings: Settings, person_id: int) -> N
 
 def store_upload(settings: Settings, content: bytes, field: MediaField) -> tuple[str, MediaFacts]:
     """Check and store content for a field, outside of any transaction; return its digest and facts."""
-    stored, facts = uploads.check_upload(content, field.kind, upload_limits(settings, field))
+    stored, facts = file_formats.check_upload(content, field.kind, upload_limits(settings, field))
     return MediaStore.of(settings).put(stored), facts
 
 
@@ -96,8 +96,8 @@ def fill_media_values(
     wanted_digests = {place.digest for place in places if DIGEST.fullmatch(place.digest)}
     if not wanted_digests:
         return values
-    media_of = {media_row.digest: media_row for media_row in session.scalars(queries.stored_media(wanted_digests))}
-    theirs = set(session.scalars(queries.sent_digests(wanted_digests, task_id, person_id))) | set(already_shown)
+    media_of = {media_row.digest: media_row for media_row in session.scalars(stored_media(wanted_digests))}
+    theirs = set(session.scalars(sent_digests(wanted_digests, task_id, person_id))) | set(already_shown)
     wrong: dict[str, str] = {}
     facts_at: dict[str, dict[str, Any]] = {}
     for place in places:
@@ -124,7 +124,6 @@ class _Place(NamedTuple):
 
 
 def _places(fields: Sequence[Field], values: Any, name: str) -> Iterator[_Place]:
-    """All references to files, also those within groups; names are dotted, such as `input.people.0.photo`."""
     if not isinstance(values, Mapping):
         return
     for field in fields:
@@ -156,7 +155,6 @@ def _reference(value: object) -> dict[str, Any] | None:
 
 
 def _unfit(field: MediaField, media: Media | None) -> str:
-    """The reason why a field does not take a file; "" where it does."""
     if media is None:
         return GONE
     if field.kind != media.kind and not (
@@ -179,7 +177,6 @@ def _unfit(field: MediaField, media: Media | None) -> str:
 
 
 def _value_of(value: Mapping[str, Any], media: Media) -> dict[str, Any]:
-    """The reference with the facts of the table; `alt` and `name` are the person's own words."""
     descriptions = {name: value[name] for name in ("alt", "name") if name in value}
     facts = MediaFacts(media.kind, media.type, media.size, media.width, media.height, media.seconds)  # type: ignore[arg-type]
     return {"media": media.digest, **facts.document(), **descriptions}
@@ -188,7 +185,7 @@ def _value_of(value: Mapping[str, Any], media: Media) -> dict[str, Any]:
 def sent_references(session: Session, task_id: str, values: object) -> list[dict[str, str]]:
     """Return references to those files in unchecked values that were sent for the task."""
     wanted_digests = media_digests(values)
-    rows = session.scalars(queries.sent_digests(wanted_digests, task_id, None)) if wanted_digests else ()
+    rows = session.scalars(sent_digests(wanted_digests, task_id, None)) if wanted_digests else ()
     return [{"media": digest} for digest in sorted(set(rows))]
 
 
@@ -199,12 +196,53 @@ def bind_media(
     wanted_digests = media_digests(values)
     if not wanted_digests:
         return
-    stored = set(session.scalars(queries.stored_media(wanted_digests).with_only_columns(Media.digest)))
+    stored = set(session.scalars(stored_media(wanted_digests).with_only_columns(Media.digest)))
     ids = ([context_id] if context_id else [], [example_id] if example_id else [])
-    bound = {use.digest for use in session.scalars(queries.uses_by(*ids))}
+    bound = {use.digest for use in session.scalars(uses_by(*ids))}
     rows = [
         {"digest": digest, "task_id": task_id, "context_id": context_id, "example_id": example_id}
         for digest in sorted(stored - bound)
     ]
     if rows:
         session.execute(insert(MediaUse), rows)
+
+
+def stored_media(digests: Collection[str]) -> Select[Media]:
+    """Stored files with these digests: primary key probes."""
+    return select(Media).where(Media.digest.in_(digests))
+
+
+def sent_digests(digests: Collection[str], task_id: str, person_id: int | None) -> Select[str]:
+    """Those of these digests that were sent for a task, by this person where one is given."""
+    statement = select(MediaUpload.digest).where(MediaUpload.task_id == task_id, MediaUpload.digest.in_(digests))
+    return statement if person_id is None else statement.where(MediaUpload.person_id == person_id)
+
+
+def upload_usage(person_id: int, since: datetime) -> Select[int, int]:
+    """Number and bytes of files that a person has sent since a moment: a range of the person's uploads."""
+    size = func.coalesce(func.sum(Media.size), 0)
+    mine = (MediaUpload.person_id == person_id, MediaUpload.at > since)
+    return select(func.count(), size).select_from(MediaUpload).join(Media).where(*mine)
+
+
+def media_uses(digest: str) -> Select[MediaUse]:
+    """Contexts and examples that show a file, and those that showed it."""
+    return select(MediaUse).where(MediaUse.digest == digest).order_by(MediaUse.id)
+
+
+def upload_name(digest: str, person_id: int) -> Select[str]:
+    """The name under which a person sent a file, the latest first."""
+    mine = (MediaUpload.digest == digest, MediaUpload.person_id == person_id)
+    return select(MediaUpload.name).where(*mine).order_by(MediaUpload.id.desc()).limit(1)
+
+
+def unused_media(before: datetime, limit: int) -> Select[Media]:
+    """Files that nothing shows and that no person has sent since a moment."""
+    used = exists().where(MediaUse.digest == Media.digest)
+    fresh = exists().where(MediaUpload.digest == Media.digest, MediaUpload.at > before)
+    return select(Media).where(Media.created_at < before, ~used, ~fresh).order_by(Media.created_at).limit(limit)
+
+
+def uses_by(context_ids: Collection[int], example_ids: Collection[int]) -> Select[MediaUse]:
+    """Files that some contexts and examples show."""
+    return select(MediaUse).where(or_(MediaUse.context_id.in_(context_ids), MediaUse.example_id.in_(example_ids)))

@@ -16,7 +16,7 @@ from typing import Any
 from dynabench.kit.errors import NotFound
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.media.media_types import media_type_of
+from dynabench.media.file_formats import media_type_of
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dynabench.kit.errors import Invalid
-from dynabench.media.media_types import media_type_of
+from dynabench.media.file_formats import media_type_of
 from dynabench.models.protocol import Attribution, Card, Inputs, Model, Output
 
 if TYPE_CHECKING:

@@ -185,7 +185,7 @@ class Disclosure:
             return ""
         if self.counts:
             return _("The rows of this dataset are not public, so that it stays a fair test.")
-        return _("Of this dataset nothing is shown but its scores as a whole.")
+        return _("Only the overall scores on this dataset are shown.")
 
     def require_rows(self) -> None:
         """Raise `Forbidden` where the rows are not shown."""

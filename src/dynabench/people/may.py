@@ -109,32 +109,34 @@ _EXPERT = Relation.EXPERT | _MODERATOR
 _ROLE = Relation.VALIDATOR | Relation.ANNOTATOR | _EXPERT
 _AUTHOR = Relation.AUTHOR | _ADMIN
 
-ADMINISTRATORS = AccessRule(_ADMIN, _("This is for the deployment's administrators."))
-OWNERS = AccessRule(_OWNER, _("Only the task's owners may do this."))
-MODERATORS = AccessRule(_MODERATOR, _("Only the task's owners and moderators may do this."))
-AUTHORS = AccessRule(_AUTHOR, _("Only its author may do this."))
+ADMINISTRATORS = AccessRule(_ADMIN, _("Only administrators of this site can do this."))
+OWNERS = AccessRule(_OWNER, _("Only owners of this task can do this."))
+MODERATORS = AccessRule(_MODERATOR, _("Only owners and moderators of this task can do this."))
+AUTHORS = AccessRule(_AUTHOR, _("Only the author can do this."))
 
 RULES: dict[Action, AccessRule] = {
     # Taking part in a task
     Action.WRITE_EXAMPLE: AccessRule(
         Relation.VISITOR | Relation.MEMBER,  # what visitors write goes into the sandbox
-        _("You check the examples of others in this task; its owners may let you write some too."),
+        _("Your role in this task is to check examples. To write examples as well, ask an owner of the task."),
         barred=Relation.VALIDATOR | Relation.BANNED,
     ),
     Action.CHECK_EXAMPLE: AccessRule(Relation.MEMBER, barred=Relation.BANNED),
     Action.JOIN_INVITED_TASK: AccessRule(
-        _ROLE, _("This task is for invited people. Ask one of its owners for an invitation.")
+        _ROLE, _("This task is by invitation only. Ask an owner of the task for an invitation.")
     ),
     Action.JOIN_EXPERT_ROUND: AccessRule(
-        _EXPERT, _("This round is for the task's experts. Ask one of its owners for that role.")
+        _EXPERT, _("This round is for experts only. Ask an owner of the task for the expert role.")
     ),
     Action.JOIN_ANY_ROUND: OWNERS,
     # Looking after what people write
     Action.LEARN_OF_EXAMPLE: AccessRule(_ROLE),
-    Action.HIDE_EXAMPLE: AccessRule(_MODERATOR, _("Only the task's owners and moderators hide and restore examples.")),
+    Action.HIDE_EXAMPLE: AccessRule(
+        _MODERATOR, _("Only owners and moderators of this task can hide or restore examples.")
+    ),
     Action.MODERATE: MODERATORS,
     Action.BAN_MEMBER: MODERATORS,
-    Action.BAN_MODERATOR: AccessRule(_OWNER, _("Only the task's owners may warn or ban its moderators.")),
+    Action.BAN_MODERATOR: AccessRule(_OWNER, _("Only owners of this task can warn or ban its moderators.")),
     Action.LIST_PEOPLE: MODERATORS,
     Action.READ_USERNAMES: OWNERS,
     Action.READ_LINKS: OWNERS,
@@ -142,7 +144,7 @@ RULES: dict[Action, AccessRule] = {
     Action.READ_EXAMPLE: OWNERS,
     Action.READ_FIGURES: MODERATORS,
     Action.EXPORT_UNRELEASED: OWNERS,
-    Action.DECIDE_ALONE: AccessRule(_OWNER, _("Only the task's owners decide alone.")),
+    Action.DECIDE_ALONE: AccessRule(_OWNER, _("Only owners of this task can decide alone.")),
     # Running a task
     Action.OPEN_CONSOLE: MODERATORS,
     Action.MANAGE_TASK: OWNERS,
@@ -166,19 +168,21 @@ RULES: dict[Action, AccessRule] = {
     Action.ARCHIVE_TASK: OWNERS,
     Action.LIST_SUBMISSIONS: OWNERS,
     # One's own things
-    Action.CHANGE_SUBMISSION: AccessRule(_AUTHOR, _("Only its submitter may do this.")),
+    Action.CHANGE_SUBMISSION: AccessRule(_AUTHOR, _("Only the person who submitted this can do that.")),
     Action.SEE_SUBMISSION: AUTHORS,  # a private one, and the name of an anonymous one
-    Action.CHANGE_BOARD: AccessRule(_AUTHOR, _("Only who made this board may change it.")),
-    Action.CHANGE_MODEL: AccessRule(_AUTHOR, _("Only the model's keeper and admins may change who sees it.")),
+    Action.CHANGE_BOARD: AccessRule(_AUTHOR, _("Only the person who created this board can change it.")),
+    Action.CHANGE_MODEL: AccessRule(_AUTHOR, _("Only the model's keeper and administrators can change who sees it.")),
     Action.SEE_PROPOSAL: AUTHORS,
     Action.WITHDRAW_PROPOSAL: AccessRule(
-        Relation.AUTHOR, _("Only who proposed a task takes it back. You can refuse it.")
+        Relation.AUTHOR, _("Only the person who proposed a task can withdraw it. You can refuse the proposal.")
     ),
     Action.SEE_IMPORT: AUTHORS,
     # Running the site
-    Action.CREATE_TASK: AccessRule(_ADMIN, _("Only admins may create tasks. Propose it with POST /proposals.")),
+    Action.CREATE_TASK: AccessRule(
+        _ADMIN, _("Only administrators can create tasks. Propose the task with POST /proposals.")
+    ),
     Action.DECIDE_PROPOSAL: ADMINISTRATORS,
-    Action.NAME_KEEPER: AccessRule(_ADMIN, _("Only admins may name a model's keeper.")),
+    Action.NAME_KEEPER: AccessRule(_ADMIN, _("Only administrators can name a model's keeper.")),
     Action.SEE_EVERY_DATASET: ADMINISTRATORS,
     Action.ADMINISTER_SITE: ADMINISTRATORS,
 }

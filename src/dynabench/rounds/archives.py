@@ -23,10 +23,9 @@ from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
+from dynabench.media import file_formats
 from dynabench.media import service as media
-from dynabench.media import uploads
-from dynabench.media.facts import MediaFacts, MediaKind, UploadLimits, UploadRefused
-from dynabench.media.media_types import media_type_of
+from dynabench.media.file_formats import MediaFacts, MediaKind, UploadLimits, UploadRefused, media_type_of
 from dynabench.media.store import MediaStore
 from dynabench.models import archives
 from dynabench.rounds import files, service, waiting
@@ -181,7 +180,7 @@ class _Reader:
         try:
             if len(content) > most:
                 raise UploadRefused(_("It is too large."))
-            kept, facts = uploads.check_upload(content, _kind(content), _limits(self.settings, content))
+            kept, facts = file_formats.check_upload(content, _kind(content), _limits(self.settings, content))
         except UploadRefused as problem:
             self.refused.append(f"{name}: {problem.told}")
             return ""

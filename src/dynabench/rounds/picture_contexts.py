@@ -7,7 +7,7 @@ from typing import Any
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.media import service as media
-from dynabench.media.facts import MediaFacts
+from dynabench.media.file_formats import MediaFacts
 from dynabench.tasks import TaskConfig, shipped
 from dynabench.tasks.fields import Image
 

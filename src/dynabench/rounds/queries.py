@@ -22,7 +22,7 @@ from sqlalchemy.orm import lazyload
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.roles import Ban, Role, TaskRole
-from dynabench.rounds.owner_tables import Announcement, AnnouncementSeen, Proposal
+from dynabench.rounds.owner_tables import Proposal
 from dynabench.rounds.tables import (
     Context,
     Invitation,
@@ -137,8 +137,6 @@ def forget(person_id: int) -> Iterator[Executable]:
     yield delete(Invitation).where(Invitation.created_by == person_id)
     yield delete(Proposal).where(Proposal.person_id == person_id)
     yield update(Proposal).where(Proposal.decided_by == person_id).values(decided_by=None)
-    yield update(Announcement).where(Announcement.created_by == person_id).values(created_by=None)
-    yield delete(AnnouncementSeen).where(AnnouncementSeen.person_id == person_id)
 
 
 def rounds(task_id: str) -> Select[Round]:

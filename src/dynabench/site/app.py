@@ -21,6 +21,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, NoMatchFound
 
 from dynabench import __version__, web
+from dynabench.announcements.api import announced
+from dynabench.collection import pages as collection_pages
 from dynabench.kit import heartbeat, jobs, security
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
@@ -33,6 +35,7 @@ from dynabench.site.middleware import CleanAddress, Frame
 from dynabench.site.openapi_document import Description
 from dynabench.site.readiness import Readiness
 from dynabench.site.request_bodies import BodyLimit
+from dynabench.validation import pages as validation_pages
 
 FEATURES = (
     "people.accounts",
@@ -40,6 +43,7 @@ FEATURES = (
     "rounds",
     "collection",
     "validation",
+    "announcements",
     "datasets",
     "datasets.archives",
     "insight.data_measurements",
@@ -53,6 +57,8 @@ FEATURES = (
     "site.cards",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages")
+ANNOUNCED = (collection_pages.router, validation_pages.router)
+"""Pages that show what the owners of a task announce."""
 FIRST = "dynabench.collection.api"
 """Routes are tried one after the other, and examples are what comes most."""
 BODY_LIMIT = 256 * 1024
@@ -179,7 +185,7 @@ def routes() -> list[BaseRoute]:
     needs when it is first looked at, which takes longer for all of them than most requests."""
     together = APIRouter(dependencies=[Depends(security.protect)], responses=problems.ANSWERS)
     for router in (frame, *routers()):
-        together.include_router(router)
+        together.include_router(router, dependencies=[Depends(announced)] if router in ANNOUNCED else None)
     return together.routes
 
 

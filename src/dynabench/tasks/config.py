@@ -220,7 +220,7 @@ class TaskConfig(Section):
 
     @cached_property
     def features(self) -> frozenset[str]:
-        """Names of the features that take part when an example is recorded; see `collection.participants`."""
+        """Names of the features that take part when an example is recorded; see `collection.drafts`."""
         conditions = {
             "media": self.media or self.drawing is not None,
             "conversation": self.chat is not None,

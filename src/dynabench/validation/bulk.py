@@ -6,9 +6,8 @@ from typing import Literal
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from dynabench.collection import hidden_examples, notes, projections
-from dynabench.collection.note_tables import BulkAct, BulkMember, Note
-from dynabench.collection.tables import Example, Standing
+from dynabench.collection import notes, projections, withdrawal
+from dynabench.collection.tables import BulkAct, BulkMember, Example, Note, Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -72,10 +71,9 @@ def _of_task(session: Session, task_id: str, ids: Sequence[int]) -> set[int]:
 
 
 def _one(session: Session, person: Person | None, kind: Kind, value: str, id: int, of: BulkAct) -> bool:
-    """Do it to one example; whether it was not so already."""
     if kind in ("hide", "restore"):
         was = session.get_one(Standing, id).hidden
-        (hidden_examples.hide if kind == "hide" else hidden_examples.restore)(session, person, id, value)
+        (withdrawal.hide if kind == "hide" else withdrawal.restore)(session, person, id, value)
         return was != (kind == "hide")
     if kind in ("label", "unlabel"):
         return notes.label(session, person, id, value, kind == "label")

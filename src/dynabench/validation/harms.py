@@ -1,15 +1,11 @@
-"""Harms that people made a task's models do: shares of attempts that others found harmful.
-
-The shares are by category and severity. An attempt is an answer of one model on an example of a person.
-It is harmful where the model was wrong about the claim, the claim names a harm, and the verdict is that
-the claim is right. Retracted and hidden examples are left out.
-"""
+"""Responses of the API about the harms that models did."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import BaseModel
 from sqlalchemy import Select, Subquery, case, func, select
 from sqlalchemy.orm import Session
 
@@ -23,9 +19,48 @@ from dynabench.stats.rates import clustered_rate
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.sections import HarmKind, Harms, agreed_severity, find_choice, harm_kinds
-from dynabench.validation.harm_schemas import HarmfulOut, HarmOut, HarmsOut
 from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
+
+
+class HarmOut(BaseModel):
+    """Attempts of one kind: `count` of the model's attempts, with the share and its interval clustered by writer.
+
+    `depth` is that of the option in its tree; a branch counts what is below it too.
+    """
+
+    value: str
+    label: str
+    depth: int
+    count: int
+    rate: FigureRateOut
+
+
+class HarmfulOut(BaseModel):
+    """One model: attempts of people to have it do harm.
+
+    Of `attempts`, `claimed` are harmful as their writers say, `harmful` were found so by others, `waiting` are claimed
+    and not decided yet.
+    """
+
+    model: str
+    version: str
+    attempts: int
+    writers: int
+    claimed: int
+    waiting: int
+    harmful: HarmOut
+    categories: list[HarmOut]
+    severities: list[HarmOut]
+
+
+class HarmsOut(BaseModel):
+    """The harms that a task's models were found to do, the least harmful model first."""
+
+    task: str
+    rounds: list[int]
+    models: list[HarmfulOut]
+
 
 Model = tuple[str, str]
 
@@ -89,7 +124,6 @@ def found(session: Session, task: str, number: int | None = None) -> Found:
 
 
 def _attempts(round_ids: Sequence[int]) -> Subquery:
-    """Each answer of which it is known whether it was wrong, on examples of people that stand."""
     return (
         select(Prediction.model, Prediction.version, Prediction.errs.label("errs"))
         .add_columns(Standing.author_id, Standing.verdict, Standing.example_id, Example.answer)
@@ -120,7 +154,6 @@ def _harmful(of: Subquery) -> Select[Any]:
 
 
 def _votes(session: Session, of: Subquery, name: str | None) -> dict[int, list[str]]:
-    """Return, by example, the values of this field from the votes that found the example right."""
     said: dict[int, list[str]] = defaultdict(list)
     if name is None:
         return said

@@ -1,16 +1,23 @@
 """The right to see a stored file: only people who may see a context or example that shows it have it."""
 
+import re
 from dataclasses import dataclass
+from typing import Annotated
 
+from fastapi import APIRouter, Path, Request
 from sqlalchemy.orm import Session
+from starlette.responses import FileResponse, Response
 
 from dynabench.collection.tables import Standing
 from dynabench.kit import errors
-from dynabench.kit.db import now
+from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
-from dynabench.media import queries
+from dynabench.media import service
+from dynabench.media.file_formats import ENDINGS
+from dynabench.media.store import MediaStore
 from dynabench.media.tables import Media, MediaUse
 from dynabench.people import disclosure, may
+from dynabench.people.accounts.auth import Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import people
@@ -43,8 +50,8 @@ def find(session: Session, viewer: Person | None, digest: str) -> Seen:
     """
     media = session.get(Media, digest)
     if media is not None:
-        uses = session.scalars(queries.media_uses(digest)).all()
-        name = session.scalar(queries.upload_name(digest, viewer.id)) if viewer else None
+        uses = session.scalars(service.media_uses(digest)).all()
+        name = session.scalar(service.upload_name(digest, viewer.id)) if viewer else None
         if any(_shows(session, viewer, use) for use in uses) or (not uses and name is not None):
             return Seen(digest, media.kind, media.type, name or "")
     if viewer is None:  # whether there is such a file or not
@@ -80,7 +87,6 @@ def _example(session: Session, viewer: Person | None, task_id: str, example_id: 
 
 
 def _involved(session: Session, viewer: Person | None, standing: Standing) -> bool:
-    """Its author, and who was handed it to check or has voted on it."""
     if viewer is None:
         return False
     if standing.author_id == viewer.id:
@@ -101,3 +107,40 @@ def _public(session: Session, viewer: Person | None, task_id: str, standing: Sta
     if standing.fooled and standing.verdict == Verdict.CORRECT:
         return True
     return session.get_one(Round, standing.round_id).state == RoundState.RELEASED
+
+
+router = APIRouter()
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "private, max-age=31536000, immutable",
+    "Content-Encoding": "identity",  # compressed already, and read in ranges
+}
+
+
+@router.get(
+    "/media/{digest}",
+    name="media",
+    response_class=Response,
+    responses={200: {"description": "The file.", "content": {"application/octet-stream": {}}}},
+)
+async def read_media(
+    request: Request, digest: Annotated[str, Path(pattern="^[0-9a-f]{64}$")], viewer: Viewer
+) -> Response:
+    """A picture, a sound or a file, for whoever may see a context or an example that shows it; also in ranges."""
+    state = request.app.state
+    db: Database = state.db
+    seen = await db.aread(find, viewer, digest)
+    path = MediaStore.of(state.settings).path(digest)
+    if not path.is_file():
+        raise errors.NotFound(NONE)
+    stem = re.sub(r"[^\w -]", "_", seen.name.rpartition(".")[0])[:80] or digest[:16]
+    shown = "attachment" if seen.kind == "file" else "inline"
+    return FileResponse(
+        path,
+        headers=HEADERS,
+        media_type=seen.type,
+        filename=f"{stem}.{ENDINGS[seen.type]}",
+        content_disposition_type=shown,
+    )

@@ -1,5 +1,6 @@
 """Checking examples as pages: one form per key, plain or by htmx."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -7,23 +8,26 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.collection import content_warning, media_forms
-from dynabench.collection.announcement_api import announced
+from dynabench.collection import content_warning, media_uploads, overview, search
+from dynabench.kit import errors
+from dynabench.kit.api import csv_response
 from dynabench.kit.errors import Conflict, Forbidden, Invalid
+from dynabench.kit.language import _
 from dynabench.kit.security import RowId
-from dynabench.people.accounts.auth import Member
+from dynabench.people import may
+from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import queries
+from dynabench.people.may import Action
+from dynabench.rounds import queries, seats, views
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context
+from dynabench.rounds.tables import Context, RoundState
 from dynabench.tasks import TaskConfig
-from dynabench.validation import harm_pages, places, service
+from dynabench.validation import harms, places, service
+from dynabench.validation.harms import HarmfulOut, HarmOut, HarmsOut
 from dynabench.validation.service import Ballot, Outcome
 from dynabench.web import render
 
-ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False)
-router.include_router(harm_pages.pages)
 
 Voted = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 
@@ -56,7 +60,6 @@ def _desk(session: Session, person: Person, task: str, seconds: int, voted: int 
 async def _show(
     request: Request, person: Person, task: str, *, voted: int | None = None, status: int = 200, **values: Any
 ) -> Response:
-    """The page, or for htmx the part that changes; `problem` and `errors` say what was refused."""
     state = request.app.state
     desk = await state.db.awrite(_desk, person, task, state.settings.reservation_seconds, voted)
     known: dict[str, Any] = {"problem": "", "errors": {}, "values": {}}
@@ -76,7 +79,7 @@ async def _show(
     )
 
 
-@router.get("/tasks/{task}/validate", name="validate", dependencies=ANNOUNCED)
+@router.get("/tasks/{task}/validate", name="validate")
 async def validate(request: Request, task: str, person: Member, voted: Voted = None) -> Response:
     """The next example to check; `voted` names the example whose outcome is shown beside it."""
     if warning := await content_warning.warn(request, task):
@@ -90,8 +93,8 @@ async def send_validation(request: Request, task: str, id: RowId, person: Member
     config = await request.app.state.db.aread(_config, task)
     unstored = None
     try:
-        pairs = await media_forms.pairs(request, person, task, ("validation", "answer"))
-    except media_forms.Unstored as problem:
+        pairs = await media_uploads.pairs(request, person, task, ("validation", "answer"))
+    except media_uploads.Unstored as problem:
         pairs, unstored = problem.pairs, problem
     ballot = _ballot(config, pairs)
     try:
@@ -139,9 +142,97 @@ def _config(session: Session, task: str) -> TaskConfig:
 
 
 def _ballot(config: TaskConfig, pairs: list[tuple[str, Any]]) -> Ballot:
-    """The ballot that a form stands for; fields are named `answer.<field>` and `validation.<field>`."""
     vote = next((value for name, value in pairs if name == "vote"), None)
     owner = any(name == "as_owner" and value == "true" for name, value in pairs)
     if vote is None:
         return Ballot(answer=config.form("answer", pairs), as_owner=owner)
     return Ballot(vote=vote, values=config.form("validation", pairs), as_owner=owner)
+
+
+api = APIRouter()
+
+RoundNumber = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
+Text = Annotated[str, Query(max_length=200)]
+MOST_BEHIND = 50
+HEADER = ("model", "version", "by", "value", "label", "count", "attempts", "share", "low", "high")
+
+
+@api.get("/tasks/{task}/harms")
+async def read_harms(request: Request, task: str, viewer: Viewer, number: RoundNumber = None) -> HarmsOut:
+    """Return the harms that people made a task's models do.
+
+    Shares of attempts, by category and severity, with intervals.
+    """
+    return await _told(request, task, number)
+
+
+@router.get("/tasks/{task}/harms", name="harms", dependencies=[Depends(seats.know)])
+async def show(
+    request: Request,
+    task: str,
+    viewer: Viewer,
+    number: RoundNumber = None,
+    model: Text = "",
+    version: Text = "",
+    category: Text = "",
+    severity: Text = "",
+) -> Response:
+    """The board; with a model, those of its harmful examples that are of a category or severity."""
+    if warning := await content_warning.warn(request, task):
+        return warning
+    asked = {"model": model, "version": version, "category": category, "severity": severity}
+
+    def read(session: Session) -> dict[str, Any]:
+        found = harms.found(session, task, number)
+        started = overview.started(session, task)
+        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
+        return {
+            "config": found.config,
+            "round": views.round_out(session, current) if current else None,
+            "numbers": [each.number for each in started],
+            "told": harms.told(found),
+            "behind": _behind(session, viewer, task, found, asked) if model else None,
+        }
+
+    values = await request.app.state.db.aread(read)
+    return render(request, "validation/harms.html", task=task, number=number, asked=asked, **values)
+
+
+@router.get("/tasks/{task}/harms.csv", name="harms_csv", dependencies=[Depends(seats.know)])
+async def download(request: Request, task: str, viewer: Viewer, number: RoundNumber = None) -> Response:
+    """The board as a table: for each model one line, and one for each category and severity."""
+    told = await _told(request, task, number)
+    return csv_response(f"{task}-harms.csv", HEADER, [line for each in told.models for line in _harm_lines(each)])
+
+
+def _harm_lines(of: HarmfulOut) -> Iterator[list[object]]:
+    yield [of.model, of.version, "all", *_cells(of.harmful, of.attempts)]
+    for by, lines in (("category", of.categories), ("severity", of.severities)):
+        for line in lines:
+            yield [of.model, of.version, by, *_cells(line, of.attempts)]
+
+
+def _cells(line: HarmOut, attempts: int) -> list[object]:
+    rate = line.rate
+    return [line.value, line.label, line.count, attempts, rate.value, rate.low, rate.high]
+
+
+async def _told(request: Request, task: str, number: int | None) -> HarmsOut:
+    return harms.told(await request.app.state.db.aread(harms.found, task, number))
+
+
+def _behind(
+    session: Session, viewer: Person | None, task: str, found: harms.Found, asked: dict[str, str]
+) -> list[search.Seen]:
+    may.refuse_unless(may.may_in(session, viewer, Action.READ_FIGURES, task))
+    categories, severities = harms.lines(found.config)
+    wanted = {}
+    for name, kinds in (("category", categories), ("severity", severities)):
+        if asked[name]:
+            kind = next((each for each in kinds if each.value == asked[name]), None)
+            if kind is None:
+                raise errors.NotFound(_("There is no such option."))
+            wanted[name] = kind
+    counted = found.models.get((asked["model"], asked["version"]))
+    some = harms.chosen(counted.harms, **wanted) if counted else []
+    return search.public(session, [each.example for each in some[:MOST_BEHIND]])

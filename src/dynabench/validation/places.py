@@ -19,7 +19,7 @@ from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.stats.verdict import Vote, max_outstanding_votes
 from dynabench.tasks import TaskConfig
-from dynabench.validation import queries, statements
+from dynabench.validation import queries
 from dynabench.validation.tables import Reservation, Validation
 
 LAST = 2**31 - 1  # the highest draw
@@ -57,12 +57,12 @@ def next_item(
     asks = _Asks(session, person.id, task_id, at, random.randint(0, LAST), seconds)
     head = asks.waiting(wanted[0] if wanted else None)
     for row in head:
-        if row.kind == statements.HELD and (of := next((one for one in offered if one.id == row.round_id), None)):
+        if row.kind == queries.HELD and (of := next((one for one in offered if one.id == row.round_id), None)):
             return asks.item(of, row.example_id, asks.facts(row.example_id))
-    if any(row.kind == statements.STALE for row in head):
+    if any(row.kind == queries.STALE for row in head):
         session.execute(queries.old_reservations(person.id, at - REMEMBER))
     for number, of in enumerate(wanted):
-        first = sorted(row for row in head if row.kind == statements.QUEUED) if number == 0 else None
+        first = sorted(row for row in head if row.kind == queries.QUEUED) if number == 0 else None
         for example_id in asks.candidates(of, first):
             if item := asks.take(of, example_id):
                 return item
@@ -79,8 +79,7 @@ class _Offered:
 
 
 def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
-    """The rounds of a task that wait for votes, oldest first, once the person is let in; they are locked."""
-    rows: Any = session.connection().execute(statements.ASKING, {"person": person.id, "task": task_id}).all()
+    rows: Any = session.connection().execute(queries.ASKING, {"person": person.id, "task": task_id}).all()
     if not rows or rows[0].shown_version is None:
         people.require_seat(session, person, task_id, checking=True)  # says what there is not
         return []
@@ -103,7 +102,7 @@ class _Asks:
     def waiting(self, of: _Offered | None) -> Sequence[Any]:
         """Return the items held, the old places to remove, and the head of the round's queue."""
         old = {"task": self.task_id, "old": self.at - REMEMBER}
-        return self._run(statements.WAITING, **old, **self._place(of, (self.start, -1), LAST, PAGE))
+        return self._run(queries.WAITING, **old, **self._place(of, (self.start, -1), LAST, PAGE))
 
     def candidates(self, of: _Offered, first: Sequence[Any] | None) -> Iterator[int]:
         """Examples that look as if they had a place, from the start on and around the corner; `first` are known."""
@@ -124,7 +123,7 @@ class _Asks:
         if not alone:
             # Letting go of a lock that was of no use needs a savepoint: whoever holds two may wait for each other.
             self.session.connection().exec_driver_sql("SAVEPOINT place")
-            self._run(statements.LOCK, example=example_id)
+            self._run(queries.LOCK, example=example_id)
         facts, rule = self.facts(example_id), of.config.validation
         votes = [Vote(row.vote, row.by_owner) for row in facts if row.vote is not None]
         if facts[0].open and max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) > facts[0].taken:
@@ -135,7 +134,7 @@ class _Asks:
 
     def facts(self, example_id: int) -> Sequence[Any]:
         """Rows of `statements.CANDIDATE`."""
-        return self._run(statements.CANDIDATE, example=example_id, person=self.person_id, at=self.at)
+        return self._run(queries.CANDIDATE, example=example_id, person=self.person_id, at=self.at)
 
     def item(self, of: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> Item:
         """The example as they see it, with the place that they hold, or that is held for them now."""
@@ -146,7 +145,7 @@ class _Asks:
             expires = self.at + timedelta(seconds=self.seconds)
             place = {"example_id": example_id, "person_id": self.person_id, "mode": mode, "expires_at": expires}
             connection = self.session.connection()
-            connection.execute(statements.hold(connection.dialect.name), place)
+            connection.execute(queries.hold(connection.dialect.name), place)
         said = [each.answer for each in self.session.scalars(queries.predictions(example_id))] if judged else []
         return Item(
             said=said,
@@ -161,7 +160,7 @@ class _Asks:
         )
 
     def _queue(self, of: _Offered, after: tuple[int, int], high: int) -> Sequence[Any]:
-        return self._run(statements.QUEUE, **self._place(of, after, high, MORE))
+        return self._run(queries.QUEUE, **self._place(of, after, high, MORE))
 
     def _place(self, of: _Offered | None, after: tuple[int, int], high: int, size: int) -> dict[str, Any]:
         walk = {"round": of.id if of else 0, "draw": after[0], "example": after[1], "last": high, "size": size}
@@ -226,7 +225,6 @@ def _quota(of: _Offered, votes: int) -> int:
 
 
 def _drawn(session: Session, config: TaskConfig, person_id: int, example_id: int) -> str:
-    """The mode in which a person validates an example that they hold no place on yet."""
     drawn = "answer" if random.random() < config.validation.blind_share else "judge"
     return mode_for(session, config, person_id, example_id) or drawn
 

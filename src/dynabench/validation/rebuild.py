@@ -1,24 +1,33 @@
 """Counting everything again from the ledger: what the projections must equal at any time."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, cast
 
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Select, delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
-from dynabench.collection import breakdowns, changes, projections
-from dynabench.collection.released_tables import WITHHELD, ReleasedExample
-from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
+from dynabench.collection import changes, folding, notes, projections, search
+from dynabench.collection.tables import (
+    WITHHELD,
+    Example,
+    Explanation,
+    FlagReview,
+    Prediction,
+    ReleasedExample,
+    Retraction,
+    Standing,
+    Tally,
+)
 from dynabench.kit.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, model_was_wrong, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules.base import EnsembleRule, ensemble_fooled
-from dynabench.validation import places, queries
-from dynabench.validation.reindex import index_written, reindex
-from dynabench.validation.tables import Validation
+from dynabench.validation import moderation, places, queries
+from dynabench.validation.queries import UNDONE
+from dynabench.validation.tables import Dismissal, Validation
 
 PAGE = 1000
 
@@ -62,7 +71,7 @@ def rebuild(session: Session, round_id: int) -> int:
         session.expire_all()
     projections.add_to_tallies(session, tallies.rows())
     _judge_contexts(session, round_id)
-    breakdowns.rebuild(session, round_id, session.get_one(Round, round_id).arms)
+    folding.rebuild(session, round_id, session.get_one(Round, round_id).arms)
     return total
 
 
@@ -129,7 +138,6 @@ def count_written(session: Session, config: TaskConfig, examples: Sequence[Examp
 
 
 def _count(session: Session, config: TaskConfig, page: Sequence[Example]) -> list[dict[str, Any]]:
-    """The rows of the examples' standings, which are written."""
     rows = _standings(session, config, page)
     session.execute(insert(Standing), rows)
     return rows
@@ -214,7 +222,6 @@ def _fooled(config: TaskConfig, together: str, example: Example, flags: list[boo
 
 
 def _blind(votes: list[tuple[Validation, bool]]) -> list[Validation]:
-    """Blind answers that stand and were given before their author had seen the claim: each person's first vote."""
     first: dict[int, tuple[Validation, bool]] = {}
     for vote, undone in votes:
         first.setdefault(vote.person_id, (vote, undone))
@@ -230,3 +237,73 @@ def _tags(session: Session, page: Sequence[Example]) -> dict[int, str]:
     ids = {example.context_id for example in page}
     found = session.execute(select(Context.id, Context.tag).where(Context.id.in_(ids)))
     return {row.id: row.tag for row in found}
+
+
+BLOCK = 8192  # examples at once: a part of one block of the index
+
+Some = Callable[[Any], ColumnElement[bool]]  # whether a column with ids of examples holds one of those meant
+
+
+def reindex(session: Session, progress: Callable[[int, int], None] = lambda done, last: None) -> int:
+    """Make all sets of the index anew; returns how many examples there are.
+
+    One pass in the order of ids, `BLOCK` examples in memory at a time; others cannot write examples or votes meanwhile.
+    `progress` is told the last id that is done and the last that there is.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text("LOCK TABLE example_changes, search_postings IN SHARE ROW EXCLUSIVE MODE"))
+    search.clear(session)
+    last = session.scalar(select(func.max(Example.id))) or 0
+    done = 0
+    for first in range(0, last + 1, BLOCK):
+        found = _news(session, lambda column, first=first: column.between(first, first + BLOCK - 1))  # type: ignore[misc]
+        search.put(session, found)
+        done += len(found)
+        progress(min(first + BLOCK, last), last)
+    return done
+
+
+def index_written(session: Session, ids: Collection[int]) -> None:
+    """Let examples be found that were just written with all that belongs to them, as imports do."""
+    rows = _news(session, lambda column: column.in_(ids))
+    changes.note_changes(session, ((example_id, new_terms, None, "") for example_id, new_terms in rows))
+
+
+def _news(session: Session, some: Some) -> list[search.News]:
+    said: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    explained = select(Explanation.example_id, Explanation.values.label("said"))
+    for row in session.execute(explained.where(some(Explanation.example_id))):
+        said[row.example_id].append(row.said)
+    flags = select(Validation).where(Validation.vote == Verdict.FLAGGED, ~UNDONE)
+    flagged: dict[int, list[Validation]] = defaultdict(list)
+    for vote in session.scalars(flags.where(some(Validation.example_id))):
+        flagged[vote.example_id].append(vote)
+    looked = set(session.scalars(select(Dismissal.example_id).where(some(Dismissal.example_id))))
+    marks = notes.marks(session, some)
+    origins = set(session.scalars(select(Example.made_from).where(some(Example.made_from))))
+    news: list[search.News] = []
+    for row in session.execute(_rows(some)):
+        at_all = row.id in flagged or row.id in looked
+        review = moderation.review(session, row.id, flagged[row.id]) if at_all else FlagReview.NONE
+        told = {name: getattr(row, name) for name in ("verdict", "retracted", "hidden")}
+        told |= {"flagged": review != FlagReview.NONE, "perturbed": row.id in origins, "review": review}
+        found = changes.describe(row, explanations=said[row.id], noted=row.id in marks.noted, **told)
+        news.append((row.id, [*found, *marks.labels[row.id]]))
+    return news
+
+
+def _rows(some: Some) -> Select[Any]:
+    """Only the columns that the index describes."""
+    return (
+        select(
+            *(getattr(Example, name) for name in ("id", *changes.WRITTEN) if name != "fooled"),
+            *(Standing.fooled, Standing.verdict, Standing.retracted, Standing.hidden),
+            *(Round.task_id, Round.number.label("round")),
+            *(Context.values.label("context"), Context.tag),
+        )
+        .join(Standing, Standing.example_id == Example.id)
+        .join(Round, Round.id == Example.round_id)
+        .join(Context, Context.id == Example.context_id)
+        .where(some(Example.id))
+        .order_by(Example.id)
+    )

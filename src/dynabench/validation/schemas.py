@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.collection.statistics import Figures, RoundStatistics
-from dynabench.collection.target_figures import Target
+from dynabench.collection.statistics import Figures, RoundStatistics, Target
 from dynabench.stats.error_rates import ErrorRates
 from dynabench.stats.rates import Rate
 from dynabench.validation.places import Item

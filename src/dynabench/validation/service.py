@@ -183,7 +183,6 @@ def _case(session: Session, example_id: int) -> _Case:
 
 
 def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> None:
-    """Refuse a vote that this person may not cast, or that nobody asked for."""
     if case.standing.author_id == person.id:
         raise errors.Forbidden(_("This example is yours; others check it."))
     people.require_seat(session, person, case.round.task_id, checking=True)
@@ -208,7 +207,6 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
 def _read(
     session: Session, person: Person, case: _Case, ballot: Ballot
 ) -> tuple[str, dict[str, Any] | None, dict[str, Any]]:
-    """The label that a ballot stands for, its blind answer if it is one, and the values asked besides."""
     if (ballot.vote is None) == (ballot.answer is None):
         raise errors.Invalid({"vote": _("Send either a vote or, where the task asks for it, an answer.")})
     if ballot.vote is not None and ballot.vote not in LABELS:
@@ -263,7 +261,6 @@ def _count_blind(standing: Standing, label: str, by: int) -> None:
 
 
 def _judge(session: Session, standing: Standing, fooled: bool | None) -> None:
-    """Record what a verdict says of the models' answers; of several it says something together alone."""
     said = session.scalars(queries.predictions(standing.example_id)).all()
     one = said[0].id if len(said) == 1 else None
     session.add(Judgement(example_id=standing.example_id, prediction_id=one, by="validators", fooled=fooled))
@@ -273,7 +270,6 @@ def _judge(session: Session, standing: Standing, fooled: bool | None) -> None:
 
 
 def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
-    """Bring the standing up to the votes that stand now, record a change of verdict, and tell."""
     standing, rule = case.standing, case.config.validation
     old = standing.verdict
     new = str(verdict(places.ballots(case.votes), rule.votes, rule.adjudicate_up_to))

@@ -1,6 +1,7 @@
 """The Jinja environment that all pages share."""
 
 import json
+from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -87,8 +88,10 @@ def environment() -> Environment:
 
 
 def _has_state(state: str, value: Any) -> bool:
-    """Tell whether a state, or the state of an object, is this one: the test behind `{% if round is open %}`."""
-    return bool((value if isinstance(value, str) else value.state) == state)
+    """Tell whether a state, or that of an object or mapping, is this one: the test behind `{% if round is open %}`."""
+    if isinstance(value, str):
+        return value == state
+    return bool((value["state"] if isinstance(value, Mapping) else value.state) == state)
 
 
 def template_loader() -> BaseLoader:

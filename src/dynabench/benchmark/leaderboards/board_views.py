@@ -18,8 +18,8 @@ from dynabench.benchmark.evaluations.measures import REPLICATES, Measure
 from dynabench.benchmark.reading import read_slices
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard, combination, mean
 from dynabench.benchmark.weights import dataset_steps
-from dynabench.collection import overview, statistics, target_figures
-from dynabench.collection.target_figures import Target
+from dynabench.collection import overview, statistics
+from dynabench.collection.statistics import Target
 from dynabench.rounds.tables import Round
 from dynabench.stats.averages import recency_weights, saturation
 from dynabench.stats.ranks import rank_intervals
@@ -102,7 +102,7 @@ def target_rates(session: Session, task_id: str) -> dict[Target, dict[int, Rate]
     """Return each target's own vMER in the rounds against it, by its name and version and the round's number."""
     loops: dict[Target, dict[int, Rate]] = {}
     for started in overview.started(session, task_id):
-        rates = target_figures.by_target(session, started, statistics.statistics(session, started, by=()).total)
+        rates = statistics.by_target(session, started, statistics.statistics(session, started, by=()).total)
         for target in started.targets:
             key = (target.model, target.version)
             loops.setdefault(key, {})[started.number] = rates[key].rates.vmer

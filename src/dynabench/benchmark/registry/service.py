@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import queries
 from dynabench.benchmark.registry.tables import ModelListing
-from dynabench.collection import statistics, target_figures
+from dynabench.collection import statistics
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _, joined
@@ -169,9 +169,9 @@ def played_rounds(session: Session, viewer: Person | None, name: str, task: str 
     rounds_found = []
     for round_, version in session.execute(queries.rounds_against(name, ROUNDS)):
         whole = statistics.statistics(session, round_, by=()).total
-        rates = target_figures.by_target(session, round_, whole)[name, version].rates
+        rates = statistics.by_target(session, round_, whole)[name, version].rates
         targets = tuple(target.model for target in round_.targets)
-        least = target_figures.is_lower_bound(session, round_)
+        least = statistics.is_lower_bound(session, round_)
         rounds_found.append(
             PlayedRound(round_.task_id, round_.number, round_.state, version, targets, rates.mer, rates.vmer, least)
         )
@@ -183,7 +183,7 @@ def change_listing(
 ) -> None:
     """Say who may see a model (its keeper, admins) and who keeps it (admins; "" for nobody, None leaves it)."""
     if not model.may_change:
-        raise errors.Forbidden(_("Only the model's keeper and admins may change who sees it."))
+        raise errors.Forbidden(_("Only the model's keeper and administrators can change who sees it."))
     wrong = _wrong(visibility, note)
     named = session.scalar(round_queries.person(keeper)) if keeper else None
     if keeper and named is None:
@@ -192,7 +192,7 @@ def change_listing(
         raise errors.Invalid(wrong)
     listing = _listing(session, model.name)
     if keeper is not None and (named.id if named else None) != listing.keeper_id and not model.may_name_keeper:
-        raise errors.Forbidden(_("Only admins may name a model's keeper."))
+        raise errors.Forbidden(_("Only administrators can name a model's keeper."))
     was = listing.visibility
     listing.visibility, listing.changed_at = visibility, now()
     listing.note = listing.note if note is None else note.strip()

@@ -196,7 +196,7 @@ def find_submission(session: Session, viewer: Person, id: int, write: bool = Fal
     owning = disclosure.name and may.may_in(session, viewer, Action.LIST_SUBMISSIONS, submission.task_id)
     if not disclosure.own and (write or not owning):
         if owning:
-            raise errors.Forbidden(_("Only its submitter may do this."))
+            raise errors.Forbidden(_("Only the person who submitted this can do that."))
         raise errors.NotFound(_("There is no such submission."))
     sender = session.get(Person, submission.person_id) if submission.person_id else None
     return SubmissionView(submission, sender.username if sender else "", disclosure)

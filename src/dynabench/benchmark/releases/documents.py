@@ -15,7 +15,7 @@ import yaml
 
 from dynabench.benchmark.releases.description import HUB_SPLITS, ReleaseDescription
 from dynabench.benchmark.releases.division import SPLITS
-from dynabench.collection.released_tables import WITHHELD
+from dynabench.collection.tables import WITHHELD
 from dynabench.tasks.fields import Choice, Spans
 
 

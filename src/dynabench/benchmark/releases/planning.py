@@ -18,7 +18,7 @@ from dynabench.benchmark.releases.division import (
     release_report,
     still_open,
 )
-from dynabench.collection import board_queries, near_duplicates, search
+from dynabench.collection import boards, near_duplicates, search
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example, FlagReview, Standing
 from dynabench.datasets import exports, library, library_queries, scopes
@@ -174,7 +174,7 @@ def fingerprint(session: Session, round_id: int) -> str:
 def _open_questions(session: Session, release_subject: ReleaseSubject) -> tuple[int, int, bool]:
     """The number of examples that wait for votes, the number of flags that wait for moderators, and whether a public
     dataset has the round's rows."""
-    waiting = session.scalar(board_queries.waiting(release_subject.round_id)) or 0
+    waiting = session.scalar(boards.waiting(release_subject.round_id)) or 0
     filters = Filters(round=release_subject.number, review=FlagReview.WAITING, hidden=False, retracted=False)
     flags = len(search.ids(session, None, release_subject.task, filters, before=None, most=MAX_FLAGS))
     dataset = session.scalar(library_queries.of_round(release_subject.round_id))

@@ -21,8 +21,7 @@ from dynabench.datasets.with_files import REFERENCE
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.media.facts import ENDINGS
-from dynabench.media.media_types import media_type_of
+from dynabench.media.file_formats import ENDINGS, media_type_of
 from dynabench.media.store import MediaStore
 from dynabench.tasks.sections import ReleaseSettings as Rules
 

@@ -12,8 +12,7 @@ from dynabench.benchmark.releases.division import ReleaseReport
 from dynabench.benchmark.releases.manifest import ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleasePlan
 from dynabench.benchmark.releases.tables import Release, ReleaseState
-from dynabench.collection.released_tables import WITHHELD, ReleasedExample
-from dynabench.collection.tables import Example, Standing
+from dynabench.collection.tables import WITHHELD, Example, ReleasedExample, Standing
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Written

@@ -1,4 +1,4 @@
-"""The releases of rounds; which example went where is in `collection.released_tables`."""
+"""The releases of rounds; which example went where is in `collection.tables`."""
 
 from datetime import datetime
 from enum import StrEnum

@@ -24,7 +24,7 @@ from dynabench.benchmark.releases.manifest import MANIFEST_NAME, ReleaseFile, Re
 from dynabench.benchmark.releases.schemas import GapOut, ReleaseOut, ReleasePage
 from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
-from dynabench.collection.released_tables import WITHHELD
+from dynabench.collection.tables import WITHHELD
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit import errors
 from dynabench.kit.language import _

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dynabench.collection import create_page, forms
 from dynabench.collection.assisting import api
-from dynabench.collection.assisting.views import Help
+from dynabench.collection.assisting.service import Help
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member
@@ -45,7 +45,6 @@ async def suggest(request: Request, task: str, person: Member) -> Response:
 
 
 def _used(help: Help, use: str, values: dict[str, Any]) -> Help:
-    """The form's values with a suggestion in its field, or, for `0`, with what stood there before."""
     name, chosen = help.field.name, next((each for each in help.suggestions if str(each.id) == use), None)
     written = str(values["input"].get(name) or "")
     if chosen is None:

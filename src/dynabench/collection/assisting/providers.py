@@ -3,14 +3,30 @@
 A provider is asked with what the annotator has on the page, and answers with texts.
 """
 
+import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, Protocol
 
+from anyio import to_thread
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from dynabench.adversaries.perturbations import transformations
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit.db import Database
+from dynabench.kit.errors import Unavailable
+from dynabench.kit.language import _
 from dynabench.models.client import Host
+from dynabench.models.protocol import Card
+from dynabench.people import disclosure
+from dynabench.rounds.tables import Context, Round, RoundState
+from dynabench.stats.minhash import shingle_hashes, similarity
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Text
+from dynabench.tasks.sections import PROMPT, PROMPT_PLACEHOLDER, AssistantModel
 
 
 @dataclass(frozen=True)
@@ -69,6 +85,159 @@ class Provider(Protocol):
 
 def providers() -> Mapping[str, Callable[[Asked, World], Any]]:
     """Every provider by the name that configs give it."""
-    from dynabench.collection.assisting import assistant_texts, edits, neighbours
 
-    return {"neighbours": neighbours.suggest, "edits": edits.suggest, "model": assistant_texts.suggest}
+    return {"neighbours": suggest_neighbours, "edits": suggest_edits, "model": suggest_texts}
+
+
+POOL = 300
+"""Examples that are compared, the newest."""
+SHOWN = 200
+"""Characters of their context that are told."""
+
+
+def _successes(task_id: str) -> Select[Example, Context]:
+    """Released examples that fooled and were found correct, newest first: walks the index of each released round.
+
+    What a release keeps hidden is withheld, and what is not released may be hidden yet: neither is ever shown.
+    """
+    return (
+        select(Example, Context)
+        .join(Standing, Standing.example_id == Example.id)
+        .join(Round, Round.id == Example.round_id)
+        .join(Context, Context.id == Example.context_id)
+        .where(
+            Round.task_id == task_id,
+            Round.state == RoundState.RELEASED,
+            Standing.verdict == "correct",
+            Standing.fooled.is_(True),
+        )
+        .where(disclosure.shown_examples(Standing))
+        .order_by(Example.id.desc())
+        .limit(POOL)
+    )
+
+
+def nearest(session: Session, asked: Asked, most: int) -> list[Suggested]:
+    """Texts of those whose context, and text so far, are most alike (Jaccard of letter groups), the likest first."""
+    mine = shingle_hashes(_said(asked, asked.context, asked.draft))
+    found: list[tuple[float, int, Suggested]] = []
+    for example, context in session.execute(_successes(asked.task_id)):
+        text = example.input.get(asked.field.name)
+        answers_goal = all(example.answer.get(name) == value for name, value in (asked.goal or {}).items())
+        if not isinstance(text, str) or not answers_goal or example.author_id == asked.person_id:
+            continue
+        shown = asked.config.shown_context(context.values)
+        near = similarity(mine, shingle_hashes(_said(asked, shown, text if asked.draft else "")))
+        about = {"context": _first_text(asked, shown)[:SHOWN], "alike": round(near, 3)}
+        found.append((near, example.id, Suggested(text, about)))
+    found.sort(key=lambda each: each[:2], reverse=True)
+    return [suggested for _, _, suggested in found[:most]]
+
+
+async def suggest_neighbours(asked: Asked, world: World) -> Sequence[Suggested]:
+    """See `nearest`; more of them than are wanted, since some may have been shown before."""
+    found: list[Suggested] = await world.db.aread(nearest, asked, asked.most * (asked.config.assistant.times + 1))
+    return found
+
+
+def _said(asked: Asked, context: object, text: str) -> str:
+    values = context if isinstance(context, dict) else {}
+    texts = [values.get(field.name) for field in asked.config.context if isinstance(field, Text)]
+    return "\n".join([*(each for each in texts if isinstance(each, str)), text])
+
+
+def _first_text(asked: Asked, context: dict[str, object]) -> str:
+    texts = (context.get(field.name) for field in asked.config.context if isinstance(field, Text))
+    return next((each for each in texts if isinstance(each, str)), "")
+
+
+def edits(asked: Asked) -> list[Suggested]:
+    """The draft changed by each of the config's transformations that change anything, in random order."""
+    known, rng = transformations(), Random(asked.seed)
+    names = asked.config.assistant.edits
+    if unknown := [name for name in names if name not in known]:
+        raise Unavailable(_("The task's config names an edit that there is not: %(name)s.", name=unknown[0]))
+    found: dict[str, Suggested] = {}
+    for name in rng.sample(names, len(names)):
+        changed = known[name].apply({asked.field.name: asked.draft}, rng) if asked.draft else None
+        if changed is not None and (text := changed[asked.field.name].text) != asked.draft:
+            found.setdefault(text, Suggested(text, {"edit": known[name].title}))
+    return list(found.values())
+
+
+async def suggest_edits(asked: Asked, world: World) -> Sequence[Suggested]:
+    """See `edits`; computed beside the event loop."""
+    return await to_thread.run_sync(edits, asked)
+
+
+SECONDS = 30.0
+"""That a model may take."""
+LONGEST = 20_000
+"""Characters of its reply that are read."""
+EXAMPLES = 5
+_LEAD = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.):])\s+")
+_QUOTES = {'"': '"', "“": "”", "'": "'", "«": "»"}
+
+
+async def suggest_texts(asked: Asked, world: World) -> Sequence[Suggested]:
+    """Return the texts, one per line, that the config's model writes for its prompt."""
+    model = asked.config.assistant.model
+    if model is None:
+        return []
+    patterns = await world.db.aread(nearest, asked, EXAMPLES)
+    content = filled(asked, model, [each.text for each in patterns])
+    messages = [{"role": "system", "content": model.system}] if model.system else []
+    messages.append({"role": "user", "content": content})
+    try:
+        async with asyncio.timeout(SECONDS):
+            card = _served(model.name, await world.host.index())
+            said = ""
+            async for piece in world.host.converse(card.name, card.version, messages, model.max_tokens):
+                said += piece
+                if len(said) > LONGEST:
+                    break
+    except TimeoutError:
+        raise Unavailable(
+            _("The assistant's model has not answered in time. Go on without it, or ask again.")
+        ) from None
+    return [Suggested(text, {}, card.name, card.version) for text in lines(said)]
+
+
+def filled(asked: Asked, model: AssistantModel, examples: Sequence[str]) -> str:
+    """The prompt with its values; what people wrote is filled in once, and never read as a prompt itself."""
+    config, context = asked.config, asked.context
+    texts = {field.name: field.in_words(context[field.name]) for field in config.context if field.name in context}
+    values: Mapping[str, Any] = {
+        "number": asked.most,
+        "goal": _goal_in_words(asked),
+        "draft": asked.draft or "(nothing)",
+        "examples": "\n".join(examples) or "(none)",
+        "instructions": config.instructions.create,
+        "given": "\n".join(f"{field.label}: {texts[field.name]}" for field in config.context if field.name in texts),
+        **texts,
+    }
+    return PROMPT_PLACEHOLDER.sub(lambda place: str(values.get(place[1], place[0])), model.prompt or PROMPT)
+
+
+def lines(said: str) -> list[str]:
+    """The texts of a reply, without the numbers, dashes and quotation marks that models put around them anyway."""
+    found = []
+    for line in said.splitlines():
+        text = _LEAD.sub("", line).strip()
+        if len(text) > 2 and _QUOTES.get(text[0]) == text[-1]:
+            text = text[1:-1].strip()
+        if text:
+            found.append(text)
+    return found
+
+
+def _goal_in_words(asked: Asked) -> str:
+    fields = {field.name: field for field in asked.config.answer}
+    return ", ".join(str(fields[name].in_words(value)) for name, value in (asked.goal or {}).items()) or "(anything)"
+
+
+def _served(name: str, cards: Sequence[Card]) -> Card:
+    found = next((card for card in cards if name in (card.name, f"{card.name}@{card.version}")), None)
+    if found is None:
+        raise Unavailable(_("The assistant's model is not served at the moment. Go on without it."))
+    return found

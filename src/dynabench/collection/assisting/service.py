@@ -3,15 +3,18 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
+from rapidfuzz.distance import Levenshtein
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import eligibility
 from dynabench.collection.assisting.providers import Asked, Suggested, World, providers
-from dynabench.collection.assisting.tables import Suggestion
+from dynabench.collection.assisting.tables import Assistance, Suggestion
+from dynabench.collection.forms import Posted
+from dynabench.collection.schemas import ExampleIn, HandoutOut
 from dynabench.collection.tables import Handout
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -19,8 +22,13 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
+from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import FieldError, Text
 from dynabench.tasks.sections import assisted_field
+
+if TYPE_CHECKING:
+    from dynabench.collection.drafts import Draft
+    from dynabench.collection.targets import Verdict
 
 
 @dataclass(frozen=True)
@@ -123,7 +131,6 @@ def keep(session: Session, asked: Asked, brought: Sequence[Brought]) -> Offered:
 
 
 def _next(asked: Asked, brought: Brought, rest: list[Suggested], known: set[str]) -> Suggestion | None:
-    """The provider's next text that is new; what is passed over is forgotten."""
     while rest:
         one = rest.pop(0)
         text = _clean(asked.field, one.text)
@@ -169,3 +176,71 @@ def forget(session: Session, person_id: int) -> None:
     """Delete what was suggested to somebody; what became of it stands beside their examples."""
     statement = delete(Suggestion).where(Suggestion.person_id == person_id)
     session.execute(statement.execution_options(synchronize_session=False))
+
+
+OUTCOMES = ("accepted", "edited", "ignored")
+
+
+def before_record(
+    session: Session, person: Person, config: TaskConfig, body: ExampleIn, handout: Any
+) -> tuple[ExampleIn, dict[str, Any]]:
+    """Check the suggestion that a text was made from; `Invalid` where none such was shown on this handout."""
+    suggestion = session.get(Suggestion, body.suggestion)
+    if suggestion is None or suggestion.handout_id != handout.handout_id:
+        raise errors.Invalid({"suggestion": _("Nothing was suggested to you here under this number. Leave it out.")})
+    return body, {"suggestion": body.suggestion}
+
+
+def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> None:
+    """Write down what became of what was suggested on the draft's handout; nothing where nothing was."""
+    given = draft.handout
+    if given is None:
+        return
+    shown = session.scalars(select(Suggestion).where(Suggestion.handout_id == given.id).order_by(Suggestion.id)).all()
+    if shown:
+        session.add(_became(shown, draft, example_id))
+
+
+def _became(shown: Sequence[Suggestion], draft: "Draft", example_id: int) -> Assistance:
+    texts = {each.field: str(draft.input.get(each.field) or "") for each in shown}
+    mine = next((each for each in shown if each.id == draft.suggestion), None)
+    same = [each for each in shown if each.text == texts[each.field]]
+    origin = mine if mine in same else same[0] if same else mine
+    if origin is None:
+        return Assistance(example_id=example_id, shown=len(shown), outcome="ignored")
+    return Assistance(
+        example_id=example_id,
+        shown=len(shown),
+        outcome="accepted" if origin in same else "edited",
+        distance=Levenshtein.distance(origin.text, texts[origin.field]),
+        provider=origin.provider,
+        model=origin.model,
+        version=origin.version,
+        text=origin.text,
+    )
+
+
+@dataclass(frozen=True)
+class Help:
+    """The field that is helped with, what was suggested last, how often one may still ask.
+
+    `used` is the id of the suggestion that the text is made from, 0 for none, and `before` what stood there before.
+    `problems` say why a provider had nothing; `fresh` is true right after asking.
+    """
+
+    field: Text
+    suggestions: Sequence[Suggestion]
+    left: int
+    used: int = 0
+    before: str = ""
+    problems: Sequence[str] = ()
+    fresh: bool = False
+
+
+def view(session: Session, handout: HandoutOut, config: TaskConfig, posted: Posted | None) -> Help | None:
+    """The help on a handout; None where none is offered."""
+    field = assisted_field(config)
+    if not handout.assistant or handout.handout is None or field is None:
+        return None
+    left = config.assistant.times - asked_before(session, handout.handout)
+    return Help(field, shown(session, handout.handout), left, posted.suggestion_id if posted else 0)

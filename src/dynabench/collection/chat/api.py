@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Path, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.collection.chat import boards, service, stream, views
+from dynabench.collection.chat import live, preferences, schemas, service
 from dynabench.collection.chat.live import Chats
 from dynabench.collection.chat.schemas import ChoiceIn, ConversationIn, ConversationOut, ExchangeOut, MessageIn
 from dynabench.collection.chat.service import Begun
@@ -17,12 +17,12 @@ from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
 
 router = APIRouter()
-router.include_router(boards.api)
+router.include_router(preferences.api)
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 Last = Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)]
 Number = Annotated[int, Path(ge=1, le=50)]
-TOLD: dict[int | str, dict[str, object]] = {201: stream.DOCUMENTED | {"model": ExchangeOut}}
+TOLD: dict[int | str, dict[str, object]] = {201: live.DOCUMENTED | {"model": ExchangeOut}}
 
 
 def chats(request: Request) -> Chats:
@@ -52,7 +52,7 @@ async def begin_conversation(request: Request, task: str, body: ConversationIn, 
 
     def begin(session: Session) -> ConversationOut:
         found = service.begin(session, person, task, body.handout, random.Random())
-        return ConversationOut.of(views.of(found))
+        return ConversationOut.of(schemas.of(found))
 
     return await request.app.state.db.awrite(begin)  # type: ignore[no-any-return]
 
@@ -84,12 +84,12 @@ async def retry(request: Request, id: RowId, number: Number, person: Member) -> 
     return await _answered(request, person, await request.app.state.db.awrite(service.again, person, id, number))
 
 
-@router.get("/conversations/{id}/turns/{number}/events", response_class=Response, responses={200: stream.DOCUMENTED})
+@router.get("/conversations/{id}/turns/{number}/events", response_class=Response, responses={200: live.DOCUMENTED})
 async def follow(request: Request, id: RowId, number: Number, person: Member, last: Last = None) -> Response:
     """The replies to a turn as server-sent events, from the beginning or from behind `Last-Event-ID`."""
     throttle(request, "events", 600, 60)
     begun = await request.app.state.db.aread(_begun, person, id, number)
-    return stream.response(chats(request), begun, last)
+    return live.response(chats(request), begun, last)
 
 
 @router.post("/conversations/{id}/turns/{number}/stop")
@@ -108,15 +108,15 @@ async def choose(request: Request, id: RowId, number: Number, body: ChoiceIn, pe
     def write(session: Session) -> ConversationOut:
         ratings = {str(side): rating for side, rating in body.ratings.items()}
         found = service.choose(session, person, id, number, body.choice, ratings, random.Random())
-        return ConversationOut.of(views.of(found))
+        return ConversationOut.of(schemas.of(found))
 
     return await request.app.state.db.awrite(write)  # type: ignore[no-any-return]
 
 
 async def _answered(request: Request, person: Person, begun: Begun) -> Response | ExchangeOut:
     running = started(request, begun)
-    if stream.MEDIA_TYPE in request.headers.get("accept", ""):
-        response = stream.response(running, begun)
+    if live.MEDIA_TYPE in request.headers.get("accept", ""):
+        response = live.response(running, begun)
         response.status_code = 201
         return response
     await running.ended(begun.turn_id)
@@ -129,7 +129,7 @@ async def _turn(request: Request, person: Person, id: int, number: int) -> Excha
 
 async def _read(request: Request, person: Person, id: int) -> ConversationOut:
     def read(session: Session) -> ConversationOut:
-        return ConversationOut.of(views.of(service.own(session, person, id)))
+        return ConversationOut.of(schemas.of(service.own(session, person, id)))
 
     return await request.app.state.db.aread(read)  # type: ignore[no-any-return]
 

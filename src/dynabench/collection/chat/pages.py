@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.collection.chat import service, stream, views
+from dynabench.collection.chat import live, schemas, service
 from dynabench.collection.chat.api import chats, started
+from dynabench.collection.chat.schemas import ChatView
 from dynabench.collection.chat.service import Begun
-from dynabench.collection.chat.views import ChatView
 from dynabench.collection.tables import Handout
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -50,8 +50,8 @@ async def converse(request: Request, task: str, person: Member) -> Response:
             chats(request).room()
             begun = await db.awrite(_begin, task, person, handout, act, form)
             running = started(request, begun)
-            if stream.MEDIA_TYPE in request.headers.get("accept", ""):
-                return stream.response(running, begun)
+            if live.MEDIA_TYPE in request.headers.get("accept", ""):
+                return live.response(running, begun)
             await running.ended(begun.turn_id)
         elif act == "stop":
             turn_id = await db.awrite(service.stop, person, _number(form, "conversation"), _number(form, "turn"))
@@ -103,7 +103,7 @@ def _view(session: Session, task: str, person: Person, handout_id: int) -> tuple
     config = rounds.config_of(session, of.version_id)
     if config.chat is None:
         raise errors.Conflict(_("This task has no conversations."))
-    return config, views.view(session, handout_id, len(arms.targets_of(of, handout.arm)))
+    return config, schemas.view(session, handout_id, len(arms.targets_of(of, handout.arm)))
 
 
 def _number(form: FormData, name: str) -> int:

@@ -3,25 +3,35 @@
 The strengths of a task's models come from the choices in conversations that were sent in.
 """
 
+import csv
+import io
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from itertools import combinations
 from math import isfinite
-from typing import Any
+from typing import Annotated, Any
 
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from starlette.responses import Response
 
+from dynabench.collection import content_warning, overview
 from dynabench.collection.chat.schemas import PreferenceOut, PreferencesOut
 from dynabench.collection.chat.tables import ChatTurnState, Conversation, Reply, Turn
 from dynabench.collection.tables import Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
-from dynabench.rounds.tables import Round
-from dynabench.stats.bradley_terry import PairwiseJudgement, StrengthBoard, strength_board
+from dynabench.people.accounts.auth import Viewer
+from dynabench.rounds import seats, views
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round, RoundState
+from dynabench.stats.bradley_terry import MIN_CLUSTERS, PairwiseJudgement, StrengthBoard, strength_board
 from dynabench.tasks.fields.chat import BAD_CHOICE, SIDES, TIE_CHOICE
+from dynabench.web import render
 
 PEOPLE = 10
 """With so many people, intervals come from samples of people; with fewer, of conversations."""
@@ -50,15 +60,18 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
     """
     of = select(Round.id, Round.number).where(Round.task_id == task)
     wanted = of if number is None else of.where(Round.number == number)
-    rounds = {row.id: row.number for row in session.execute(wanted)}
-    if number is not None and not rounds:
+    numbers = {row.id: row.number for row in session.execute(wanted)}
+    if number is not None and not numbers:
         raise errors.NotFound(_("Task %(task)s has no round %(number)s.", task=repr(task), number=number))
     rows = session.execute(
         select(Conversation.id, Conversation.person_id, Conversation.sides, Turn.id, Turn.choice)
         .join(Turn, Turn.conversation_id == Conversation.id)
         .join(Standing, Standing.example_id == Conversation.example_id)
         .where(
-            Conversation.round_id.in_(rounds), Turn.state == ChatTurnState.CHOSEN, ~Standing.retracted, ~Standing.hidden
+            Conversation.round_id.in_(numbers),
+            Turn.state == ChatTurnState.CHOSEN,
+            ~Standing.retracted,
+            ~Standing.hidden,
         )
         .order_by(Turn.id)
     ).all()
@@ -66,10 +79,10 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
         select(Reply.turn_id, Reply.side, Reply.rating)
         .join(Turn, Turn.id == Reply.turn_id)
         .join(Conversation, Conversation.id == Turn.conversation_id)
-        .where(Conversation.round_id.in_(rounds), Reply.rating.is_not(None))
+        .where(Conversation.round_id.in_(numbers), Reply.rating.is_not(None))
     ).all()
     models = sorted({(str(model), str(version)) for row in rows for model, version in row.sides})
-    found = Judged(task, sorted(rounds.values()), models)
+    found = Judged(task, sorted(numbers.values()), models)
     places = {model: number for number, model in enumerate(models)}
     sides: dict[int, list[Model]] = {}
     for row in rows:
@@ -141,3 +154,64 @@ def _row(found: Judged, made: StrengthBoard, at: int) -> PreferenceOut:
         ratings=len(ratings),
         **numbers,
     )
+
+
+api = APIRouter()
+pages = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
+
+Number = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
+
+
+@api.get("/tasks/{task}/preferences")
+async def read_preferences(request: Request, task: str, viewer: Viewer, number: Number = None) -> PreferencesOut:
+    """Return the models whose replies people prefer in a task of conversations.
+
+    Each model has a strength with an interval and a place; for each two models the reply says how often one
+    was preferred to the other.
+    """
+    return await _told(request, task, number)
+
+
+@pages.get("/tasks/{task}/preferences", name="preferences")
+async def show(request: Request, task: str, viewer: Viewer, number: Number = None) -> Response:
+    """The board of preferences."""
+    if warning := await content_warning.warn(request, task):
+        return warning
+    told = await _told(request, task, number)
+
+    def read(session: Session) -> dict[str, object]:
+        started = overview.started(session, task)
+        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
+        return {
+            "config": rounds.task_config(session, task),
+            "round": views.round_out(session, current) if current else None,
+            "numbers": [each.number for each in started],
+        }
+
+    values = await request.app.state.db.aread(read)
+    ends = [abs(end) for each in told.models for end in (each.low, each.high) if end is not None]
+    values |= {"top": max(ends, default=0.0) or 1.0, "fewest": MIN_CLUSTERS}
+    return render(request, "collection/preferences.html", task=task, told=told, number=number, **values)
+
+
+@pages.get("/tasks/{task}/preferences.csv", name="preferences_csv")
+async def download(request: Request, task: str, viewer: Viewer, number: Number = None) -> Response:
+    """The board as a table: one line a model."""
+    told = await _told(request, task, number)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(PreferenceOut.model_fields), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(each.model_dump() for each in told.models)
+    named = {"Content-Disposition": f'attachment; filename="{task}-preferences.csv"'}
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=named)
+
+
+async def _told(request: Request, task: str, number: int | None) -> PreferencesOut:
+    found = await request.app.state.db.aread(_judged, task, number)
+    return await to_thread.run_sync(told, found)  # nothing of the database is held while it computes
+
+
+def _judged(session: Session, task: str, number: int | None) -> Judged:
+    if rounds.task_config(session, task).chat is None:
+        raise errors.Conflict(_("This task has no conversations, so there are no preferences among them."))
+    return judged(session, task, number)

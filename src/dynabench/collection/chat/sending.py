@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from dynabench.collection.chat import views
+from dynabench.collection.chat import schemas
 from dynabench.collection.chat.tables import Conversation
 from dynabench.collection.schemas import ExampleIn
 from dynabench.kit import errors
@@ -51,7 +51,7 @@ def taken(
         )
     if found.example_id is not None:
         raise errors.Conflict(_("This conversation was sent in already. Begin a new one."), example=found.example_id)
-    value = views.transcript(found)
+    value = schemas.transcript(found)
     if len(value["turns"]) < len(found.turns):
         raise errors.Invalid({name: _("Finish the last turn first: wait for the replies, and say which was best.")})
     return {**input, chat.name: value}, _conversed(found, chat, value)

@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection.chat.tables import ChatTurnState, Conversation, Reply, ReplyState, Turn
@@ -263,7 +263,6 @@ def writing(turn: Turn) -> bool:
 
 
 def _live(session: Session, person: Person, found: Conversation) -> Chat:
-    """The rules of a conversation that may go on."""
     of = session.get_one(Round, found.round_id)
     people.require_seat(session, person, of.task_id)
     if of.state != RoundState.OPEN:
@@ -302,3 +301,13 @@ def _asking(found: Conversation, turn: Turn, chat: Chat) -> Asking:
     kept = tuple((reply.side, reply.text) for reply in turn.replies if reply.state != ReplyState.WRITING)
     accepted = len(found.sides) == 1 and not chat.rate
     return Asking(turn.id, turn.attempt, tuple(sides), tuple(messages), chat.max_tokens, kept, accepted)
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Delete somebody's conversations that were not sent in; those that were belong to their examples."""
+    theirs = select(Conversation.id).where(Conversation.person_id == person_id, Conversation.example_id.is_(None))
+    turns = select(Turn.id).where(Turn.conversation_id.in_(theirs))
+    session.execute(delete(Reply).where(Reply.turn_id.in_(turns)).execution_options(synchronize_session=False))
+    session.execute(delete(Turn).where(Turn.conversation_id.in_(theirs)).execution_options(synchronize_session=False))
+    mine = delete(Conversation).where(Conversation.person_id == person_id, Conversation.example_id.is_(None))
+    session.execute(mine.execution_options(synchronize_session=False))

@@ -1,20 +1,65 @@
-"""Drawing on the create page: the part that changes for scripts, the whole page again for plain forms."""
+"""The pictures drawn for an annotator, as the annotator sees them.
+
+Their order says nothing about which model drew which.
+"""
 
 import uuid
+from dataclasses import dataclass
+from random import Random
+from typing import Any
 
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.collection import forms
-from dynabench.collection.drawing import api, service, views
+from dynabench.collection.drawing import api, service
+from dynabench.collection.drawing.tables import Sheet
 from dynabench.kit import errors
 from dynabench.kit.security import throttle
+from dynabench.media import service as queries
+from dynabench.media.tables import Media
 from dynabench.people.accounts.auth import Member
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
+
+
+@dataclass(frozen=True)
+class SheetView:
+    """The pictures of some words, as references to files that are still there; `seconds` is how long they took."""
+
+    id: int
+    words: dict[str, Any]
+    pictures: list[dict[str, Any]]
+    seconds: float
+
+    @property
+    def said(self) -> str:
+        """The words in a line."""
+        return " · ".join(str(text) for text in self.words.values())
+
+
+def view(session: Session, person_id: int, handout_id: int) -> list[SheetView]:
+    """All that was drawn for somebody on a handout, newest first; what was thrown away meanwhile is left out."""
+    found = service.sheets(session, person_id, handout_id)
+    digests = {each["media"] for sheet in found for each in _pictures(sheet)}
+    known = set(session.scalars(queries.stored_media(digests).with_only_columns(Media.digest))) if digests else set()
+    views = [of(sheet, known) for sheet in found]
+    return [each for each in views if each.pictures]
+
+
+def of(sheet: Sheet, known: set[str] | None = None) -> SheetView:
+    """One sheet, shuffled in the same way each time."""
+    pictures = [each for each in _pictures(sheet) if known is None or each["media"] in known]
+    Random(sheet.id).shuffle(pictures)
+    return SheetView(sheet.id, dict(sheet.words), pictures, max(side["ms"] for side in sheet.sides) / 1000)
+
+
+def _pictures(sheet: Sheet) -> list[dict[str, Any]]:
+    return [each for side in sheet.sides for each in side["pictures"]]
+
 
 router = APIRouter(include_in_schema=False)
 
@@ -47,7 +92,7 @@ async def draw(request: Request, task: str, person: Member) -> Response:
         field=field,
         value=posted.input.get(field.name),
         error=" ".join(wrong.values()),
-        sheets=await request.app.state.db.aread(views.view, person.id, posted.handout_id),
+        sheets=await request.app.state.db.aread(view, person.id, posted.handout_id),
         live=True,
         fresh=not wrong,
         draw_key=uuid.uuid4().hex,

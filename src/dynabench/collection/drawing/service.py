@@ -1,6 +1,6 @@
 """The rules of drawing: who may have pictures drawn, of what, and how often."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,14 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import eligibility
 from dynabench.collection.drawing.tables import Sheet
+from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Handout
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.media import service as media
-from dynabench.media.facts import MediaFacts
+from dynabench.media.file_formats import MediaFacts
+from dynabench.models.client import Answer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
@@ -156,3 +158,62 @@ def _refuse_spent(session: Session, wanted: Wanted) -> None:
                 times=times,
             )
         )
+
+
+OTHER_WORDS = _("This was drawn of other words: “%s”. Write these again, or have pictures drawn of the new ones.")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sheet of which a picture was chosen: what its models stand for, and which of them drew that picture."""
+
+    answers: tuple[Answer, ...]
+    picked: tuple[bool, ...]
+
+
+def taken(
+    session: Session,
+    person_id: int,
+    config: TaskConfig,
+    handout_id: int,
+    input: Mapping[str, Any],
+    context: Mapping[str, Any],
+) -> tuple[dict[str, Any], Drawn]:
+    """The input with the picture as it was stored, and who drew it.
+
+    Raises `Invalid` beside the field where the picture was not drawn on this handout, or of other words.
+    """
+    field = drawn_in(config)
+    name, held = f"input.{field.name}", field.reference(input.get(field.name))
+    digest = held["media"] if held else ""
+    words = config.clean_words(input, context)
+    found = [sheet for sheet in sheets(session, person_id, handout_id) if digest and _side(sheet, digest) is not None]
+    if not found:
+        raise errors.Invalid({name: field.missing})
+    sheet = next((each for each in found if each.words == words), None)
+    if sheet is None:
+        said = " · ".join(str(text) for text in found[0].words.values())
+        raise errors.Invalid({name: OTHER_WORDS % (said if len(said) <= 300 else f"{said[:299]}…")})
+    side = _side(sheet, digest)
+    picture = next(each for each in sheet.sides[side or 0]["pictures"] if each["media"] == digest)
+    answers = [
+        Answer(each["model"], each["version"], {"drawn": each["pictures"], **config.claims}, None, each["ms"])
+        for each in sheet.sides
+    ]
+    picked = tuple(number == side for number in range(len(answers)))
+    return {**input, field.name: picture}, Drawn(tuple(answers), picked)
+
+
+def _side(sheet: Sheet, digest: str) -> int | None:
+    drew = (
+        number for number, side in enumerate(sheet.sides) if any(each["media"] == digest for each in side["pictures"])
+    )
+    return next(drew, None)
+
+
+def before_record(
+    session: Session, person: Person, config: TaskConfig, body: ExampleIn, handout: Any
+) -> tuple[ExampleIn, dict[str, Any]]:
+    """Put the stored picture in the place of its digest."""
+    input, drawn = taken(session, person.id, config, handout.handout_id, body.input, handout.context)
+    return body.model_copy(update={"input": input}), {"drawn": drawn}

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.collection import arm_figures, boards, calibration, figures, overview, target_figures
+from dynabench.collection import boards, figures, overview, statistics
 from dynabench.collection.assisting import figures as assistance
-from dynabench.collection.breakdowns import STARTS
 from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.figures_api import Sort, Who
+from dynabench.collection.folding import STARTS
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.kit.language import _
@@ -86,12 +86,12 @@ async def show(
         if view == "annotator":
             people, more = figures.annotators(session, of, who=who, sort=sort, after=start, limit=SHOWN)
         tables = [(by, ABOUT[by], lines, _chart(by, lines, found.cumulative)) for by, lines in found.by.items()]
-        arms = arm_figures.lines(session, of) if view == "arms" else []
+        arms = figures.lines(session, of) if view == "arms" else []
         helped = assistance.helped(session, of) if view == "arms" else None
-        judged = calibration.calibration(session, of) if view == "conditions" else None
+        judged = statistics.calibration(session, of) if view == "conditions" else None
         shown = {"arms": arms, "assign": of.assign, "has_arms": bool(of.arms), "judged": judged, "helped": helped}
         shown |= {"total": found.total, "of": of.number, "numbers": numbers, "tables": tables}
-        shown["lower_bound"] = target_figures.is_lower_bound(session, of)
+        shown["lower_bound"] = statistics.is_lower_bound(session, of)
         return shown | {"people": people, "next": more}
 
     values = await request.app.state.db.aread(read)

@@ -35,7 +35,6 @@ Text = Annotated[str, Form(max_length=2000)]
 
 
 def _round(session: Session, task: str, number: int | None) -> tuple[Round | None, list[int]]:
-    """The round that is looked at (by default the newest that was opened), and which ones there are."""
     rounds = started(session, task)
     wanted = next((each for each in rounds if each.number == number), None)
     if number is not None and wanted is None:
@@ -71,7 +70,6 @@ def _read(
 
 
 async def _show(request: Request, person: Person, task: str, status: int = 200, **values: Any) -> Response:
-    """The section; `values` are what was typed, what is wrong with it, and the secret of a new link."""
     query = request.query_params
     asked = (values.pop("round", None), values.pop("who", "people"), values.pop("after", 0), values.pop("seat", 0))
     shown = await request.app.state.db.aread(_read, person, task, *asked)

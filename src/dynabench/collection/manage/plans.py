@@ -91,12 +91,10 @@ def planned(posted: dict[str, str]) -> Plan:
 
 
 def _beside(name: str) -> str:
-    """The field that a message stands at: a qualification is a part of the audience."""
     return "audience.verified" if name == "audience" else name
 
 
 def _filled(plan: Plan) -> dict[str, str]:
-    """The form's values for a plan."""
     found = dict.fromkeys(COUNTS, "")
     for name in COUNTS:
         group, _dot, key = name.partition(".")

@@ -11,7 +11,7 @@ from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.media.facts import UploadRefused
+from dynabench.media.file_formats import UploadRefused
 from dynabench.media.store import MediaStore, is_reference
 
 

@@ -10,10 +10,9 @@ from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.media import queries, uploads
+from dynabench.media import file_formats, service
 from dynabench.media import service as media
-from dynabench.media.facts import MediaFacts, MediaKind, UploadLimits, UploadRefused
-from dynabench.media.media_types import media_type_of
+from dynabench.media.file_formats import MediaFacts, MediaKind, UploadLimits, UploadRefused, media_type_of
 from dynabench.media.store import DIGEST, MediaStore
 from dynabench.media.tables import Media
 from dynabench.models import archives
@@ -77,7 +76,7 @@ def _stored(
 def kept(db: Database, settings: Settings, task: str, person_id: int | None, named: str, content: bytes) -> str:
     """The digest under which a file that was called `named` is kept for a task; raises `Refused`."""
     same = hashlib.sha256(content).hexdigest() == named  # else whoever names a file would get to see it
-    for known in db.read(lambda session: session.scalars(queries.stored_media([named] if same else [])).all()):
+    for known in db.read(lambda session: session.scalars(service.stored_media([named] if same else [])).all()):
         db.write(media.record_upload, task, person_id, named, _facts(known))
         return named
     plain, facts = checked(settings, content)
@@ -95,7 +94,7 @@ def checked(settings: Settings, content: bytes) -> tuple[bytes, MediaFacts]:
     kind: MediaKind = "image" if found == "image" else "audio" if found == "audio" else "file"
     size = settings.media_audio_mb if kind == "audio" else settings.media_mb
     limits = UploadLimits(int(size * 2**20), settings.media_pixels, settings.media_seconds)
-    return uploads.check_upload(content, kind, limits)
+    return file_formats.check_upload(content, kind, limits)
 
 
 def _facts(known: Media) -> MediaFacts:

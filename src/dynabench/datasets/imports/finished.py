@@ -13,13 +13,13 @@ from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection.assisting.tables import Assistance
-from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import (
     Example,
     ExampleSource,
     Explanation,
     Handout,
     Prediction,
+    Proposed,
     StoredAttribution,
     VerdictEvent,
 )

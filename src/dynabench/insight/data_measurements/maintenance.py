@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import breakdowns
+from dynabench.collection import folding
 from dynabench.insight.data_measurements import queries, service
 from dynabench.kit import jobs
 from dynabench.kit.db import Database, now
@@ -45,7 +45,7 @@ def _rounds_to_measure(session: Session, at: datetime) -> list[int]:
 
 
 def _has_enough_examples(session: Session, round_: Round) -> bool:
-    rows = breakdowns.read(session, round_.id, ["all"]).get(("all", ""))
+    rows = folding.read(session, round_.id, ["all"]).get(("all", ""))
     return rows is not None and int(rows["examples"].sum()) >= FEW_ROWS
 
 

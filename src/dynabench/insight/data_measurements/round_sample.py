@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
-from dynabench.collection import breakdowns
+from dynabench.collection import folding
 from dynabench.collection.attributions import marked_words_overlap
 from dynabench.collection.changes import SOURCES
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
@@ -225,7 +225,7 @@ def _repeated(explanation: str, words: StoredAttribution) -> list[Any]:
 
 def _groups(session: Session, round_: Round) -> dict[str, tuple[ConditionCounts, ...]]:
     """Counts by start, source and arm, where a model was asked; programs are left out."""
-    counts = breakdowns.read(session, round_.id, ["all", "start", "arm"])
+    counts = folding.read(session, round_.id, ["all", "start", "arm"])
     people = [SOURCES.index(source) for source in WRITER_KINDS]
     groups_by_name: dict[str, list[ConditionCounts]] = defaultdict(list)
     for (name, value), rows in sorted(counts.items(), key=lambda pair: pair[0]):
@@ -233,12 +233,12 @@ def _groups(session: Session, round_: Round) -> dict[str, tuple[ConditionCounts,
             for source, label in WRITER_KINDS.items():
                 groups_by_name["source"].append(_group(label, rows, [SOURCES.index(source)]))
         else:
-            label = breakdowns.STARTS.get(value, value) if name == "start" else value
+            label = folding.STARTS.get(value, value) if name == "start" else value
             groups_by_name[name].append(_group(label, rows, people))
     return {name: tuple(group for group in groups if group.examples.sum()) for name, groups in groups_by_name.items()}
 
 
-def _group(name: str, rows: breakdowns.Rows, kinds: Sequence[int]) -> ConditionCounts:
+def _group(name: str, rows: folding.Rows, kinds: Sequence[int]) -> ConditionCounts:
     chosen = rows[np.isin(rows["kind"], kinds)]
     people, place = np.unique(chosen["person"], return_inverse=True)
     known_counts = np.bincount(place, chosen["examples"] - chosen["unknown"], len(people))

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import breakdowns, overview
+from dynabench.collection import folding, overview
 from dynabench.collection.changes import COUNTS
 from dynabench.insight.data_measurements import queries, results
 from dynabench.insight.data_measurements.measures import NAMES
@@ -48,7 +48,7 @@ class RoundMeasurements:
 
 def round_state(session: Session, round_: Round) -> str:
     """Return a digest of the counts by person, on which measures depend."""
-    rows = breakdowns.read(session, round_.id, ["all"]).get(("all", ""))
+    rows = folding.read(session, round_.id, ["all"]).get(("all", ""))
     sums = [] if rows is None else [int(rows[name].sum()) for name in COUNTS]
     return hashlib.sha256(repr((VERSION, round_.state, sums)).encode()).hexdigest()
 

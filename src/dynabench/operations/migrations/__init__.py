@@ -36,6 +36,7 @@ OPTIONS: dict[str, Any] = {"compare_type": True, "render_as_batch": True, "rende
 
 def metadata() -> MetaData:
     """All tables of the platform, whichever of their modules are imported by now."""
+    import dynabench.announcements.tables
     import dynabench.benchmark.evaluations.tables
     import dynabench.benchmark.leaderboards.tables
     import dynabench.benchmark.registry.tables
@@ -43,11 +44,7 @@ def metadata() -> MetaData:
     import dynabench.collection.assisting.tables
     import dynabench.collection.chat.tables
     import dynabench.collection.drawing.tables
-    import dynabench.collection.fold_tables
     import dynabench.collection.near_duplicates
-    import dynabench.collection.note_tables
-    import dynabench.collection.program_tables
-    import dynabench.collection.released_tables
     import dynabench.collection.tables
     import dynabench.cycle.tables
     import dynabench.datasets.tables

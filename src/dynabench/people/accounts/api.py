@@ -70,7 +70,7 @@ async def _token_owner(request: Request, body: schemas.TokenIn, viewer: Person |
     if body.username is None and body.password is None and viewer is not None:
         return viewer.id, None
     if missing := [name for name in ("username", "password") if getattr(body, name) is None]:
-        raise Invalid(dict.fromkeys(missing, _("Say who you are, or send a token with the scope “account”.")))
+        raise Invalid(dict.fromkeys(missing, _("Send a username and password, or a token with the scope “account”.")))
     proven = await login.check_credentials(request, str(body.username), str(body.password))
     return proven.person.id, proven.rehashed
 

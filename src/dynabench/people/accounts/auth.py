@@ -65,7 +65,7 @@ Member = Annotated[Person, Depends(_member)]
 
 async def _admin(member: Member) -> Person:
     if not member.admin:
-        raise Forbidden(_("This is for the deployment's administrators."))
+        raise Forbidden(_("Only administrators of this site can do this."))
     return member
 
 

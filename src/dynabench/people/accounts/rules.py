@@ -76,7 +76,7 @@ def email_problem(email: str) -> str:
     try:
         return "" if len(clean_email(email)) <= 254 else _("This address is too long.")
     except EmailNotValidError:  # its reasons are English sentences
-        return _("Write a whole mail address, such as name@example.org.")
+        return _("Enter a full mail address, such as name@example.org.")
 
 
 def password_problem(password: str, username: str, email: str = "") -> str:
@@ -86,9 +86,9 @@ def password_problem(password: str, username: str, email: str = "") -> str:
         return _("Use %(least)s to %(most)s characters.", least=least, most=most)
     lowered = password.lower()
     if lowered in {username.lower(), email.lower(), email.partition("@")[0].lower()}:
-        return _("Choose something else than your name or address.")
+        return _("Choose something other than your name or address.")
     if lowered in COMMON or _too_plain(lowered):
-        return _("This password is among the first that are guessed. Choose another, such as four random words.")
+        return _("This password is easy to guess. Choose another, such as four random words.")
     return ""
 
 
@@ -108,7 +108,7 @@ def clean_token_name(text: str) -> str:
     """A token's name; raises `Invalid`."""
     name = " ".join(text.split())
     if not name or len(name) > 60 or not name.isprintable():
-        raise Invalid({"name": _("Give the token a name of at most 60 characters.")})
+        raise Invalid({"name": _("Enter a name of at most 60 characters for the token.")})
     return name
 
 
@@ -119,6 +119,10 @@ def clean_scopes(wanted: Collection[str], most: Collection[str] | None = None) -
         raise Invalid({"scopes": _("%(said)sChoose some of %(scopes)s.", said=complaint, scopes=", ".join(SCOPES))})
     if most is not None and (beyond := set(wanted) - set(most)):
         raise Invalid(
-            {"scopes": _("A token cannot give what it lacks itself: %(value)s.", value=", ".join(sorted(beyond)))}
+            {
+                "scopes": _(
+                    "A token cannot grant scopes that it does not have: %(value)s.", value=", ".join(sorted(beyond))
+                )
+            }
         )
     return [name for name in SCOPES if name in wanted]

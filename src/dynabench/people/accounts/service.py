@@ -158,7 +158,7 @@ def choose_language(session: Session, person_id: int, language: str) -> None:
 
 
 def _pseudonym_taken() -> Conflict:
-    text = _("Somebody else goes by this name.")
+    text = _("Another person uses this name.")
     return Conflict(text, fields={"pseudonym": text})
 
 

@@ -127,9 +127,9 @@ def _schedule_next_try(session: Session, hook: Hook, delivery: Delivery, answer:
     delivery.state = DeliveryState.FAILED
     since = hook.failing_since or moment
     if gone:
-        _turn_off(session, hook, _("It answered %(gone)s: it wants no more.", gone=GONE))
+        _turn_off(session, hook, _("It answered %(gone)s, which means that it wants no more messages.", gone=GONE))
     elif delivery.event != events.TEST and moment - since >= PERSISTENT:
-        _turn_off(session, hook, _("Nothing got through since %(since)s UTC.", since=f"{since:%Y-%m-%d %H:%M}"))
+        _turn_off(session, hook, _("No message was delivered since %(since)s UTC.", since=f"{since:%Y-%m-%d %H:%M}"))
 
 
 def _turn_off(session: Session, hook: Hook, reason: str) -> None:

@@ -151,7 +151,7 @@ def _record_try(session: Session, id: int, job_id: str, outcome: SendingResult) 
 VERIFY = "verify mail"
 UNSUBSCRIBE = "unsubscribe"
 VERIFY_SECONDS = 48 * 3600
-DEAD_LINK = _("This link does not work: it is too old, was changed on its way, or is for another address.")
+DEAD_LINK = _("This link does not work: it has expired, was changed, or belongs to another address.")
 
 
 def make_link_token(key: bytes, purpose: str, person_id: int, address: str, seconds: int = 0) -> str:

@@ -1,11 +1,11 @@
 """Requests and responses of the API of notifications."""
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from dynabench.kit.schemas import Page, RowModel, StrictModel
 from dynabench.people.accounts.service import NOTICE_KINDS
 from dynabench.people.notices import service
 from dynabench.people.notices.tables import CHANNELS, Hook, Try, Wish
@@ -14,22 +14,15 @@ from dynabench.people.notices.webhooks import SentMessage
 Channel = Literal["page", "mail", "webhook"]
 
 
-class In(BaseModel):
-    """A body; members that are not listed are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class WishesIn(In):
+class WishesIn(StrictModel):
     """Your choices of how you want to be notified; members left out stay as they are."""
 
-    channels: Annotated[
-        dict[str, Annotated[list[Channel], Field(max_length=3)]],
-        Field(max_length=20, description="Kinds of notices and the ways that each takes.", examples=[{"role": []}]),
-    ] = {}
+    channels: dict[str, Annotated[list[Channel], Field(max_length=3)]] = Field(
+        {}, max_length=20, description="Kinds of notices and the ways that each takes.", examples=[{"role": []}]
+    )
 
 
-class AddressIn(In):
+class AddressIn(StrictModel):
     """The address that mail should go to."""
 
     address: str = Field(max_length=300, description="A question goes there first; empty for no mail.")
@@ -57,7 +50,7 @@ class Wishes(BaseModel):
         )
 
 
-class HookIn(In):
+class HookIn(StrictModel):
     """A new webhook."""
 
     url: str = Field(max_length=1000, description="An https address.", examples=["https://example.org/dynabench"])
@@ -66,24 +59,19 @@ class HookIn(In):
     )
 
 
-class HookChange(In):
+class HookChange(StrictModel):
     """A change of a webhook."""
 
     on: bool = Field(description="Whether it is called.")
 
 
-class TryOut(BaseModel):
+class TryOut(RowModel):
     """One call."""
 
     at: datetime
     status: int | None = Field(description="What it answered with; null where no answer came.")
     ms: int = Field(description="Milliseconds until the answer.")
     answer: str = Field(description="How the answer, or the trouble, begins.")
-
-    @classmethod
-    def of(cls, row: Try) -> "TryOut":
-        """From its row."""
-        return cls.model_validate(row, from_attributes=True)
 
 
 class HookOut(BaseModel):
@@ -98,9 +86,10 @@ class HookOut(BaseModel):
     last: TryOut | None = Field(description="The latest call.")
 
     @classmethod
-    def of(cls, hook: Hook, last: Try | None = None) -> "HookOut":
-        """From its row and its latest call."""
-        return cls(**_hook_values(hook), last=TryOut.of(last) if last else None)
+    def of(cls, hook: Hook, last: Try | None = None, **more: str) -> Self:
+        """Return a webhook as its holder sees it, with its latest call."""
+        values = {name: getattr(hook, name) for name in ("id", "url", "events", "reason", "created_at")}
+        return cls.model_validate({**values, "on": hook.off_at is None, "last": last, **more})
 
 
 class NewHook(HookOut):
@@ -109,21 +98,8 @@ class NewHook(HookOut):
     secret: str = Field(description="Messages are signed with it: `whsec_` and base64.")
 
 
-def new_hook(hook: Hook, secret: str) -> NewHook:
-    """A webhook whose secret is told."""
-    return NewHook(**_hook_values(hook), last=None, secret=secret)
-
-
-def _hook_values(hook: Hook) -> dict[str, object]:
-    names = ("id", "url", "events", "reason", "created_at")
-    return {name: getattr(hook, name) for name in names} | {"on": hook.off_at is None}
-
-
-class HookList(BaseModel):
+class HookList(Page[HookOut]):
     """Webhooks, oldest first, all on one page."""
-
-    items: list[HookOut]
-    next: str | None = None
 
 
 class DeliveryOut(BaseModel):
@@ -139,20 +115,12 @@ class DeliveryOut(BaseModel):
     tries: list[TryOut]
 
     @classmethod
-    def of(cls, sent: SentMessage) -> "DeliveryOut":
-        """From its rows."""
-        row = sent.delivery
+    def of(cls, message: SentMessage) -> Self:
+        """Return a message as its receiver's owner sees it."""
         names = ("id", "event", "message", "state", "created_at", "due_at", "body")
-        return cls(**{name: getattr(row, name) for name in names}, tries=[TryOut.of(attempt) for attempt in sent.tries])
+        values = {name: getattr(message.delivery, name) for name in names}
+        return cls.model_validate({**values, "tries": list(message.tries)})
 
 
-class DeliveryPage(BaseModel):
+class DeliveryPage(Page[DeliveryOut]):
     """Messages, newest first."""
-
-    items: list[DeliveryOut]
-    next: str | None = None
-
-    @classmethod
-    def of(cls, messages: Sequence[SentMessage], next_id: int | None) -> "DeliveryPage":
-        """One page of them."""
-        return cls(items=[DeliveryOut.of(message) for message in messages], next=str(next_id) if next_id else None)

@@ -68,7 +68,7 @@ def _locked_wish(session: Session, person_id: int) -> Wish:
 def choose_channels(session: Session, person_id: int, channels: Mapping[str, Sequence[str]]) -> Wish:
     """Keep which kinds take which ways; kinds that are not named stay as they are. Raises `Invalid`."""
     problems = {
-        f"channels.{kind}"[:60]: _("There are no such notices.") for kind in channels if kind not in NOTICE_KINDS
+        f"channels.{kind}"[:60]: _("There is no such kind of notice.") for kind in channels if kind not in NOTICE_KINDS
     }
     problems |= {
         f"channels.{kind}"[:60]: _("Choose among %(channels)s.", channels=", ".join(CHANNELS))

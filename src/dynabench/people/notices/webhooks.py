@@ -98,7 +98,7 @@ def add_webhook(session: Session, settings: Settings, holder: Holder, url: str, 
     chosen = _clean_events(holder, events)
     most = MOST_OF_A_PERSON if holder.task is None else MOST_OF_A_TASK
     if (session.scalar(queries.count_hooks(*holder.ids)) or 0) >= most:
-        raise errors.Conflict(_("%(most)s webhooks are the most. Delete one first.", most=most))
+        raise errors.Conflict(_("You can have at most %(most)s webhooks. Delete one first.", most=most))
     person, task = holder.ids
     hook = Hook(person_id=person, task_id=task, url=url, events=chosen, salt=secrets.token_hex(32))
     hook.created_by = holder.by.id

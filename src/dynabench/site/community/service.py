@@ -2,12 +2,13 @@
 
 from sqlalchemy.orm import Session
 
+from dynabench.announcements import service as announcements
 from dynabench.benchmark.leaderboards import snapshots
 from dynabench.benchmark.registry import service as registry
 from dynabench.benchmark.registry import submissions
 from dynabench.collection import notes
 from dynabench.collection.assisting import service as assisting
-from dynabench.collection.chat import leaving as conversations
+from dynabench.collection.chat import service as conversations
 from dynabench.collection.drawing import service as drawings
 from dynabench.collection.withdrawal import withdraw
 from dynabench.datasets import library
@@ -40,6 +41,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     person = session.get_one(Person, person_id, with_for_update=True)
     count = withdraw_own_examples(session, person) if withdraw_examples else 0
     people.forget(session, person_id)
+    announcements.forget(session, person_id)
     conversations.forget(session, person_id)
     drawings.forget(session, person_id)
     assisting.forget(session, person_id)

@@ -2,13 +2,14 @@
 
 from fastapi import APIRouter
 
+from dynabench.announcements import manage
 from dynabench.benchmark.releases import manage as releases
-from dynabench.collection.manage import announcements, figures, people
+from dynabench.collection.manage import figures, people
 from dynabench.cycle import manage as cycle
 from dynabench.datasets.manage import archives, contexts, data
 from dynabench.rounds.manage import config, log, settings, webhooks
 from dynabench.site.console import rounds
-from dynabench.validation.manage import bulk, examples, health, moderation
+from dynabench.validation.manage import bulk, examples, health
 
 router = APIRouter(include_in_schema=False)
 
@@ -21,12 +22,11 @@ SECTIONS = (
     contexts,
     examples,
     figures,
-    moderation,
     people,
     data,
     config,
     settings,
-    announcements,
+    manage,
     archives,
     webhooks,
     log,

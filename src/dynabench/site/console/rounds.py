@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.collection import board_queries as collected
+from dynabench.collection import boards as collected
 from dynabench.collection import link_parameters
 from dynabench.collection.manage import plans
 from dynabench.collection.schemas import ExampleLinkOut

@@ -15,7 +15,7 @@ from dynabench.kit.language import _
 from dynabench.tasks.fields.audio import Audio
 from dynabench.tasks.fields.base import ANY_FIELD_SCHEMA, Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.chat import Chat
-from dynabench.tasks.fields.choice import Choice, Option
+from dynabench.tasks.fields.choice import Choice, Option, OptionsField
 from dynabench.tasks.fields.comment import Comment
 from dynabench.tasks.fields.comparison import ComparisonField
 from dynabench.tasks.fields.consent import Consent
@@ -29,7 +29,6 @@ from dynabench.tasks.fields.labelled_spans import LabelledSpans
 from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.fields.multi_choice import MultiChoice
 from dynabench.tasks.fields.number import Number
-from dynabench.tasks.fields.options import OptionsField
 from dynabench.tasks.fields.ranking import RankingField
 from dynabench.tasks.fields.rating import Rating
 from dynabench.tasks.fields.slider import Slider

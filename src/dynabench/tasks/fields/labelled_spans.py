@@ -9,7 +9,7 @@ from pydantic import field_validator
 
 from dynabench.kit.language import _
 from dynabench.tasks.fields.base import Field, FieldError, FieldReference, JsonSchema, Values
-from dynabench.tasks.fields.options import AnyOption, Option, refuse_duplicates
+from dynabench.tasks.fields.choice import AnyOption, Option, refuse_duplicates
 from dynabench.tasks.fields.spans import span_of, words_of
 from dynabench.tasks.section import Name, Setting
 

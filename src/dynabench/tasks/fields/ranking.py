@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from dynabench.kit.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
-from dynabench.tasks.fields.options import Option, OptionsField
+from dynabench.tasks.fields.choice import Option, OptionsField
 from dynabench.tasks.section import Line, Setting
 
 

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from dynabench.kit.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
-from dynabench.tasks.fields.options import OptionsField
+from dynabench.tasks.fields.choice import OptionsField
 from dynabench.tasks.fields.slider import EMPTY, Slider
 from dynabench.tasks.section import Line, Setting
 

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, field_validator, model_validator
 
 from dynabench.kit.language import _
-from dynabench.tasks.fields.choice import Choice
-from dynabench.tasks.fields.options import AllowText, Option, expand_option, refuse_duplicates
+from dynabench.tasks.fields.choice import AllowText, Choice, Option, expand_option, refuse_duplicates
 from dynabench.tasks.section import Setting
 
 _MOST, _DEEPEST = 500, 8

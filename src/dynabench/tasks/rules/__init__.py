@@ -1,6 +1,6 @@
 """Fooling rules: when a model's answer differs so much from the claimed one that the model was fooled.
 
-One file here is one rule. The same rule says whether a validator's blind answer agrees with the claim, and
+The same rule says whether a validator's blind answer agrees with the claim, and
 which answers count as right. A plug-in adds rules by the hook `dynabench_fooling_rules` (`dynabench.kit.hooks`).
 """
 
@@ -32,19 +32,8 @@ __all__ += [
 __all__ += ["JudgedByAnnotator", "JudgedByModel", "JudgedByValidators", "VqaBelow"]
 
 SHIPPED: tuple[type[Rule], ...] = (
-    Differs,
-    F1Below,
-    NotIn,
-    VqaBelow,
-    OutsideRule,
-    OverlapBelow,
-    Matches,
-    MetricBelow,
-    Uncertain,
-    ChosenRule,
-    JudgedByAnnotator,
-    JudgedByValidators,
-    JudgedByModel,
+    *(Differs, F1Below, NotIn, VqaBelow, OutsideRule, OverlapBelow, Matches, MetricBelow),
+    *(Uncertain, ChosenRule, JudgedByAnnotator, JudgedByValidators, JudgedByModel),
 )
 _named = plugins.classes(Rule, "rule")  # type: ignore[type-abstract]
 

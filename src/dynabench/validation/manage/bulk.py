@@ -26,7 +26,6 @@ KINDS = ("hide", "restore", "flag", "label", "unlabel", "note")
 
 
 def _chosen(session: Session, person: Person, task: str, form: FormData) -> list[int]:
-    """The examples that are meant, newest first; `MOST` and one where there are more."""
     if form.get("which") != "all":
         ids = [int(str(each)) for each in form.getlist("ids") if str(each).isdecimal() and len(str(each)) < 17]
         return sorted(set(ids), reverse=True)
@@ -73,7 +72,6 @@ async def ask(request: Request, task: str, person: Moderating) -> Response:
 
 
 def _browser(request: Request, task: str, form: FormData) -> str:
-    """The page that it was asked from, ready for one more part of its question."""
     asked = {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
     here = f"{request.app.url_path_for('manage_examples', task=task)}?"
     return f"{here}{urlencode(asked)}&" if asked else here

@@ -1,24 +1,24 @@
 """A task's examples: found by words and facets, and each with everything that is known of it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
-from dynabench.collection import differences, notes, queries, search
+from dynabench.collection import forms, notes, queries, search, withdrawal
+from dynabench.collection.changes import strings
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.collection.tables import Handout
-from dynabench.collection.terms import strings
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms
+from dynabench.rounds import arms, people
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Moderating
@@ -150,13 +150,11 @@ def _row(each: search.Seen) -> list[object]:
 
 
 def _beside(session: Session, ids: Sequence[int]) -> dict[str, Any]:
-    """Return the `notes` and `labels` of examples, each by the example's id."""
     said, labels = notes.of(session, ids)
     return {"notes": said, "labels": labels}
 
 
 def _facets(session: Session, task: str) -> dict[str, Any]:
-    """Return the choices of the search form: the task's rounds, and the arms of any of them."""
     found = list(session.scalars(round_queries.rounds(task)))
     return {
         "numbers": [each.number for each in found],
@@ -209,7 +207,7 @@ def everything(session: Session, person: Person, task: str, id: int) -> dict[str
         "seen": found.seen,
         "shown": found.seen.config,
         "handout": handout,
-        "changes": [] if begun is None else differences.changes(found.seen.config.input, begun, one.input),
+        "changes": [] if begun is None else forms.changes(found.seen.config.input, begun, one.input),
         "origin": origin,
         "children": search.public(session, made),
         "votes": moderation.votes(session, id),
@@ -217,3 +215,72 @@ def everything(session: Session, person: Person, task: str, id: int) -> dict[str
         "looked": list(session.scalars(queries.attributions_of(id))),
         **_beside(session, [id]),
     }
+
+
+MOST_CASES = 10
+Which = Literal["waiting", "hidden", "dismissed", "noted"]
+
+
+@router.get("/tasks/{task}/manage/moderation", name="manage_moderation")
+async def queue(
+    request: Request,
+    task: str,
+    person: Moderating,
+    which: Which = "waiting",
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    done: Done = None,
+    of: Annotated[int, Query(ge=0, le=2**53)] = 0,
+) -> Response:
+    """Examples that wait for a moderator; those that are hidden, whose flags were dismissed, or that have notes."""
+
+    def read(session: Session) -> dict[str, Any]:
+        cases, more = moderation.queue(session, person, task, which, after or None, MOST_CASES)
+        said, labels = notes.of(session, [each.seen.example.id for each in cases])
+        return {"cases": cases, "next": more, "notes": said, "labels": labels}
+
+    values = await request.app.state.db.aread(read)
+    shown = words(which=which, after=after, done=done, of=of)
+    return await frame.page(request, task, "validation/manage/moderation.html", "moderation", **shown, **values)
+
+
+@router.post("/tasks/{task}/manage/examples/{id}/{act}", name="moderate_example")
+async def act(request: Request, task: str, id: RowId, act: Act, person: Moderating) -> Response:
+    """Do something about an example or its author; then the page that it was asked from, or the form with its error."""
+    form = await request.form()
+    reason = str(form.get("reason", ""))
+    try:
+        await request.app.state.db.awrite(do, person, task, id, act, reason)
+    except (errors.Invalid, errors.Forbidden, errors.Conflict) as problem:
+        known = await request.app.state.db.aread(everything, person, task, id)
+        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"act": problem.detail}
+        shown = words(values={"act": act, "reason": reason}, errors=wrong)
+        return await frame.page(
+            request, task, "validation/manage/example.html", "examples", status=problem.status, **shown, **known
+        )
+    came_from = str(form.get("back", ""))
+    if came_from in get_args(Which):
+        here = f"{request.app.url_path_for('manage_moderation', task=task)}?which={came_from}&of={id}&done={act}"
+    else:
+        here = f"{request.app.url_path_for('manage_example', task=task, id=id)}?done={act}"
+    return RedirectResponse(here, status_code=303)
+
+
+def do(session: Session, person: Person, task: str, id: int, act: str, reason: str) -> None:
+    """Do what a moderator's button says, for a reason; refuse where the example is not the task's."""
+    found = moderation.case(session, person, task, id)
+    author = found.seen.author.id
+    said = people.clean_reason(reason) if act not in ("restore", "reopen", "lift") else reason
+    if act == "hide":
+        withdrawal.hide(session, person, id, said)
+    elif act == "restore":
+        withdrawal.restore(session, person, id, said)
+    elif act == "dismiss":
+        moderation.dismiss(session, person, id, said)
+    elif act == "reopen":
+        moderation.reopen(session, person, id, said)
+    elif act == "warn":
+        people.warn(session, person, task, author, said)
+    elif act == "ban":
+        people.ban(session, person, task, author, said)
+    else:
+        people.lift(session, person, task, author)

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import NoMatchFound
 
-from dynabench.collection import board_queries as collected
+from dynabench.collection import boards as collected
 from dynabench.collection.statistics import PEOPLE
 from dynabench.kit.db import now
 from dynabench.kit.language import N_, _
@@ -25,7 +25,7 @@ from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.access import Moderating
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import Rate, wilson
-from dynabench.validation.manage import queries
+from dynabench.validation import queries
 
 router = APIRouter()
 

@@ -11,7 +11,7 @@ function reason(field) {
   const { validity, type, min, max, step, minLength, value } = field;
   if (validity.valueMissing) return missing(field);
   if (validity.badInput) return type === "number" ? _("Write a number.") : _("Write a whole date and time.");
-  if (validity.typeMismatch && type === "email") return _("Write a whole mail address, such as name@example.org.");
+  if (validity.typeMismatch && type === "email") return _("Enter a full mail address, such as name@example.org.");
   if (validity.typeMismatch) return _("Write a whole address, such as https://example.org.");
   if (validity.tooShort) return _("Too short: %(n)s of at least %(least)s characters.", { n: value.length, least: minLength });
   if (validity.tooLong) return _("Too long: at most %(most)s characters.", { most: field.maxLength });

@@ -2,25 +2,25 @@
 
 from datetime import date, datetime
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from dynabench.collection import announcements
+from dynabench.announcements import service
+from dynabench.announcements.tables import Announcement
 from dynabench.collection.schemas import Strict
 from dynabench.kit.db import Database
 from dynabench.kit.security import RowId
-from dynabench.people.accounts.auth import Member, Viewer, needs
-from dynabench.rounds import service
-from dynabench.rounds.owner_tables import Announcement
+from dynabench.people.accounts.auth import Member, Viewer, needs, scope
+from dynabench.rounds import service as rounds
 
-router = APIRouter()
+router = APIRouter(prefix="/api/v1", tags=["collection"], dependencies=[Depends(scope("annotate"))])
 
 
 class AnnouncementIn(Strict):
     """Something to announce."""
 
-    text: str = Field(max_length=announcements.LONGEST, description="Markdown.")
+    text: str = Field(max_length=service.LONGEST, description="Markdown.")
     until: date = Field(description="The last day (UTC) on which it is shown.")
     tell: bool = Field(False, description="Everybody who takes part gets a notice too.")
 
@@ -45,10 +45,11 @@ def _out(of: Announcement) -> AnnouncementOut:
     return AnnouncementOut.model_validate(of, from_attributes=True)
 
 
-async def announced(request: Request, viewer: Viewer, task: str) -> None:
-    """A dependency of the task's pages: what its owners announce to whoever looks."""
-    db: Database = request.app.state.db
-    request.state.announcements = await db.aread(announcements.shown, viewer, task)
+async def announced(request: Request, viewer: Viewer) -> None:
+    """Read, as a dependency of pages, what the owners of the task in the address announce to the viewer."""
+    if request.method == "GET" and (task := request.path_params.get("task")):
+        db: Database = request.app.state.db
+        request.state.announcements = await db.aread(service.shown_announcements, viewer, task)
 
 
 @router.get("/tasks/{task}/announcements")
@@ -56,8 +57,10 @@ async def list_announcements(request: Request, task: str, person: Member) -> Ann
     """List the announcements that you see on the task's pages now."""
 
     def read(session: Session) -> AnnouncementList:
-        service.task(session, task)
-        return AnnouncementList(items=[_out(each) for each in announcements.shown(session, person, task)])
+        rounds.task(session, task)
+        return AnnouncementList(
+            items=[_out(announcement) for announcement in service.shown_announcements(session, person, task)]
+        )
 
     db: Database = request.app.state.db
     return await db.aread(read)
@@ -68,7 +71,7 @@ async def list_announcements(request: Request, task: str, person: Member) -> Ann
 async def announce(request: Request, task: str, body: AnnouncementIn, person: Member) -> AnnouncementOut:
     """Announce something to those who take part (owners)."""
     db: Database = request.app.state.db
-    return _out(await db.awrite(announcements.announce, person, task, body.text, body.until, body.tell))
+    return _out(await db.awrite(service.announce, person, task, body.text, body.until, body.tell))
 
 
 @router.delete("/tasks/{task}/announcements/{id}", status_code=204)
@@ -76,11 +79,11 @@ async def announce(request: Request, task: str, body: AnnouncementIn, person: Me
 async def end_announcement(request: Request, task: str, id: RowId, person: Member) -> None:
     """Show it no more (owners)."""
     db: Database = request.app.state.db
-    await db.awrite(announcements.end, person, task, id)
+    await db.awrite(service.end, person, task, id)
 
 
 @router.post("/tasks/{task}/announcements/{id}/seen", status_code=204)
 async def dismiss_announcement(request: Request, task: str, id: RowId, person: Member) -> None:
     """You want to see it no more."""
     db: Database = request.app.state.db
-    await db.awrite(announcements.dismiss, person, task, id)
+    await db.awrite(service.dismiss, person, task, id)

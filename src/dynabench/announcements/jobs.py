@@ -6,6 +6,7 @@ from dbos import DBOS
 from sqlalchemy import Select, select, union
 from sqlalchemy.orm import Session
 
+from dynabench.announcements.tables import Announcement
 from dynabench.collection.tables import Example, Tally
 from dynabench.kit import jobs
 from dynabench.kit.db import now
@@ -13,7 +14,6 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
 from dynabench.people.roles import Role
 from dynabench.rounds import service
-from dynabench.rounds.owner_tables import Announcement
 from dynabench.rounds.tables import Round
 from dynabench.validation.tables import Validation
 
@@ -36,7 +36,6 @@ def participants(task_id: str, after: int, limit: int) -> Select[int]:
 
 
 def _tell(session: Session, job_id: str, id: int) -> bool:
-    """Tell the next people; whether there may be more."""
     job = session.get_one(jobs.Job, job_id, with_for_update=True)
     found = session.get(Announcement, id)
     if found is None or found.until <= now():  # ended meanwhile

@@ -6,9 +6,10 @@ They stand on the task's pages until a moment, and go out as notices where the o
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session
 
+from dynabench.announcements.tables import Announcement, AnnouncementSeen
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -16,8 +17,7 @@ from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.notices import webhooks
-from dynabench.rounds import service
-from dynabench.rounds.owner_tables import Announcement, AnnouncementSeen
+from dynabench.rounds import service as rounds
 
 LONGEST, MOST_DAYS, MOST = 2000, 90, 5
 LISTED = 20
@@ -25,11 +25,11 @@ LISTED = 20
 
 def _current(task_id: str) -> Select[Announcement]:
     """A task's announcements that are shown, newest first: one index range, nearly always empty."""
-    found = select(Announcement).where(Announcement.task_id == task_id, Announcement.until > now())
-    return found.order_by(Announcement.id.desc())
+    shown = select(Announcement).where(Announcement.task_id == task_id, Announcement.until > now())
+    return shown.order_by(Announcement.id.desc())
 
 
-def shown(session: Session, person: Person | None, task_id: str) -> Sequence[Announcement]:
+def shown_announcements(session: Session, person: Person | None, task_id: str) -> Sequence[Announcement]:
     """Return the announcements that a person sees on the task's pages.
 
     A visitor sees none. Where the task is for invited people, a person who may not join it sees none either.
@@ -40,16 +40,16 @@ def shown(session: Session, person: Person | None, task_id: str) -> Sequence[Ann
     seen = select(AnnouncementSeen.announcement_id).where(
         AnnouncementSeen.person_id == person.id, AnnouncementSeen.announcement_id == Announcement.id
     )
-    found = session.scalars(_current(task_id).where(~seen.exists())).all()
-    if found and service.task_config(session, task_id).annotators == "invited":
-        return found if may.may_in(session, person, Action.JOIN_INVITED_TASK, task_id) else ()
-    return found
+    announcements = session.scalars(_current(task_id).where(~seen.exists())).all()
+    if announcements and rounds.task_config(session, task_id).annotators == "invited":
+        return announcements if may.may_in(session, person, Action.JOIN_INVITED_TASK, task_id) else ()
+    return announcements
 
 
-def listed(session: Session, task_id: str) -> Sequence[Announcement]:
-    """A task's newest announcements, shown or past."""
-    of = select(Announcement).where(Announcement.task_id == task_id).order_by(Announcement.id.desc())
-    return session.scalars(of.limit(LISTED)).all()
+def newest_announcements(session: Session, task_id: str) -> Sequence[Announcement]:
+    """Return a task's newest announcements, shown or past."""
+    newest = select(Announcement).where(Announcement.task_id == task_id).order_by(Announcement.id.desc())
+    return session.scalars(newest.limit(LISTED)).all()
 
 
 def announce(session: Session, person: Person | None, task_id: str, text: str, last: date, tell: bool) -> Announcement:
@@ -57,9 +57,9 @@ def announce(session: Session, person: Person | None, task_id: str, text: str, l
 
     Raises `Invalid`, and `Conflict` where enough are shown.
     """
-    service.require(session, person, Action.ANNOUNCE, task_id)
+    rounds.require(session, person, Action.ANNOUNCE, task_id)
     text = text.strip()
-    wrong = {}
+    wrong: dict[str, str] = {}
     if not 0 < len(text) <= LONGEST:
         wrong["text"] = _("Write at most %(longest)s characters.", longest=f"{LONGEST:,}")
     today = now().date()
@@ -67,42 +67,48 @@ def announce(session: Session, person: Person | None, task_id: str, text: str, l
         wrong["until"] = _("Choose a day from today on, at most %(most_days)s days ahead.", most_days=MOST_DAYS)
     if wrong:
         raise errors.Invalid(wrong)
-    service.task_locked(session, task_id)  # counted one at a time
+    rounds.task_locked(session, task_id)  # counted one at a time
     if len(session.scalars(_current(task_id)).all()) >= MOST:
         raise errors.Conflict(_("%(most)s announcements are shown already. End one first.", most=MOST))
     until = datetime.combine(last + timedelta(days=1), time(), UTC)
-    made = Announcement(task_id=task_id, text=text, until=until, created_by=person.id if person else None)
-    session.add(made)
+    announcement = Announcement(task_id=task_id, text=text, until=until, created_by=person.id if person else None)
+    session.add(announcement)
     session.flush()
-    service.act(session, person, "announcement.made", task=task_id, announcement=made.id, told=tell)
+    rounds.act(session, person, "announcement.made", task=task_id, announcement=announcement.id, told=tell)
     if tell:
-        jobs.enqueue(session, "tell_announcement", {"announcement": made.id}, made.created_by)
+        jobs.enqueue(session, "tell_announcement", {"announcement": announcement.id}, announcement.created_by)
     page = f"/tasks/{task_id}"
     webhooks.emit_event(
         session, task_id, "announcement.made", {"task": task_id, "text": text, "until": until, "page": page}
     )
-    return made
+    return announcement
 
 
 def end(session: Session, person: Person | None, task_id: str, id: int) -> None:
-    """Show it no more, from now on (owners). Twice changes nothing."""
-    service.require(session, person, Action.ANNOUNCE, task_id)
-    found = _one(session, task_id, id)
-    if found.until > now():
-        found.until = now()
-        service.act(session, person, "announcement.ended", task=task_id, announcement=id)
+    """Stop showing an announcement (owners). Twice changes nothing."""
+    rounds.require(session, person, Action.ANNOUNCE, task_id)
+    announcement = _locked(session, task_id, id)
+    if announcement.until > now():
+        announcement.until = now()
+        rounds.act(session, person, "announcement.ended", task=task_id, announcement=id)
 
 
 def dismiss(session: Session, person: Person, task_id: str, id: int) -> None:
-    """Somebody wants to see it no more. Twice changes nothing."""
-    _one(session, task_id, id)
+    """Stop showing an announcement to a person. Twice changes nothing."""
+    _locked(session, task_id, id)
     session.get(Person, person.id, with_for_update=True)  # of two clicks at once the second finds the first
     if session.get(AnnouncementSeen, (id, person.id)) is None:
         session.add(AnnouncementSeen(announcement_id=id, person_id=person.id))
 
 
-def _one(session: Session, task_id: str, id: int) -> Announcement:
-    found = session.get(Announcement, id, with_for_update=True)
-    if found is None or found.task_id != task_id:
+def _locked(session: Session, task_id: str, id: int) -> Announcement:
+    announcement = session.get(Announcement, id, with_for_update=True)
+    if announcement is None or announcement.task_id != task_id:
         raise errors.NotFound(_("There is no such announcement."))
-    return found
+    return announcement
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Take a person's name from the announcements that they made, and forget which they dismissed."""
+    session.execute(update(Announcement).where(Announcement.created_by == person_id).values(created_by=None))
+    session.execute(delete(AnnouncementSeen).where(AnnouncementSeen.person_id == person_id))

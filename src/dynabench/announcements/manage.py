@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.collection import announcements as announcing
+from dynabench.announcements import service
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.forms import previous_page
@@ -21,7 +21,7 @@ Text = Annotated[str, Form(max_length=4000)]
 
 
 async def _page(request: Request, task: str, status: int = 200, **values: Any) -> Response:
-    items = await request.app.state.db.aread(announcing.listed, task)
+    items = await request.app.state.db.aread(service.newest_announcements, task)
     typed = {"text": "", "until": (now().date() + timedelta(days=7)).isoformat(), "tell": ""}
     known: dict[str, Any] = {
         "items": items,
@@ -33,7 +33,7 @@ async def _page(request: Request, task: str, status: int = 200, **values: Any) -
     }
     known["done"] = request.query_params.get("done", "")
     return await frame.page(
-        request, task, "collection/manage/announcements.html", "announcements", status=status, **(known | values)
+        request, task, "announcements/manage.html", "announcements", status=status, **(known | values)
     )
 
 
@@ -50,7 +50,7 @@ async def announce(
     """Announce something."""
     try:
         last = _day(until)
-        await request.app.state.db.awrite(announcing.announce, owner, task, text, last, bool(tell))
+        await request.app.state.db.awrite(service.announce, owner, task, text, last, bool(tell))
     except (errors.Invalid, errors.Conflict) as problem:
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"text": problem.detail}
         typed = {"text": text, "until": until, "tell": tell}
@@ -73,12 +73,12 @@ def _to(request: Request, task: str, done: str) -> Response:
 @router.post("/tasks/{task}/manage/announcements/{id}/end", name="end_announcement_form")
 async def end(request: Request, task: str, id: RowId, owner: Owning) -> Response:
     """Show it no more."""
-    await request.app.state.db.awrite(announcing.end, owner, task, id)
+    await request.app.state.db.awrite(service.end, owner, task, id)
     return _to(request, task, "ended")
 
 
 @router.post("/tasks/{task}/announcements/{id}/seen", name="dismiss_announcement_form")
 async def dismiss(request: Request, task: str, id: RowId, person: Member) -> Response:
     """Record that the person has read an announcement, and lead back to the page they were on."""
-    await request.app.state.db.awrite(announcing.dismiss, person, task, id)
+    await request.app.state.db.awrite(service.dismiss, person, task, id)
     return RedirectResponse(previous_page(request), status_code=303)

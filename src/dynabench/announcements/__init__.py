@@ -1,0 +1,1 @@
+"""Announcements of owners to those who take part in a task."""
