@@ -13,6 +13,7 @@ from dynabench.benchmark.leaderboards import requested_board as reading
 from dynabench.benchmark.leaderboards.requested_board import RequestedBoard
 from dynabench.benchmark.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut, Slug
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.csv_tables import as_csv
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -80,10 +81,9 @@ async def leaderboard_file(
 
 @router.get("/tasks/{task}/leaderboard/image", **file_route(_("The picture."), *PICTURES.values()))
 async def leaderboard_image(
-    request: Request, task: str, viewer: Viewer, format: Literal["svg", "png"] = "svg", fork: Fork = ""
+    request: Request, db: Db, task: str, viewer: Viewer, format: Literal["svg", "png"] = "svg", fork: Fork = ""
 ) -> Response:
     """The board as a picture: scores of the first 30 with their intervals."""
-    db = request.app.state.db
 
     def draw(session: Session) -> bytes:
         board = reading.read_requested_board(session, viewer, task, request.query_params, fork)
@@ -94,7 +94,7 @@ async def leaderboard_image(
 
 
 @router.get("/tasks/{task}/leaderboard/paperswithcode")
-async def papers_with_code(request: Request, task: str, viewer: Viewer) -> list[dict[str, Any]]:
+async def papers_with_code(request: Request, db: Db, task: str, viewer: Viewer) -> list[dict[str, Any]]:
     """The board in the form of Papers-with-Code's evaluation tables."""
 
     def read(session: Session) -> list[dict[str, Any]]:
@@ -102,12 +102,11 @@ async def papers_with_code(request: Request, task: str, viewer: Viewer) -> list[
         config = rounds.task_config(session, task)
         return files.papers_with_code(board.ranking, config.name, config.description)
 
-    tables: list[dict[str, Any]] = await request.app.state.db.aread(read)
-    return tables
+    return await db.aread(read)
 
 
 @router.get("/tasks/{task}/leaderboard/rows/{id}")
-async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: Viewer) -> dict[str, Any]:
+async def read_leaderboard_row(request: Request, db: Db, task: str, id: RowId, viewer: Viewer) -> dict[str, Any]:
     """One row with its scores on each dataset, and by slice on those that are not hidden."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -116,12 +115,11 @@ async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: V
             "slices": [asdict(score) for score in reading.row_slices(session, ranking, row)]
         }
 
-    document: dict[str, Any] = await request.app.state.db.aread(read)
-    return document
+    return await db.aread(read)
 
 
 @router.get("/tasks/{task}/leaderboard/rows/{id}/card", **file_route(_("The front matter."), MARKDOWN))
-async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
+async def model_index(request: Request, db: Db, task: str, id: RowId, viewer: Viewer) -> Response:
     """Return the scores of a row as front matter for a Hugging Face model card."""
 
     def read(session: Session) -> str:
@@ -131,13 +129,13 @@ async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) ->
         address = str(request.url_for("leaderboard", task=task))
         return files.model_index(ranking.board, row.place, rounds.task_config(session, task).name, address)
 
-    return download((await request.app.state.db.aread(read)).encode(), MARKDOWN, f"{id}.md")
+    return download((await db.aread(read)).encode(), MARKDOWN, f"{id}.md")
 
 
 @router.get("/tasks/{task}/ledger", **file_route(_("The ledger."), "application/json", files.FORMATS["csv"]))
-async def ledger_of(request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Response:
+async def ledger_of(db: Db, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Response:
     """Every submission to the task, newest first, withdrawn ones too: how many tries stand behind a number."""
-    lines = await request.app.state.db.aread(ledger.ledger_entries, viewer, task)
+    lines = await db.aread(ledger.ledger_entries, viewer, task)
     items = [LedgerLine.model_validate(asdict(line)) for line in lines]
     if format == "json":
         return Response(LedgerOut(items=items).model_dump_json(), media_type="application/json")
@@ -155,29 +153,27 @@ def _params(body: schemas.WeightsIn) -> dict[str, str]:
 
 @router.get("/tasks/{task}/snapshots")
 async def list_snapshots(
-    request: Request, task: str, viewer: Viewer, after: schemas.After = "", limit: Limit = 50
+    db: Db, task: str, viewer: Viewer, after: schemas.After = "", limit: Limit = 50
 ) -> schemas.SnapshotPage:
     """The snapshots of a task's board, newest first."""
-    page: schemas.SnapshotPage = await request.app.state.db.aread(snapshots.snapshot_page, task, after, limit)
-    return page
+    return await db.aread(snapshots.snapshot_page, task, after, limit)
 
 
 @router.post("/tasks/{task}/snapshots", status_code=201)
-async def keep_snapshot(request: Request, task: str, body: schemas.SnapshotIn, person: Member) -> schemas.SnapshotRow:
+async def keep_snapshot(db: Db, task: str, body: schemas.SnapshotIn, person: Member) -> schemas.SnapshotRow:
     """Freeze the public board of a task under these weights; it never changes afterwards."""
 
     def write(session: Session) -> schemas.SnapshotRow:
         snapshot = snapshots.take_snapshot(session, person, task, _params(body.weights), body.title)
         return snapshots.snapshot_row(snapshot, person)
 
-    line: schemas.SnapshotRow = await request.app.state.db.awrite(write)
-    return line
+    return await db.awrite(write)
 
 
 @router.get("/snapshots/{slug}")
-async def read_snapshot(request: Request, slug: Slug, viewer: Viewer) -> Response:
+async def read_snapshot(db: Db, slug: Slug, viewer: Viewer) -> Response:
     """A snapshot's document, byte for byte what its digest is of (header `Digest`)."""
-    snapshot = await request.app.state.db.aread(snapshots.find_snapshot, slug)
+    snapshot = await db.aread(snapshots.find_snapshot, slug)
     return Response(
         snapshots.canonical_json(snapshot.document),
         media_type="application/json",
@@ -186,33 +182,30 @@ async def read_snapshot(request: Request, slug: Slug, viewer: Viewer) -> Respons
 
 
 @router.get("/tasks/{task}/forks")
-async def list_forks(request: Request, task: str, viewer: Viewer) -> schemas.ForkList:
+async def list_forks(db: Db, task: str, viewer: Viewer) -> schemas.ForkList:
     """The boards of their own that people keep of a task, newest first."""
-    forks: schemas.ForkList = await request.app.state.db.aread(snapshots.list_forks, task)
-    return forks
+    return await db.aread(snapshots.list_forks, task)
 
 
 @router.post("/tasks/{task}/forks", status_code=201)
-async def keep_fork(request: Request, task: str, body: schemas.ForkIn, person: Member) -> schemas.ForkOut:
+async def keep_fork(db: Db, task: str, body: schemas.ForkIn, person: Member) -> schemas.ForkOut:
     """Keep weights and a choice of datasets (weight 0 leaves one out) under a name; the board stays current."""
 
     def write(session: Session) -> schemas.ForkOut:
         fork = snapshots.make_fork(session, person, task, _params(body.weights), body.title, body.note)
         return snapshots.fork_out(fork, person)
 
-    fork_view: schemas.ForkOut = await request.app.state.db.awrite(write)
-    return fork_view
+    return await db.awrite(write)
 
 
 @router.get("/forks/{slug}")
-async def read_fork(request: Request, slug: Slug, viewer: Viewer) -> schemas.ForkOut:
+async def read_fork(db: Db, slug: Slug, viewer: Viewer) -> schemas.ForkOut:
     """A fork; its board is that of its task with `?fork=<slug>`."""
-    fork: schemas.ForkOut = await request.app.state.db.aread(snapshots.read_fork, slug)
-    return fork
+    return await db.aread(snapshots.read_fork, slug)
 
 
 @router.patch("/forks/{slug}")
-async def edit_fork(request: Request, slug: Slug, body: schemas.ForkChange, person: Member) -> schemas.ForkOut:
+async def edit_fork(db: Db, slug: Slug, body: schemas.ForkChange, person: Member) -> schemas.ForkOut:
     """Change a fork (its maker, admins)."""
 
     def write(session: Session) -> schemas.ForkOut:
@@ -220,12 +213,11 @@ async def edit_fork(request: Request, slug: Slug, body: schemas.ForkChange, pers
         snapshots.change_fork(session, person, slug, params, body.title, body.note)
         return snapshots.read_fork(session, slug)
 
-    fork: schemas.ForkOut = await request.app.state.db.awrite(write)
-    return fork
+    return await db.awrite(write)
 
 
 @router.delete("/forks/{slug}", status_code=204)
-async def drop_fork(request: Request, slug: Slug, person: Member) -> Response:
+async def drop_fork(db: Db, slug: Slug, person: Member) -> Response:
     """Delete a fork (its maker, admins)."""
-    await request.app.state.db.awrite(snapshots.delete_fork, person, slug)
+    await db.awrite(snapshots.delete_fork, person, slug)
     return Response(status_code=204)

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Literal
 
 import orjson
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -12,6 +12,7 @@ from dynabench.benchmark.leaderboards import files, reports, schemas
 from dynabench.benchmark.leaderboards.board_api import download, file_route
 from dynabench.benchmark.leaderboards.tables import Report
 from dynabench.benchmark.reading import read_board
+from dynabench.kit.api import Db
 from dynabench.kit.csv_tables import as_csv
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -45,9 +46,7 @@ def result_out(line: reports.ReportedLine) -> schemas.ResultOut:
 
 
 @router.get("/tasks/{task}/reported", **file_route(_("The results."), "application/json", files.FORMATS["csv"]))
-async def read_reported(
-    request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json"
-) -> Response:
+async def read_reported(db: Db, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Response:
     """Return the results that others report of this task's models, at most 2,000; `format=csv` for a sheet."""
 
     def read(session: Session) -> schemas.ReportedOut:
@@ -56,7 +55,7 @@ async def read_reported(
             items=results, reports=[report_out(entry) for entry in reports.reports_of_task(session, task)]
         )
 
-    reported: schemas.ReportedOut = await request.app.state.db.aread(read)
+    reported: schemas.ReportedOut = await db.aread(read)
     if format == "json":
         return Response(reported.model_dump_json(), media_type="application/json")
     rows = [["" if cell is None else cell for cell in result.model_dump().values()] for result in reported.items]
@@ -65,9 +64,7 @@ async def read_reported(
 
 
 @router.post("/tasks/{task}/reported", status_code=201)
-async def import_reported(
-    request: Request, task: str, report_in: schemas.ReportIn, person: Member
-) -> schemas.ReportOut:
+async def import_reported(db: Db, task: str, report_in: schemas.ReportIn, person: Member) -> schemas.ReportOut:
     """Import results that others report (owners), in the form of Papers with Code or of a model card."""
     content = report_in.document.encode("utf-8", "replace") if isinstance(report_in.document, str) else None
 
@@ -75,18 +72,16 @@ async def import_reported(
         body = orjson.dumps(report_in.document) if content is None else content
         return report_out(reports.add_report(session, person, task, body, report_in.source))
 
-    report: schemas.ReportOut = await request.app.state.db.awrite(write)
-    return report
+    return await db.awrite(write)
 
 
 @router.patch("/tasks/{task}/reported/{id}")
 async def change_reported(
-    request: Request, task: str, id: RowId, body: schemas.ReportChange, person: Member
+    db: Db, task: str, id: RowId, body: schemas.ReportChange, person: Member
 ) -> schemas.ReportOut:
     """Take an import back, or undo that (owners)."""
 
     def write(session: Session) -> schemas.ReportOut:
         return report_out(reports.remove_report(session, person, task, id, body.removed))
 
-    report: schemas.ReportOut = await request.app.state.db.awrite(write)
-    return report
+    return await db.awrite(write)

@@ -1,8 +1,7 @@
 """The views around a board as JSON."""
 
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
@@ -10,23 +9,17 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.leaderboards import blocks, board_views, comparison, row_views, schemas
 from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Place, RowKind, Tag, Word, requested_plot
 from dynabench.benchmark.reading import read_board
+from dynabench.kit.api import Db
 from dynabench.people.accounts.auth import Viewer
 
 router = APIRouter()
 
 Entry = Annotated[int, Query(ge=1, le=2**31 - 1, description="The number of a submission.")]
 Limit = Annotated[int, Query(ge=1, le=100)]
-T = TypeVar("T")
-
-
-async def read_view(request: Request, function: Callable[[Session], T]) -> T:
-    """Return the result of `function`, run in a session that reads the database."""
-    result: T = await request.app.state.db.aread(function)
-    return result
 
 
 @router.get("/tasks/{task}/compare")
-async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: Entry) -> schemas.ComparisonOut:
+async def compare_two(request: Request, db: Db, task: str, viewer: Viewer, a: Entry, b: Entry) -> schemas.ComparisonOut:
     """Two submissions side by side: paired differences of all metrics on all datasets, corrected by Holm's method."""
 
     def read(session: Session) -> schemas.ComparisonOut:
@@ -54,12 +47,12 @@ async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: 
         values = {"a": first, "b": second, "conclusion": conclusion, "differences": items}
         return schemas.ComparisonOut.model_validate(values)
 
-    return await read_view(request, read)
+    return await db.aread(read)
 
 
 @router.get("/tasks/{task}/compare/examples")
 async def compare_examples(
-    request: Request, task: str, viewer: Viewer, a: Entry, b: Entry, dataset: Word,
+    request: Request, db: Db, task: str, viewer: Viewer, a: Entry, b: Entry, dataset: Word,
     shown: RowKind = "differ", tag: Tag = "", after: Place = -1, limit: Limit = 20,
 ) -> schemas.ExamplesOut:  # fmt: skip
     """Rows of a public dataset as two submissions answered them: where they `differ`, only `a` or `b` is right, both
@@ -86,12 +79,12 @@ async def compare_examples(
         values = {"dataset": dataset, "tally": asdict(page.tally), "items": items, "next": more}
         return schemas.ExamplesOut.model_validate(values)
 
-    return await read_view(request, read)
+    return await db.aread(read)
 
 
 @router.get("/tasks/{task}/matrix")
 async def read_matrix(
-    request: Request, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0
+    db: Db, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0
 ) -> schemas.MatrixOut:
     """Models by rounds and datasets, of one metric; `discount` is what each older round counts less in `overall`."""
 
@@ -114,12 +107,12 @@ async def read_matrix(
         values = {"metric": matrix.metric.name, "discount": discount, "datasets": columns, "items": items}
         return schemas.MatrixOut.model_validate(values)
 
-    return await read_view(request, read)
+    return await db.aread(read)
 
 
 @router.get("/tasks/{task}/pareto")
 async def read_pareto(
-    request: Request, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = ""
+    db: Db, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = ""
 ) -> schemas.ParetoOut:
     """Two measures against each other, those that none beats on both first."""
 
@@ -128,13 +121,11 @@ async def read_pareto(
         values = {"x": plot.x.name, "y": plot.y.name, "dataset": plot.data.name if plot.data else None}
         return schemas.ParetoOut.model_validate({**values, "items": plot.points, "left_out": plot.left_out})
 
-    return await read_view(request, read)
+    return await db.aread(read)
 
 
 @router.get("/tasks/{task}/slices")
-async def read_slices(
-    request: Request, task: str, viewer: Viewer, dataset: Word, metric: Word = ""
-) -> schemas.SlicesOut:
+async def read_slices(db: Db, task: str, viewer: Viewer, dataset: Word, metric: Word = "") -> schemas.SlicesOut:
     """Return each model's scores on the largest slices of a dataset, such as pairs of languages."""
 
     def read(session: Session) -> schemas.SlicesOut:
@@ -151,11 +142,11 @@ async def read_slices(
         values = {"metric": by_slice.metric.name, "dataset": by_slice.data.name, "others": by_slice.others}
         return schemas.SlicesOut.model_validate({**values, "slices": by_slice.tags, "items": items})
 
-    return await read_view(request, read)
+    return await db.aread(read)
 
 
 @router.get("/tasks/{task}/humans")
-async def read_humans(request: Request, task: str, viewer: Viewer) -> schemas.StandingsOut:
+async def read_humans(db: Db, task: str, viewer: Viewer) -> schemas.StandingsOut:
     """Human accuracy from blind answers, the gap to models, and saturation, by round."""
 
     def read(session: Session) -> schemas.StandingsOut:
@@ -163,11 +154,11 @@ async def read_humans(request: Request, task: str, viewer: Viewer) -> schemas.St
         items = [vars(standing) | {"dataset": standing.data.name if standing.data else None} for standing in standings]
         return schemas.StandingsOut.model_validate({"items": items})
 
-    return await read_view(request, read)
+    return await db.aread(read)
 
 
 @router.get("/tasks/{task}/transfer")
-async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Word) -> schemas.TransferOut:
+async def read_transfer(request: Request, db: Db, task: str, viewer: Viewer, dataset: Word) -> schemas.TransferOut:
     """Return how many models each fooling row fools, and which models fall together.
 
     The dataset must not be hidden.
@@ -194,11 +185,11 @@ async def read_transfer(request: Request, task: str, viewer: Viewer, dataset: Wo
         }
         return schemas.TransferOut.model_validate(values)
 
-    return await read_view(request, read)
+    return await db.aread(read)
 
 
 @router.get("/tasks/{task}/datasets/{name}/best")
-async def read_best(request: Request, task: str, name: Name, viewer: Viewer, limit: Limit = 10) -> schemas.BestOut:
+async def read_best(db: Db, task: str, name: Name, viewer: Viewer, limit: Limit = 10) -> schemas.BestOut:
     """Return the best models on a dataset and its hardest slices.
 
     Each model says whether the data do not tell it apart from the best one.
@@ -214,11 +205,11 @@ async def read_best(request: Request, task: str, name: Name, viewer: Viewer, lim
         values = {"dataset": name, "metric": best.metric.name, "items": items, "others": best.others, "slices": slices}
         return schemas.BestOut.model_validate(values)
 
-    return await read_view(request, read)
+    return await db.aread(read)
 
 
 @router.get("/models/{name}/scores")
-async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> schemas.ModelScoresOut:
+async def read_model_scores(db: Db, name: Name, viewer: Viewer) -> schemas.ModelScoresOut:
     """All that the entries of a model scored; anonymous ones are not linked to its name."""
 
     def read(session: Session) -> schemas.ModelScoresOut:
@@ -233,4 +224,4 @@ async def read_model_scores(request: Request, name: Name, viewer: Viewer) -> sch
             items.append({**values, "scores": scores, "slices": slices})
         return schemas.ModelScoresOut.model_validate({"items": items})
 
-    return await read_view(request, read)
+    return await db.aread(read)

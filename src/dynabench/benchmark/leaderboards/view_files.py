@@ -11,7 +11,8 @@ from dynabench.benchmark.leaderboards.board_views import make_matrix
 from dynabench.benchmark.leaderboards.view_pages import Discount, Name, Number, Word, requested_plot
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import ScoreCell
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import Db, csv_response
+from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Viewer
 
 router = APIRouter(include_in_schema=False)
@@ -19,9 +20,9 @@ router = APIRouter(include_in_schema=False)
 Table = list[list[object]]
 
 
-async def send_table(request: Request, name: str, header: list[str], read: Callable[[Session], Table]) -> Response:
+async def send_table(db: Database, name: str, header: list[str], read: Callable[[Session], Table]) -> Response:
     """The table as a file."""
-    return csv_response(f"{name}.csv", header, await request.app.state.db.aread(read))
+    return csv_response(f"{name}.csv", header, await db.aread(read))
 
 
 def cell_columns(cell: ScoreCell | None) -> list[object]:
@@ -30,7 +31,7 @@ def cell_columns(cell: ScoreCell | None) -> list[object]:
 
 
 @router.get("/tasks/{task}/compare.csv", name="compare_file")
-async def compare_file(request: Request, task: str, viewer: Viewer, a: Number = 0, b: Number = 0) -> Response:
+async def compare_file(request: Request, db: Db, task: str, viewer: Viewer, a: Number = 0, b: Number = 0) -> Response:
     """The differences of two models."""
     header = ["metric", "dataset", "a", "b", "difference", "low", "high", "test", "p", "corrected_p", "better"]
 
@@ -55,13 +56,11 @@ async def compare_file(request: Request, task: str, viewer: Viewer, a: Number = 
             for difference in differences
         ]
 
-    return await send_table(request, "compare", header, read)
+    return await send_table(db, "compare", header, read)
 
 
 @router.get("/tasks/{task}/matrix.csv", name="matrix_file")
-async def matrix_file(
-    request: Request, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0
-) -> Response:
+async def matrix_file(db: Db, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0) -> Response:
     """The matrix, a line for each cell."""
     header = ["model", "dataset", "round", "metric", "value", "low", "high", "n", "in_the_loop", "vmer", "overall"]
 
@@ -77,13 +76,11 @@ async def matrix_file(
                 rows.append([line.entrant.label, data.name, data.round, matrix.metric.name, *cell_columns(cell), *loop])
         return rows
 
-    return await send_table(request, "matrix", header, read)
+    return await send_table(db, "matrix", header, read)
 
 
 @router.get("/tasks/{task}/pareto.csv", name="pareto_file")
-async def pareto_file(
-    request: Request, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = ""
-) -> Response:
+async def pareto_file(db: Db, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = "") -> Response:
     """The points of a plot."""
     header = ["model", *(f"{axis}{end}" for axis in "xy" for end in ("", "_low", "_high", "_n")), "dominated"]
 
@@ -94,11 +91,11 @@ async def pareto_file(
             for point in plot.points
         ]
 
-    return await send_table(request, "pareto", header, read)
+    return await send_table(db, "pareto", header, read)
 
 
 @router.get("/tasks/{task}/humans.csv", name="humans_file")
-async def humans_file(request: Request, task: str, viewer: Viewer) -> Response:
+async def humans_file(db: Db, task: str, viewer: Viewer) -> Response:
     """People and models by round."""
     rates = [f"{name}{end}" for name in ("human", "gap", "behind") for end in ("", "_low", "_high", "_n")]
     header = ["round", "dataset", *rates, "best", "best_score", "saturation"]
@@ -116,11 +113,11 @@ async def humans_file(request: Request, task: str, viewer: Viewer) -> Response:
             rows.append([standing.round, standing.data.name if standing.data else "", *rates, *best, reached])
         return rows
 
-    return await send_table(request, "humans", header, read)
+    return await send_table(db, "humans", header, read)
 
 
 @router.get("/tasks/{task}/transfer.csv", name="transfer_file")
-async def transfer_file(request: Request, task: str, viewer: Viewer, dataset: Word) -> Response:
+async def transfer_file(request: Request, db: Db, task: str, viewer: Viewer, dataset: Word) -> Response:
     """Of what fools one model, how much fools another, for each pair."""
 
     def read(session: Session) -> Table:
@@ -134,11 +131,11 @@ async def transfer_file(request: Request, task: str, viewer: Viewer, dataset: Wo
         pairs = [(i, j) for i in errors.order for j in errors.order if i != j]
         return [[models[i].label, models[j].label, errors.rates[i], errors.shares[i, j], errors.rows] for i, j in pairs]
 
-    return await send_table(request, "transfer", ["model", "other", "error_rate", "also_fooled", "rows"], read)
+    return await send_table(db, "transfer", ["model", "other", "error_rate", "also_fooled", "rows"], read)
 
 
 @router.get("/models/{name}/scores.csv", name="model_scores_file")
-async def model_scores_file(request: Request, name: Name, viewer: Viewer) -> Response:
+async def model_scores_file(db: Db, name: Name, viewer: Viewer) -> Response:
     """All that a model scored, slices of the primary metric too."""
     header = ["task", "entry", "version", "dataset", "metric", "slice", "value", "low", "high", "n"]
 
@@ -156,4 +153,4 @@ async def model_scores_file(request: Request, name: Name, viewer: Viewer) -> Res
             ]
         return rows
 
-    return await send_table(request, "scores", header, read)
+    return await send_table(db, "scores", header, read)

@@ -13,6 +13,7 @@ from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import TaskBoard
 from dynabench.collection import content_warning, overview
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import seats
@@ -155,22 +156,22 @@ async def transfer_page(request: Request, task: str, viewer: Viewer, dataset: Wo
 
 
 @router.get("/models/{name}/scores", name="model_scores")
-async def model_scores_page(request: Request, name: Name, viewer: Viewer) -> Response:
+async def model_scores_page(request: Request, db: Db, name: Name, viewer: Viewer) -> Response:
     """All that a model scored, as a part of its page or a page of its own."""
-    entries = await request.app.state.db.aread(blocks.scores_of_model, viewer, name)
+    entries = await db.aread(blocks.scores_of_model, viewer, name)
     if not entries and not wants_fragment(request):
         raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
-    values = {"model_name": name, "entries": entries, "written": drawings}
+    values: dict[str, Any] = {"model_name": name, "entries": entries, "written": drawings}
     return render(request, "leaderboards/model.html", fragment="leaderboards/_model.html", **values)
 
 
 @router.get("/tasks/{task}/datasets/{name}/best", name="dataset_best")
-async def dataset_best_page(request: Request, task: str, name: Name, viewer: Viewer) -> Response:
+async def dataset_best_page(request: Request, db: Db, task: str, name: Name, viewer: Viewer) -> Response:
     """Show the best models on a dataset, as a part of its page or as a page of its own."""
 
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task, retired=True)
         return head_values(session, board) | {"best": blocks.best_on_dataset(session, board, name)}
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     return render(request, "leaderboards/best.html", fragment="leaderboards/_best.html", task=task, **values)

@@ -12,6 +12,7 @@ from dynabench.benchmark.registry.model_answers import ModelInputs
 from dynabench.benchmark.registry.service import Model
 from dynabench.collection import attributions
 from dynabench.collection.api import throttle
+from dynabench.kit.api import Db
 from dynabench.kit.db import Database
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card, explained
@@ -174,6 +175,7 @@ async def find_model(request: Request, viewer: Person | None, name: str) -> Mode
 @router.get("/models")
 async def list_models(
     request: Request,
+    db: Db,
     viewer: Viewer,
     q: Words = "",
     task: Words = "",
@@ -182,7 +184,6 @@ async def list_models(
 ) -> ModelPage:
     """Models that you may see, by name: those whose name holds `q`, of `task`."""
     host: Host = request.app.state.host
-    db: Database = request.app.state.db
     seen = await db.aread(service.models, viewer, await host.states(), host.health())
     matching = [model for model in service.search_models(seen, q, task) if model.name > after]
     items = [ModelRow(**model_row(model)) for model in matching[:limit]]
@@ -190,10 +191,9 @@ async def list_models(
 
 
 @router.get("/models/{name}")
-async def show_model(request: Request, name: Name, viewer: Viewer) -> ModelOut:
+async def show_model(request: Request, db: Db, name: Name, viewer: Viewer) -> ModelOut:
     """One model: its card, where it runs and how it does, the rounds against it."""
     model = await find_model(request, viewer, name)
-    db: Database = request.app.state.db
     readme = await request.app.state.host.readme(name, model.copy.version)
     played = await db.aread(service.played_rounds, viewer, name, model.task)
     card = model.card or _empty_card(model)
@@ -241,7 +241,7 @@ async def _read_inputs(request: Request, viewer: Person | None, name: str, body:
 
 
 @router.patch("/models/{name}")
-async def list_model(request: Request, name: Name, body: ListingIn, person: Member) -> ListingOut:
+async def list_model(request: Request, db: Db, name: Name, body: ListingIn, person: Member) -> ListingOut:
     """Say who may see a model (its keeper, admins), and who keeps it (admins)."""
     model = await find_model(request, person, name)
 
@@ -249,7 +249,6 @@ async def list_model(request: Request, name: Name, body: ListingIn, person: Memb
         service.change_listing(session, person, model, body.visibility, body.note, body.keeper)
         return ListingOut(**asdict(service.listing_of(session, name)))
 
-    db: Database = request.app.state.db
     return await db.awrite(write)
 
 

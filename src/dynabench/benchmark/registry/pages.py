@@ -17,6 +17,7 @@ from dynabench.benchmark.registry.service import Model
 from dynabench.collection import overview
 from dynabench.collection.api import throttle
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.models.client import Host
@@ -220,10 +221,10 @@ async def models(request: Request, viewer: Viewer, q: Words = "", task: Words = 
 
 
 @router.get("/tasks/{task}/models", name="task_models", dependencies=[Depends(seats.know)])
-async def task_models(request: Request, task: str, viewer: Viewer) -> Response:
+async def task_models(request: Request, db: Db, task: str, viewer: Viewer) -> Response:
     """The models of one task."""
 
-    values = await request.app.state.db.aread(overview.page_head, task)
+    values = await db.aread(overview.page_head, task)
     everything, down = await visible_models(request, viewer)
     matching = service.search_models(everything, "", task)
     return render(request, "registry/task.html", task=task, found=matching, down=down, **values)
@@ -279,7 +280,7 @@ async def ask(request: Request, name: Name, viewer: Viewer, version: Words = "")
 
 
 @router.post("/models/{name}/listing", name="model_listing")
-async def change(request: Request, name: Name, person: Member) -> Response:
+async def change(request: Request, db: Db, name: Name, person: Member) -> Response:
     """Change who may see a model (its keeper, admins), and its keeper (admins)."""
     form = await request.form()
     changes = {
@@ -287,7 +288,7 @@ async def change(request: Request, name: Name, person: Member) -> Response:
     }
     model = await find_model(request, person, name)
     try:
-        await request.app.state.db.awrite(
+        await db.awrite(
             service.change_listing,
             person,
             model,

@@ -14,7 +14,7 @@ from dynabench.benchmark.registry.submission_sources import PIPELINES, PRICES
 from dynabench.benchmark.registry.submissions import SubmissionDraft
 from dynabench.collection import overview
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.api import Db
 from dynabench.kit.language import _
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.people.accounts.auth import Member, limited
@@ -76,9 +76,8 @@ async def _store_files(request: Request, person: Person, form: FormData, wrong: 
     name="send_submission",
     dependencies=[Depends(seats.know), Depends(limited("submit", 120, 3600))],
 )
-async def send(request: Request, task: str, person: Member) -> Response:
+async def send(request: Request, db: Db, task: str, person: Member) -> Response:
     """Enter what the form says; where something is wrong, the form again, with what was written and sent."""
-    db: Database = request.app.state.db
     settings = request.app.state.settings
     await db.aread(submissions.may_submit, person, task)
     async with request.form(max_files=210, max_fields=300, max_part_size=PIECE) as form:
@@ -111,7 +110,7 @@ async def send(request: Request, task: str, person: Member) -> Response:
 
 @router.get("/tasks/{task}/submissions", name="submissions", dependencies=[Depends(seats.know)])
 async def listing(
-    request: Request, task: str, person: Member, after: Annotated[int, Query(ge=0, le=LAST)] = 0
+    request: Request, db: Db, task: str, person: Member, after: Annotated[int, Query(ge=0, le=LAST)] = 0
 ) -> Response:
     """Yours; owners see the others' that are not private, admins all."""
 
@@ -123,7 +122,7 @@ async def listing(
             "more": submission_views[PAGE_ROWS - 1].submission.id if len(submission_views) > PAGE_ROWS else 0,
         }
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     going = any(view.submission.state in queries.GOING for view in values["found"])
     here = request.url.path + (f"?after={after}" if after else "")
     return render(
@@ -139,9 +138,8 @@ async def listing(
 
 
 @router.post("/submissions/{id}/{act}", name="change_submission")
-async def change(request: Request, id: Id, act: str, person: Member) -> Response:
+async def change(request: Request, db: Db, id: Id, act: str, person: Member) -> Response:
     """Cancel, retry, withdraw, or say who may see it."""
-    db: Database = request.app.state.db
     if act == "cancel":
         await db.awrite(submissions.cancel_check, person, id)
     elif act == "retry":
@@ -158,7 +156,7 @@ async def change(request: Request, id: Id, act: str, person: Member) -> Response
 
 @router.post("/models/{name}/enter", name="enter_model")
 async def enter(
-    request: Request, name: Name, person: Member, task: Annotated[str, Form(max_length=64)] = ""
+    request: Request, db: Db, name: Name, person: Member, task: Annotated[str, Form(max_length=64)] = ""
 ) -> Response:
     """Enter a model that the deployment serves for a task, by default its card's (the task's owners)."""
     model = await find_model(request, person, name)
@@ -169,5 +167,5 @@ async def enter(
     def write(session: Session) -> int:
         return submissions.submit_installed(session, person, task or card.task, card).id
 
-    id = await request.app.state.db.awrite(write)
+    id = await db.awrite(write)
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)
