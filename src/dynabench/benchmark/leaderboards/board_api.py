@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.benchmark import weights
+from dynabench.benchmark.evaluations.records import canonical_json
 from dynabench.benchmark.leaderboards import drawings, files, ledger, reports, requested_board, schemas, snapshots
 from dynabench.benchmark.leaderboards.requested_board import RequestedBoard
 from dynabench.benchmark.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut, Slug
@@ -180,7 +181,7 @@ async def read_snapshot(db: Db, slug: Slug, viewer: Viewer) -> Response:
     """A snapshot's document, byte for byte what its digest is of (header `Digest`)."""
     snapshot = await db.aread(snapshots.find_snapshot, slug)
     return Response(
-        snapshots.canonical_json(snapshot.document),
+        canonical_json(snapshot.document),
         media_type="application/json",
         headers={"Digest": f"sha-256={snapshot.digest}"},
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from dynabench.rounds.schemas import Strict
+from dynabench.kit.schemas import StrictModel
 
 Slug = Annotated[str, Path(pattern=r"^[a-z0-9_-]{1,40}$")]
 Format = Literal["csv", "json", "parquet"]
@@ -16,7 +16,7 @@ After = Annotated[str, Query(max_length=100, description="The `next` of the page
 Three = Field(min_length=3, max_length=3)
 
 
-class WeightsIn(Strict):
+class WeightsIn(StrictModel):
     """Steps from 0 to 5 by metric and by dataset; what is not named keeps the task's default."""
 
     metrics: dict[Named, Step] = Field({}, max_length=100)
@@ -24,14 +24,14 @@ class WeightsIn(Strict):
     form: Literal["guarded", "exact"] = "guarded"
 
 
-class SnapshotIn(Strict):
+class SnapshotIn(StrictModel):
     """A board to freeze."""
 
     title: str = Field("", max_length=200)
     weights: WeightsIn = WeightsIn()
 
 
-class ForkIn(Strict):
+class ForkIn(StrictModel):
     """Weights to keep under a name."""
 
     title: str = Field(min_length=1, max_length=200)
@@ -39,7 +39,7 @@ class ForkIn(Strict):
     weights: WeightsIn = WeightsIn()
 
 
-class ForkChange(Strict):
+class ForkChange(StrictModel):
     """The changes to a fork; members left out stay as they are."""
 
     title: str | None = Field(None, min_length=1, max_length=200)
@@ -113,7 +113,7 @@ class RanksOut(BaseModel):
     scores: dict[str, Annotated[list[float | None], Three]]
 
 
-class ReportIn(Strict):
+class ReportIn(StrictModel):
     """Results of others: `document` as JSON (Papers with Code's tables, or an object with `model-index`), or as text
     with a model card's front matter; `source` is the address where they are published."""
 
@@ -121,7 +121,7 @@ class ReportIn(Strict):
     document: list[Any] | dict[str, Any] | Annotated[str, StringConstraints(max_length=2 * 1024 * 1024)]
 
 
-class ReportChange(Strict):
+class ReportChange(StrictModel):
     """A request to take an import back, or to undo that."""
 
     removed: bool

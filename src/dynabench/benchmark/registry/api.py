@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import model_answers, service
@@ -14,6 +14,7 @@ from dynabench.collection import attributions
 from dynabench.collection.api import throttle
 from dynabench.kit.api import Db
 from dynabench.kit.db import Database
+from dynabench.kit.schemas import StrictModel
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card, explained
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
@@ -22,13 +23,7 @@ from dynabench.people.accounts.tables import Person
 Word = Annotated[str, Field(max_length=100)]
 
 
-class Strict(BaseModel):
-    """A body in which unknown members are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class AskIn(Strict):
+class AskIn(StrictModel):
     """Inputs by name, as the model's `inputs` list them: texts, pictures as `data:image/png;base64,...` (2 MiB).
 
     Without a `version` the first that is ready.
@@ -46,7 +41,7 @@ class ExplainIn(AskIn):
     label: Annotated[str, Field(max_length=200)] = ""
 
 
-class ListingIn(Strict):
+class ListingIn(StrictModel):
     """The visibility of a model: everybody, people with a role in its task, or its keeper and admins.
 
     An absent `note` or `keeper` stays as it is; an empty `keeper` means that there is none. Only admins name

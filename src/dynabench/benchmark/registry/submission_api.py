@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 from starlette.responses import FileResponse
 
 from dynabench.benchmark.registry import submission_sources, submissions, training_sets
-from dynabench.benchmark.registry.api import Strict
 from dynabench.benchmark.registry.submissions import README, SubmissionDraft, SubmissionView
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
+from dynabench.kit.schemas import StrictModel
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.uploads import RAW
@@ -22,7 +22,7 @@ Price = Annotated[float | None, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Line = Annotated[str, Field(max_length=600)]
 
 
-class SubmissionIn(Strict):
+class SubmissionIn(StrictModel):
     """A model to be evaluated. `kind` says where it comes from, and so which other members are needed:
 
     `hub`: `hub` (owner/name) and, if need be, `revision`. `endpoint`: `protocol`, `url`, `model`, and where they apply
@@ -57,7 +57,7 @@ class SubmissionIn(Strict):
     files: Annotated[dict[Short, Short], Field(default_factory=dict, max_length=200)]
 
 
-class ShownIn(Strict):
+class ShownIn(StrictModel):
     """The visibility of a submission."""
 
     visibility: Literal["public", "anonymous", "private"]

@@ -33,7 +33,15 @@ def build_model_folder(request: dict[str, Any], config: TaskConfig, into: Path) 
         return pretrained.from_hub(source["hub"], name, config, into, source["revision"])
     if kind == "endpoint":
         return _served(
-            starting.start(name, config, source["protocol"], into, **_card_fields(source)), source, request["readme"]
+            starting.start(
+                name,
+                config,
+                source["protocol"],
+                into,
+                **{name: str(source[name]) for name in ("url", "model") if name in source},
+            ),
+            source,
+            request["readme"],
         )
     folder = archives.unpack(Path(request["file"]), into / name)
     details = spec.read(folder)
@@ -47,10 +55,6 @@ def build_model_folder(request: dict[str, Any], config: TaskConfig, into: Path) 
     if details.task != config.id or details.name != name:
         _rewrite(folder, name=name, task=config.id)
     return folder
-
-
-def _card_fields(source: dict[str, Any]) -> dict[str, str]:
-    return {name: str(source[name]) for name in ("url", "model") if name in source}
 
 
 def _served(folder: Path, source: dict[str, Any], readme: str) -> Path:
