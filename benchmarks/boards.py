@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from benchmarks.row import Row, median_ms
 from dynabench.evaluate import load
-from dynabench.evaluate.replicates import score_replicates
+from dynabench.evaluate.resampling import score_replicates
 from dynabench.stats.averages import average_over_datasets, dataset_shares
+from dynabench.stats.bootstrap import REPLICATES, row_draws
 from dynabench.stats.dynascore import dynascore, exchange_rates
 from dynabench.stats.ranks import RankInterval, rank_intervals, weighted_replicates
-from dynabench.stats.replicates import REPLICATES, row_draws
 
 MODELS, ROWS = 100, 10_000
 METRICS = ("accuracy", "f1", "fairness", "robustness", "calibration_error")

@@ -18,7 +18,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from dynabench.evaluate.registry import FOLDERS
+from dynabench.evaluate.loading import FOLDERS
 from dynabench.kit.language import FOLDER, LANGUAGES
 
 

@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
-from dynabench.evaluate.faces.result_lines import range_text
+from dynabench.evaluate.results import range_text
 from dynabench.kit.distributions import LIBRARY, install_command
 from dynabench.site.cards import library, usage
 from dynabench.site.cards.formulas import formula_as_mathml

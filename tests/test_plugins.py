@@ -64,7 +64,7 @@ def dynabench_model_kinds():
 
 @hookimpl
 def dynabench_evaluation_modules():
-    return {"metric": {"own_accuracy": "dynabench.evaluate.metrics.accuracy"}}
+    return {"metric": {"own_accuracy": "dynabench.evaluate.metrics.classification:Accuracy"}}
 
 @hookimpl
 def dynabench_perturbations():

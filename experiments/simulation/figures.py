@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.stats.clusters import ClusteredEstimate
-from dynabench.stats.corrections import holm
+from dynabench.stats.p_values import holm
 from experiments.simulation import qualities
 from experiments.simulation.history import ExperimentHistory
 from experiments.simulation.intervals import estimate_crossed_mean, estimate_seed_mean

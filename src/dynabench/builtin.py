@@ -57,9 +57,9 @@ def dynabench_endpoint_protocols() -> "Iterable[EndpointProtocol]":
 @hookimpl
 def dynabench_evaluation_modules() -> Mapping[str, Mapping[str, str]]:
     """The files of `evaluate/metrics`, `evaluate/measurements` and `evaluate/comparisons`."""
-    from dynabench.evaluate import registry
+    from dynabench.evaluate import loading
 
-    return registry.shipped_modules()
+    return loading.shipped_modules()
 
 
 @hookimpl

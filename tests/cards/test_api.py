@@ -2,8 +2,7 @@
 
 import pytest
 
-from dynabench.evaluate.faces.checking import matches_expected
-from dynabench.evaluate.faces.options import EXCLUDED_NAMES
+from dynabench.evaluate.inputs import EXCLUDED_NAMES, matches_expected
 from dynabench.kit.errors import Forbidden
 from dynabench.site.cards import library, service
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import psutil
 import pytest
 
-from dynabench.evaluate import registry
+from dynabench.evaluate import loading
 from dynabench.kit import security
 from dynabench.site.cards import library, worker
 from dynabench.site.cards.calculator import Calculator
@@ -32,7 +32,7 @@ def numbers(page):
 
 def test_the_list_has_every_module_and_links_to_its_card(client):
     page = client.get("/evaluate").text
-    for kind, name in registry.builtin_modules():
+    for kind, name in loading.builtin_modules():
         assert f'href="/evaluate/{kind}/{name}"' in page
 
 

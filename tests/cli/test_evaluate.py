@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
 from dynabench.cli import app
-from dynabench.evaluate import list_evaluation_modules, load, registry
+from dynabench.evaluate import list_evaluation_modules, load, loading
 from dynabench.models import catalog
 
 ROWS = "text,prediction,label,topic\na,1,1,film\nb,0,1,film\nc,1,0,book\nd,0,0,book\ne,1,1,film\n"
@@ -45,9 +45,9 @@ def test_the_list_has_every_module_and_narrows():
 
 def test_checking_computes_the_examples_and_names_what_is_wrong(monkeypatch):
     here = [("metric", "accuracy"), ("metric", "f1")]
-    monkeypatch.setattr(registry, "builtin_modules", lambda: iter(here))
+    monkeypatch.setattr(loading, "builtin_modules", lambda: iter(here))
     assert all(each["checked"] and not each["failures"] for each in json.loads(run("list", "--check", "--json").stdout))
-    broken = registry.find_module("f1")
+    broken = loading.find_module("f1")
     monkeypatch.setattr(broken, "formula", lambda self, total, **options: {"f1": total.counts.sum() * 0.0})
     told = run("list", "--check")
     assert told.exit_code == 1
@@ -55,7 +55,7 @@ def test_checking_computes_the_examples_and_names_what_is_wrong(monkeypatch):
 
 
 def test_what_cannot_run_here_says_what_it_lacks(monkeypatch):
-    monkeypatch.setattr(registry, "builtin_modules", lambda: iter([("metric", "f1")]))
+    monkeypatch.setattr(loading, "builtin_modules", lambda: iter([("metric", "f1")]))
     monkeypatch.setattr(
         "dynabench.cli.evaluation.listing.missing_requirement", lambda module: "torch: pip install 'dynabench[x]'"
     )

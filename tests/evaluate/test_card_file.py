@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from dynabench import evaluate
-from dynabench.evaluate import card_file, registry
-from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.card_file import read_card
+from dynabench.evaluate import card as card_file
+from dynabench.evaluate import loading
+from dynabench.evaluate.card import Card, Example, Output, read_card
 
 HALVED = '''
 from dynabench.evaluate.columns import Numbers
@@ -80,7 +80,7 @@ def test_a_file_is_read_when_the_card_is_first_asked_for(halved):
 
 
 def test_a_subclass_has_the_card_of_its_base_class_or_one_of_its_own():
-    base = registry.find_module("accuracy")
+    base = loading.find_module("accuracy")
 
     class Same(base):
         """Has no card."""
@@ -136,7 +136,7 @@ def test_entries_add_to_those_of_included_files_and_other_fields_replace_theirs(
     card = yaml.safe_load(CARD) | {"includes": ["card_parts/correlations.yaml"], "options": {"half": "of what"}}
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(card | {"tasks": ["regression"]}))
-    read, correlation = read_card(path), registry.find_module("pearsonr").card
+    read, correlation = read_card(path), loading.find_module("pearsonr").card
     assert dict(read.options) == {**correlation.options, "half": "of what"}
     assert list(read.inputs) == list(correlation.inputs)
     assert read.inputs["predictions"] == "numbers"
@@ -155,7 +155,7 @@ def test_a_wrong_part_is_named(tmp_path, monkeypatch):
 def test_every_part_is_shared_by_cards():
     names = [
         name
-        for folder in registry.FOLDERS
+        for folder in loading.FOLDERS
         for path in (card_file.PACKAGE / folder).glob("*.yaml")
         for name in yaml.safe_load(path.read_text(encoding="utf-8")).get("includes", [])
     ]
@@ -167,16 +167,16 @@ def test_every_part_is_shared_by_cards():
 def test_inspect_copies_the_cards_of_all_modules_in_the_file(tmp_path):
     evaluate.inspect_evaluation_module("precision", str(tmp_path))
     for name, cls in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1")):
-        module = evaluate.load(f"{tmp_path / 'class_scores.py'}:{cls}")
-        assert (module.name, module.card) == (name, registry.find_module(name).card)
-    with pytest.raises(ValueError, match="name one of Precision, Recall, F1"):
-        evaluate.load(str(tmp_path / "class_scores.py"))
-    with pytest.raises(ValueError, match="has no class Accuracy"):
-        evaluate.load(f"{tmp_path / 'class_scores.py'}:Accuracy")
+        module = evaluate.load(f"{tmp_path / 'precision.py'}:{cls}")
+        assert (module.name, module.card) == (name, loading.find_module(name).card)
+    with pytest.raises(ValueError, match=r"name one of .*Precision, .*Recall, .*F1"):
+        evaluate.load(str((tmp_path / "precision.py").rename(tmp_path / "several.py")))
+    with pytest.raises(ValueError, match="has no class Absent"):
+        evaluate.load(f"{tmp_path / 'several.py'}:Absent")
 
 
 def test_every_module_has_a_card_file_of_its_own_and_no_card_is_without_a_module():
-    for folder, kind in registry.FOLDERS.items():
+    for folder, kind in loading.FOLDERS.items():
         cards = {path.stem for path in (card_file.PACKAGE / folder).glob("*.yaml")}
-        assert cards == {name for its, name in registry.builtin_modules() if its == kind}
-        assert cards == {registry.find_module(name, kind).name_of() for name in cards}
+        assert cards == {name for its, name in loading.builtin_modules() if its == kind}
+        assert cards == {loading.find_module(name, kind).name_of() for name in cards}

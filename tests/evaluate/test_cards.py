@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dynabench.evaluate import load, registry
+from dynabench.evaluate import load, loading
 from dynabench.evaluate.card import Example
 from dynabench.evaluate.loading import EXTRAS, missing_requirement
 
-MODULES = {f"{kind}/{name}": registry.find_module(name, kind) for kind, name in registry.builtin_modules()}
+MODULES = {f"{kind}/{name}": loading.find_module(name, kind) for kind, name in loading.builtin_modules()}
 HERE = {key: module for key, module in MODULES.items() if not missing_requirement(module)}
 WHOLE = {key: [example for example in module.card.examples if not example.error] for key, module in HERE.items()}
 """The worked examples of each module, without those that are refused."""

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate.columns import Column, Labels, Numbers, References, Texts, Tokens
-from dynabench.evaluate.faces.cells import column_lines, parse_cells, parse_table, split_lines
+from dynabench.evaluate.inputs import column_lines, parse_cells, parse_table, split_lines
 
 TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\u2028\u2029\x85"), min_size=1)
 

@@ -16,7 +16,7 @@ from dynabench.evaluate.card import Output
 from dynabench.evaluate.columns import Labels
 from dynabench.evaluate.comparing import comparison_table
 from dynabench.evaluate.states import Sums
-from dynabench.stats.corrections import CORRECTIONS, correct_p_values
+from dynabench.stats.p_values import CORRECTIONS, correct_p_values
 
 TESTS = ("paired_bootstrap", "approximate_randomization", "mcnemar", "wilcoxon")
 

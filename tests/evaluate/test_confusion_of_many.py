@@ -53,4 +53,4 @@ def test_sums_are_those_of_the_whole_matrix(size, weighted):
     for matrix in (total, blocks):
         assert matrix.hits == pytest.approx(np.diagonal(matrix.counts, axis1=-2, axis2=-1))
         assert matrix.true == pytest.approx(matrix.counts.sum(-1))
-        assert matrix.said == pytest.approx(matrix.counts.sum(-2))
+        assert matrix.predicted == pytest.approx(matrix.counts.sum(-2))

@@ -12,11 +12,11 @@ EVERYTHING = """
 import sys
 opened = []
 sys.addaudithook(lambda event, args: opened.append(event) if event.startswith("socket.") else None)
-from dynabench.evaluate import load, registry
+from dynabench.evaluate import load, loading
 from dynabench.evaluate.loading import missing_requirement
 ran = 0
-for kind, name in registry.builtin_modules():
-    module = registry.find_module(name, kind)
+for kind, name in loading.builtin_modules():
+    module = loading.find_module(name, kind)
     if missing_requirement(module) or "models" in module.card.needs:
         continue
     for example in module.card.examples:

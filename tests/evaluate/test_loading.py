@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dynabench import evaluate
-from dynabench.evaluate import registry
+from dynabench.evaluate import loading
 from tests.plugins import on_path
 
 OWN = '''
@@ -122,7 +122,7 @@ def test_the_list_tells_kinds_and_details():
     details = evaluate.list_evaluation_modules(with_details=True)
     assert {"name": "accuracy", "type": "metric", "community": False, "likes": 0} in details
     assert set(evaluate.list_evaluation_modules("metric")) >= {"accuracy", "f1"}
-    assert len(details) == len(list(registry.builtin_modules()))
+    assert len(details) == len(list(loading.builtin_modules()))
 
 
 def test_inspect_copies_the_file(tmp_path):

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import pytest
 
-from dynabench.evaluate import registry
+from dynabench.evaluate import loading
 from dynabench.evaluate.card import Card
-from dynabench.evaluate.faces.options import module_options
+from dynabench.evaluate.inputs import module_options
 from dynabench.evaluate.module import Metric
 
 
@@ -103,8 +103,8 @@ def test_what_an_option_does_not_take_is_refused(name, value):
         KNOWN[name].read(value) if isinstance(value, str) else KNOWN[name].check(value)
 
 
-@pytest.mark.parametrize(("kind", "name"), list(registry.builtin_modules()))
+@pytest.mark.parametrize(("kind", "name"), list(loading.builtin_modules()))
 def test_the_defaults_of_every_module_are_what_its_options_take(kind, name):
-    for option in module_options(registry.find_module(name, kind)).values():
+    for option in module_options(loading.find_module(name, kind)).values():
         if option.default is not None:
             option.check(list(option.default) if isinstance(option.default, tuple) else option.default)

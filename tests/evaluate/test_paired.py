@@ -11,8 +11,8 @@ from scipy.stats import chisquare, ks_2samp, skew
 
 from dynabench.evaluate import load
 from dynabench.evaluate.states import Rows, Sums
-from dynabench.evaluate.systems import paired as module
-from dynabench.evaluate.systems.paired import jackknife, paired_resamples
+from dynabench.evaluate.systems import pairs as module
+from dynabench.evaluate.systems.pairs import jackknife, paired_resamples
 from tests.evaluate.states_of import KINDS, state, statistic, systems
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.replicates import formula_replicates, score_replicates
+from dynabench.evaluate.resampling import formula_replicates, score_replicates
 from dynabench.evaluate.states import Sums
-from dynabench.stats.replicates import row_draws
+from dynabench.stats.bootstrap import row_draws
 from tests.evaluate.states_of import formula, systems
 
 TRUE = np.random.default_rng(0).integers(0, 3, 300)
@@ -54,7 +54,7 @@ def test_replicates_do_not_depend_on_the_others_the_times_or_memory(states, dige
         assert many[:13] == pytest.approx(few, abs=1e-12, rel=1e-12)  # other shapes may be added up in another order
         assert np.array_equal(formula_replicates(one, formula, digest, 40)["x"], many)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("dynabench.stats.replicates.BLOCK", 7)
+            patch.setattr("dynabench.stats.bootstrap.BLOCK", 7)
             patch.setattr("dynabench.evaluate.states.BLOCK", 70)
             assert formula_replicates(one, formula, digest, 40)["x"] == pytest.approx(many, abs=1e-12, rel=1e-12)
 

@@ -7,8 +7,8 @@ import pytest
 
 from dynabench.evaluate import load, resampling
 from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.label_states import WeightedRows
 from dynabench.evaluate.states import Rows
-from dynabench.evaluate.states.weighted import WeightedRows
 from dynabench.evaluate.systems import differences
 from dynabench.evaluate.systems.differences import ResamplingOptions, StatePair
 

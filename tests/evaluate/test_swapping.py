@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from dynabench.evaluate.states import Cells, Rows, Sums
-from dynabench.evaluate.systems.swaps import find_swaps, swapped_totals
+from dynabench.evaluate.systems.pairs import find_swaps, swapped_totals
 from tests.evaluate.states_of import KINDS, state, statistic
 
 

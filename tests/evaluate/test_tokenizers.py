@@ -56,9 +56,9 @@ def test_without_sacrebleu_and_nltk_the_defaults_work(monkeypatch, name, options
     [("meteor", {}), ("ter", {"normalized": True}), ("bleu", {"tokenizer": "zh"}), ("sacrebleu", {"tokenize": "intl"})],
 )
 def test_what_needs_them_says_how_to_install_them(monkeypatch, name, options):
-    from dynabench.evaluate.texts import meteors
+    from dynabench.evaluate.metrics import meteor
 
-    for found in (meteors.treebank_splitter, meteors.porter_stemmer):
+    for found in (meteor.treebank_splitter, meteor.porter_stemmer):
         found.cache_clear()
     for library in [one for one in sys.modules if one.partition(".")[0] in ("sacrebleu", "nltk")]:
         monkeypatch.setitem(sys.modules, library, None)

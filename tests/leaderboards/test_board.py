@@ -10,7 +10,7 @@ from dynabench.benchmark.evaluations.measures import pack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Record, Score
 from dynabench.benchmark.reading import _cache
 from dynabench.kit.db import now
-from dynabench.stats.replicates import cost_replicates
+from dynabench.stats.bootstrap import cost_replicates
 from tests.leaderboards.asking import BOARD, PAGE, board, ranks
 from tests.sheets import rows_of
 

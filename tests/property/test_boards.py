@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from dynabench.stats import dynascore, guarded_dynascore
 from dynabench.stats.averages import average_over_datasets, dataset_shares
+from dynabench.stats.bootstrap import mean_replicates
 from dynabench.stats.dynascore import exchange_rates, guarded_exchange_rates
 from dynabench.stats.ranks import rank_intervals, weighted_replicates
-from dynabench.stats.replicates import mean_replicates
 
 METRICS = ("accuracy", "error", "memory")
 DIRECTIONS = {"error": -1, "memory": -1}

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 from dynabench.benchmark.releases.views import LEVEL, corrected_p
-from dynabench.stats.splits import random_split_p_value
+from dynabench.stats.p_values import random_split_p_value
 
 
 def test_the_test_is_fisher_s_exact_one_sided_one():

@@ -10,7 +10,7 @@ from dynabench.benchmark.evaluations.tables import Record, Shard
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cli import app
 from dynabench.datasets.tables import DatasetVersion
-from dynabench.evaluate import registry
+from dynabench.evaluate import loading
 from dynabench.kit.db import Database
 from dynabench.kit.settings import get_settings
 from tests.furnished import bare
@@ -102,7 +102,7 @@ def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_
     assert "without asking" not in verify(record).output
 
     database.write(lambda session: setattr(session.get_one(Submission, 1), "version", "0" * 16))  # nobody has that one
-    card = registry.find_module("accuracy")
+    card = loading.find_module("accuracy")
     monkeypatch.setattr(card, "version", card.version + 1)
     assert database.write(queueing.queue_outdated_metrics) == 1
     assert here.queue(metric="accuracy") == 1

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from statsmodels.stats.multitest import multipletests
 
-from dynabench.stats.corrections import CORRECTIONS, benjamini_hochberg, bonferroni, correct_p_values, holm
+from dynabench.stats.p_values import CORRECTIONS, benjamini_hochberg, bonferroni, correct_p_values, holm
 
 THEIRS = {"holm": "holm", "benjamini_hochberg": "fdr_bh", "bonferroni": "bonferroni"}
 p_values = arrays(float, st.integers(1, 12), elements=st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.05, 1.0]))

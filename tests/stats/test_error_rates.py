@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.stats.error_rates import ErrorCounts, clustered_error_rates, error_rates
-from dynabench.stats.rates import wilson
+from dynabench.stats.rates import ErrorCounts, clustered_error_rates, error_rates, wilson
 
 outcomes = st.lists(
     st.tuples(st.booleans(), st.sampled_from(["pending", "correct", "incorrect", "flagged", "disputed"])), max_size=40

@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import ndtri
 from scipy.stats import norm
 
+from dynabench.stats.bootstrap import mean_replicates
 from dynabench.stats.ranks import RankInterval, rank_intervals, weighted_replicates
-from dynabench.stats.replicates import mean_replicates
 
 
 def sampled(right, seed, times):

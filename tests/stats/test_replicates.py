@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-from dynabench.stats import replicates
-from dynabench.stats.replicates import cost_replicates, kind_counts, mean_replicates, row_draws
+from dynabench.stats import bootstrap
+from dynabench.stats.bootstrap import cost_replicates, kind_counts, mean_replicates, row_draws
 
 
 def rows(digest, n, times):
@@ -30,7 +30,7 @@ def test_samples_are_the_same_however_many_and_however_large_the_blocks(digest, 
     assert few.max() < n
     assert np.array_equal(few, many[:times])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(replicates, "BLOCK", block)
+        patch.setattr(bootstrap, "BLOCK", block)
         assert np.array_equal(rows(digest, n, times), few)
 
 

@@ -8,7 +8,7 @@ from statsmodels.stats.proportion import proportion_confint
 from dynabench.collection import figures as round_figures
 from dynabench.collection.statistics import person_figures, statistics
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import ErrorCounts
+from dynabench.stats.rates import ErrorCounts
 
 from .world import World
 

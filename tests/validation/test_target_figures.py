@@ -9,7 +9,7 @@ from dynabench.collection import statistics as target_figures
 from dynabench.collection.statistics import statistics
 from dynabench.collection.tables import Example
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import ErrorCounts, error_rates
+from dynabench.stats.rates import ErrorCounts, error_rates
 
 from . import two_targets
 from .two_targets import decide

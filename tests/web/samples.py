@@ -14,8 +14,16 @@ from dynabench.collection.statistics import Figures, RoundStatistics
 from dynabench.kit.errors import Unavailable
 from dynabench.rounds.demo_progress import DemoProgress
 from dynabench.rounds.schemas import RoundOut, TargetOut
-from dynabench.stats.error_rates import ErrorCounts, clustered_error_rates, error_rates
-from dynabench.stats.rates import UNKNOWN, clustered_rate, human_model_gap, rate_difference, wilson
+from dynabench.stats.rates import (
+    UNKNOWN,
+    ErrorCounts,
+    clustered_error_rates,
+    clustered_rate,
+    error_rates,
+    human_model_gap,
+    rate_difference,
+    wilson,
+)
 from dynabench.tasks.shipped import shipped_tasks
 from dynabench.web import charts
 

@@ -45,7 +45,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
     """By plug-in and hook the names of what it brings; asks all that read hooks."""
     from dynabench.adversaries import perturbations, reports
     from dynabench.adversaries import protocol as adversary_registry
-    from dynabench.evaluate import registry
+    from dynabench.evaluate import loading
     from dynabench.kit import plugins
     from dynabench.models import clusters, endpoint_protocols, kinds
     from dynabench.tasks import fields, reading, rules
@@ -57,7 +57,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
         clusters.clusters,
         endpoint_protocols.protocols,
         perturbations.transformations,
-        registry.plugin_modules,
+        loading.plugin_modules,
         adversary_registry.adversary_classes,
         reading.dialect_readers,
         reports.readers,

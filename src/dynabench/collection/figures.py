@@ -27,9 +27,8 @@ from dynabench.rounds.arms import Arm
 from dynabench.rounds.tables import Round
 from dynabench.stats import clusters
 from dynabench.stats.clusters import ClusteredEstimate
-from dynabench.stats.corrections import holm
-from dynabench.stats.error_rates import ErrorCounts, ErrorRates, error_rates
-from dynabench.stats.rates import Rate, clustered_rate
+from dynabench.stats.p_values import holm
+from dynabench.stats.rates import ErrorCounts, ErrorRates, Rate, clustered_rate, error_rates
 from dynabench.stats.verdict import Verdict
 
 BY = ("target", "arm", "start", "source", "tag", "day")

@@ -34,8 +34,7 @@ from dynabench.rounds.plan import parse
 from dynabench.rounds.schemas import ArmOut, Number
 from dynabench.rounds.tables import Round
 from dynabench.stats.clusters import ClusteredEstimate
-from dynabench.stats.error_rates import ErrorRates
-from dynabench.stats.rates import Rate
+from dynabench.stats.rates import ErrorRates, Rate
 
 
 class EstimateOut(BaseModel):

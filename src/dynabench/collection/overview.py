@@ -20,8 +20,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.schemas import RoundOut
 from dynabench.rounds.tables import Context, Round, RoundState
-from dynabench.stats.error_rates import ErrorCounts, error_rates
-from dynabench.stats.rates import Rate
+from dynabench.stats.rates import ErrorCounts, Rate, error_rates
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field
 from dynabench.tasks.fields.spans import Spans

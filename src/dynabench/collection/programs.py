@@ -15,8 +15,7 @@ from dynabench.collection.schemas import ComparedOut, ProgramRow, ProgramsOut
 from dynabench.collection.tables import Example, Proposed, Standing
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import ErrorCounts, ErrorRates, error_rates
-from dynabench.stats.rates import UNKNOWN, Rate, rate_difference
+from dynabench.stats.rates import UNKNOWN, ErrorCounts, ErrorRates, Rate, error_rates, rate_difference
 from dynabench.stats.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -23,8 +23,16 @@ from dynabench.collection.tables import Example, Prediction, Standing, Tally
 from dynabench.rounds import arms
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.stats.error_rates import ErrorCounts, ErrorRates, clustered_error_rates, error_rates
-from dynabench.stats.rates import UNKNOWN, Rate, clustered_rate, human_model_gap
+from dynabench.stats.rates import (
+    UNKNOWN,
+    ErrorCounts,
+    ErrorRates,
+    Rate,
+    clustered_error_rates,
+    clustered_rate,
+    error_rates,
+    human_model_gap,
+)
 from dynabench.stats.verdict import Verdict
 
 PEOPLE = ("person", "expert", "owner")

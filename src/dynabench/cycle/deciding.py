@@ -23,7 +23,7 @@ from dynabench.datasets import stored
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.rounds import service as rounds
-from dynabench.stats import replicates
+from dynabench.stats import bootstrap
 from dynabench.stats.rates import FEW_ROWS, wilson
 
 BoolArray = NDArray[np.bool_]
@@ -158,7 +158,7 @@ def error_change(before: BoolArray, after: BoolArray, digest: str) -> IntervalFi
     moved = after.astype(np.float64) - before.astype(np.float64)
     return IntervalFigure(
         float(moved.mean()),
-        *promotion.percentile_interval(replicates.mean_replicates(moved, digest), promotion.LEVEL),
+        *promotion.percentile_interval(bootstrap.mean_replicates(moved, digest), promotion.LEVEL),
         len(moved),
     )
 
@@ -174,7 +174,11 @@ def next_targets(session: Session, turn: int) -> list[str]:
 
 
 def neutral_datasets(session: Session, turn: CycleTurn) -> list[NeutralData]:
-    """Return the neutral datasets of a turn, by name."""
+    """Return the neutral datasets of a turn, by name: those that no candidate may be worse on.
+
+    They come from no round, have 30 rows or more and are not trained on, unless the plan names them. Examples that
+    fool one model say little about ordinary data, so a gain on rounds may cost more there than it brings.
+    """
     plan, learnt = TurnPlan.model_validate(turn.plan), {item["name"] for item in turn.outside}
     rows = session.execute(queries.neutral_datasets(turn.task_id)).all()
     return [
@@ -277,7 +281,7 @@ def model_scores(
 ) -> ModelScores:
     """Return a model's scores in the form that the rules compare."""
     caught = np.concatenate([round_rows.right[mask] for round_rows, mask in zip(rows, fooled, strict=True)])
-    redrawn = replicates.mean_replicates(caught, "".join(digests)) if len(caught) else np.zeros(1)
+    redrawn = bootstrap.mean_replicates(caught, "".join(digests)) if len(caught) else np.zeros(1)
     return ModelScores(
         name=name,
         values=np.array([round_rows.value for round_rows in rows]),

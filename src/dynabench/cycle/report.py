@@ -61,7 +61,7 @@ class TurnReport(BaseModel):
 
     `old` is the best present target, `new` the model that it is compared with by round: the first promoted
     candidate, else the best one. `excluded` has the candidates that could not be compared, each with the reason:
-    a code of `report_text.EXCLUDED`, or the text that ended the training. `neutral` names the turn's neutral
+    a code of `EXCLUDED`, or the text that ended the training. `neutral` names the turn's neutral
     datasets; it is null in reports of earlier versions. `why`, the decision in words, is written for each reader.
     """
 

@@ -14,7 +14,7 @@ from dynabench.benchmark.registry import submissions
 from dynabench.benchmark.registry.submission_checks import TrialLimits, run_trial
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cycle import queries, service, training_sources
-from dynabench.cycle import report as report_text
+from dynabench.cycle.report import restore_reason, shorten_reason
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn
 from dynabench.kit import errors
 from dynabench.kit.db import Database
@@ -62,7 +62,7 @@ def train_candidate(
         raise service.TurnStopped
     report = trial.report or {"passed": False, "reason": trial.reason}
     if not report["passed"]:
-        return db.write(_record_failure, turn, attempt, position, report_text.restore_reason(report["reason"]))
+        return db.write(_record_failure, turn, attempt, position, restore_reason(report["reason"]))
     workplace = Path(request["folder"])
     card = spec.card(workplace / "model")
     _install_model(settings, workplace / "model", card)
@@ -121,7 +121,7 @@ def _install_model(settings: Settings, model_folder: Path, card: Card) -> None:
 def _record_failure(session: Session, turn: int, attempt: int, position: int, reason: str) -> str:
     service.running_turn(session, turn, attempt, lock=True)
     candidate = session.get_one(CycleCandidate, (turn, position))
-    candidate.state, candidate.reason = CandidateState.FAILED, report_text.shorten_reason(reason)
+    candidate.state, candidate.reason = CandidateState.FAILED, shorten_reason(reason)
     return candidate.state
 
 

@@ -1,7 +1,15 @@
-"""Cards of modules: what each measures, how, on what scale and where it misleads, for pages, documentation, tests."""
+"""Cards: what is known of a module, from a YAML file beside its Python file.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+A card file has the fields of `Card` as keys, and `includes`: paths of files with fields that several cards share,
+from the folder of this package. The entries of `inputs`, `options` and `outputs` add to those of the included files;
+any other field replaces theirs.
+"""
+
+import sys
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
 
@@ -54,3 +62,155 @@ class Card:
     needs: tuple[str, ...] = ()
     resource: str = ""
     references: tuple[str, ...] = ()
+
+
+PACKAGE = Path(__file__).parent
+REQUIRED = frozenset(
+    field.name for field in fields(Card) if field.default is MISSING and field.default_factory is MISSING
+)
+
+
+class CardFile:
+    """A class attribute that is the card in the YAML file of the module, or else of its nearest base class."""
+
+    def __get__(self, instance: object, owner: type) -> Card:
+        return find_card(owner)
+
+
+@cache
+def find_card(module: type) -> Card:
+    """Return the card of a module without a card in Python. Raises AttributeError where there is no card file."""
+    for cls in module.__mro__:
+        path = card_path(cls)
+        if path is not None and path.is_file():
+            return read_card(path)
+    raise AttributeError(
+        f"{module.__name__} has no card: give it `card = Card(...)`, or write {card_path(module) or 'a card file'}"
+    )
+
+
+def card_path(module: type) -> Path | None:
+    """Return the path where the card file of a class belongs; None for a class that is not from a file."""
+    source = getattr(sys.modules.get(module.__module__), "__file__", None)
+    return Path(source).with_name(f"{getattr(module, 'own_name', '') or Path(source).stem}.yaml") if source else None
+
+
+def read_card(path: Path) -> Card:
+    """Return the card in a YAML file. Raises ValueError, naming file and key, for keys missing, unknown or wrong."""
+    document_keys = _read_document(path)
+    included = _read_texts(document_keys.pop("includes", []), f"{path}: includes")
+    card: dict[str, Any] = {}
+    for source, document in [
+        *((PACKAGE / name, _read_document(PACKAGE / name)) for name in included),
+        (path, document_keys),
+    ]:
+        for key, value in document.items():
+            if key not in FIELDS:
+                raise ValueError(f"{source}: unknown key {key!r}; a card has {', '.join(FIELDS)}")
+            entry = FIELDS[key](value, f"{source}: {key}")
+            card[key] = {**card.get(key, {}), **entry} if isinstance(entry, dict) else entry
+    _check_keys(card, str(path), REQUIRED, FIELDS)
+    return Card(**{**card, "outputs": tuple(card["outputs"].values())})
+
+
+def _read_document(path: Path) -> dict[str, Any]:
+    import yaml  # here, because computing a metric needs no YAML
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc] # libyaml's is ten times as fast
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+            if duplicates := [key for key in keys if keys.count(key) > 1]:
+                raise ValueError(f"the key {duplicates[0]!r} stands twice")
+            mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+            return mapping
+
+    try:
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506 - a safe loader
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ValueError(f"{path}: {error}") from error
+    return _read_mapping(document, str(path))
+
+
+def _read_mapping(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise ValueError(f"{place}: give a mapping with texts as keys, not {value!r:.80}")
+    return value
+
+
+def _read_list(value: Any, place: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{place}: give a list, not {value!r:.80}")
+    return value
+
+
+def _read_text(value: Any, place: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{place}: give a text, not {value!r:.80}")
+    return value
+
+
+def _read_texts(value: Any, place: str) -> tuple[str, ...]:
+    return tuple(_read_text(text, place) for text in _read_list(value, place))
+
+
+def _read_lines(value: Any, place: str) -> dict[str, str]:
+    return {name: _read_text(text, f"{place}: {name}") for name, text in _read_mapping(value, place).items()}
+
+
+def _read_outputs(value: Any, place: str) -> dict[str, Output]:
+    outputs = _read_mapping(value, place)
+    return {name: _read_output(name, entry, f"{place}: {name}") for name, entry in outputs.items()}
+
+
+def _read_output(name: str, value: Any, place: str) -> Output:
+    entry = _read_mapping(value, place)
+    _check_keys(entry, place, {"text"}, ("text", "range", "better"))
+    limits, better = _read_list(entry.get("range", [None, None]), f"{place}: range"), entry.get("better")
+    if len(limits) != 2 or not all(limit is None or type(limit) in (int, float) for limit in limits):
+        raise ValueError(f"{place}: range: give the lowest and the highest value, null where there is none")
+    if better not in ("higher", "lower", None):
+        raise ValueError(f"{place}: better: give higher or lower, not {better!r:.80}")
+    low, high = limits
+    return Output(name, _read_text(entry["text"], f"{place}: text"), low, high, better)
+
+
+def _read_examples(value: Any, place: str) -> tuple[Example, ...]:
+    examples = _read_list(value, place)
+    return tuple(_read_example(entry, f"{place}: {number}") for number, entry in enumerate(examples, 1))
+
+
+def _read_example(value: Any, place: str) -> Example:
+    entry = _read_mapping(value, place)
+    _check_keys(entry, place, {"title", "inputs"}, EXAMPLE)
+    return Example(**{key: EXAMPLE[key](item, f"{place}: {key}") for key, item in entry.items()})
+
+
+def _check_keys(entry: Mapping[str, Any], place: str, required: frozenset[str] | set[str], names: Any) -> None:
+    if unknown := [key for key in entry if key not in names]:
+        raise ValueError(f"{place}: unknown key {unknown[0]!r}; the keys are {', '.join(names)}")
+    if missing := [key for key in names if key in required and key not in entry]:
+        raise ValueError(f"{place}: the key {missing[0]!r} is missing")
+
+
+EXAMPLE: dict[str, Callable[[Any, str], Any]] = {
+    "title": _read_text,
+    "inputs": _read_mapping,
+    "result": _read_mapping,
+    "options": _read_mapping,
+    "config": _read_text,
+    "error": _read_text,
+}
+FIELDS: dict[str, Callable[[Any, str], Any]] = {
+    "description": _read_text,
+    "formula": _read_text,
+    "inputs": _read_lines,
+    "options": _read_lines,
+    "outputs": _read_outputs,
+    "examples": _read_examples,
+    "limits": _read_text,
+    "citation": _read_text,
+    "tasks": _read_texts,
+    "needs": _read_texts,
+    "resource": _read_text,
+    "references": _read_texts,
+}

@@ -11,10 +11,21 @@ from dynabench.evaluate.module import Module
 from dynabench.evaluate.plain_values import to_plain
 from dynabench.evaluate.resampling import bootstrap_intervals
 from dynabench.evaluate.states import State
-from dynabench.evaluate.systems.differences import ResamplingOptions, StatePair, difference_acceleration
-from dynabench.evaluate.systems.measures import AnyColumn, FunctionScore, Metric, ModuleScore, make_measure, total_score
-from dynabench.evaluate.systems.significance import ScoreTest, SignificanceTest, score_difference
-from dynabench.stats.corrections import correct_p_values
+from dynabench.evaluate.systems.differences import (
+    AnyColumn,
+    FunctionScore,
+    Metric,
+    ModuleScore,
+    ResamplingOptions,
+    ScoreTest,
+    SignificanceTest,
+    StatePair,
+    difference_acceleration,
+    make_measure,
+    score_difference,
+    total_score,
+)
+from dynabench.stats.p_values import correct_p_values
 
 COLUMNS = ("sample_weight", "sources")
 SIDES = ("low", "high", "standard_error")

@@ -14,8 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dynabench.evaluate.batches import copy_column, join_batches
-from dynabench.evaluate.card import Card
-from dynabench.evaluate.card_file import CardFile
+from dynabench.evaluate.card import Card, CardFile
 from dynabench.evaluate.columns import Column, as_numbers, to_numpy
 from dynabench.evaluate.plain_values import to_plain
 from dynabench.evaluate.resampling import bootstrap_intervals

@@ -1,13 +1,19 @@
-"""Bootstrap intervals of any formula over a state."""
+"""Bootstrap intervals and replicates of a module's result."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.states import Additive, Rows, State, block_sizes
 from dynabench.stats import bootstrap
+from dynabench.stats.bootstrap import REPLICATES, kind_counts, row_draws
+
+if TYPE_CHECKING:
+    from dynabench.evaluate.module import Module
 
 MAX_SINGLE_ROWS = 20_000  # different rows beyond which leaving out one after the other takes minutes
 GROUPS = 1_000  # of rows, which are left out instead
@@ -89,3 +95,49 @@ def _stacked(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _numeric(results: Mapping[str, Any]) -> dict[str, Any]:
     return {key: np.asarray(value) for key, value in results.items() if np.asarray(value).dtype.kind in "iufb"}
+
+
+CACHE_SHARE = 4  # of blocks for which memory would do: those that the processor's cache holds are quicker
+
+
+def score_replicates(
+    module: "Module", columns: Mapping[str, Any], digest: str, times: int = REPLICATES
+) -> dict[str, Floats]:
+    """Return the module's scores in `times` samples of its rows, by key, each of shape (times,).
+
+    `columns` are those of `compute`, all rows of the data set in its order; `digest` names the data set. Options
+    are those that the module was loaded with. Keys with a list (a score for each class) or a text are left out; a
+    sample in which a score is undefined has NaN. Raises ValueError for rows that the module refuses and for
+    modules that have one result for all rows and cannot be resampled.
+    """
+    if not hasattr(module, "formula"):
+        raise ValueError(f"{module.name} says one thing about all rows and cannot be resampled")
+    formula_options = module.options_for(module.formula)
+    state = module.state(columns, **module.options)
+    by_key = formula_replicates(state, lambda total: module.formula(total, **formula_options), digest, times)
+    return {key: values for key, values in by_key.items() if values.shape == (times,)}
+
+
+def formula_replicates(state: State, formula: Formula, digest: str, times: int = REPLICATES) -> dict[str, Floats]:
+    """Return the numbers of the formula by key, each of shape (times, ...), for resamples of the state's n rows.
+
+    The resampled rows depend on the digest and the number of rows alone (`stats.replicates`). Raises ValueError for
+    a state without rows.
+    """
+    parts: dict[str, list[Floats]] = {}
+    for total in _totals(state, digest, times):
+        for key, values in formula(total).items():
+            if (numbers := np.asarray(values)).dtype.kind in "iufb":
+                parts.setdefault(key, []).append(numbers.astype(float))
+    return {key: np.concatenate(values) for key, values in parts.items()}
+
+
+def _totals(state: State, digest: str, times: int) -> Iterator[Any]:
+    """The state's totals in each sample, in blocks."""
+    if not isinstance(state, Additive):
+        yield from (state.at(rows) for rows in row_draws(digest, len(state), times))
+        return
+    kinds, atoms = state.atoms
+    drawn = kind_counts(digest, kinds, len(atoms), times)
+    for size in block_sizes(times, CACHE_SHARE * state.width):
+        yield state.weighed(np.stack(list(islice(drawn, size))))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dynabench.stats import replicates
+from dynabench.stats import bootstrap
 from dynabench.stats.ranks import RankInterval, rank_intervals
 
 Floats = NDArray[np.float64]
@@ -172,7 +172,7 @@ def strength_board(
         return StrengthBoard(
             fitted.strengths, -ends, ends, anywhere, float(fitted.tie), won.sum(0), tied.sum(0), len(names)
         )
-    weights = np.stack(list(replicates.kind_counts(digest, np.arange(len(names)), len(names), times))).astype(float)
+    weights = np.stack(list(bootstrap.kind_counts(digest, np.arange(len(names)), len(names), times))).astype(float)
     drawn = fit_strengths(np.tensordot(weights, won, 1), np.tensordot(weights, tied, 1), PRIOR, precise=1e-6).strengths
     tail = (1 - level) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)

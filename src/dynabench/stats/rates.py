@@ -1,10 +1,15 @@
-"""Rates with intervals: over independent examples, over clusters, and between people and models.
+"""Rates with intervals, and the model error rates of a round.
 
 Sources: Wilson, JASA 22 (1927) 209-212; Dean and Pagano, Journal of Survey Statistics and Methodology 3
 (2015) 484-503 (Wilson's interval with the effective sample size); Korn and Graubard, Survey Methodology 24
 (1998) 193-201 (correction for few clusters); Wolter, Introduction to Variance Estimation, 2nd edition (2007),
 chapter 4 (the jackknife, leaving out one cluster at a time); Zou and Donner, Statistics in Medicine 27 (2008)
 1693-1702 (difference of two correlated rates from their separate limits).
+
+MER = fooled / examples. vMER = fooled and found correct / examples, as the Dynabench paper defines it. vMER
+(resolved) = fooled and found correct / (not fooled + fooled with a final verdict): the value of vMER without
+the examples that still wait for votes. Examples without a known outcome (fooled or not) are in none of the
+three, neither above nor below the line.
 """
 
 from collections.abc import Sequence
@@ -180,3 +185,69 @@ def _student(level: float, freedom: int) -> float:
     from scipy.special import stdtrit  # a quarter of a second to import, which the web process need not start with
 
     return float(stdtrit(freedom, 0.5 + level / 2))
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCounts:
+    """Counts of live examples that were not retracted: fooled, of these found `correct`, and with any final verdict.
+
+    `unknown` examples have no known outcome: no model was asked, or nobody has judged its answer yet.
+    """
+
+    examples: int = 0
+    fooled: int = 0
+    validated: int = 0
+    resolved: int = 0
+    unknown: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.validated <= self.resolved <= self.fooled <= self.known <= self.examples:
+            raise ValueError(f"counts need 0 <= validated <= resolved <= fooled <= examples - unknown, not {self}")
+
+    def __add__(self, other: "ErrorCounts") -> "ErrorCounts":
+        return ErrorCounts(
+            self.examples + other.examples,
+            self.fooled + other.fooled,
+            self.validated + other.validated,
+            self.resolved + other.resolved,
+            self.unknown + other.unknown,
+        )
+
+    @property
+    def known(self) -> int:
+        """Examples with a known outcome (fooled or not): the base of MER and vMER."""
+        return self.examples - self.unknown
+
+    @property
+    def settled(self) -> int:
+        """Examples with a known status as validated errors: not fooled, or with a final verdict."""
+        return self.known - self.fooled + self.resolved
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRates:
+    """The three rates of one set of examples."""
+
+    mer: Rate
+    vmer: Rate
+    vmer_resolved: Rate
+
+
+def error_rates(counts: ErrorCounts, level: float = 0.95) -> ErrorRates:
+    """Return the rates with Wilson intervals, as if examples were independent of each other."""
+    return ErrorRates(
+        mer=wilson(counts.fooled, counts.known, level),
+        vmer=wilson(counts.validated, counts.known, level),
+        vmer_resolved=wilson(counts.validated, counts.settled, level),
+    )
+
+
+def clustered_error_rates(by_annotator: Sequence[ErrorCounts], level: float = 0.95) -> ErrorRates:
+    """Return the rates with intervals clustered by annotator: one `ErrorCounts` per person."""
+    with_outcome = [counts.known for counts in by_annotator]
+    validated = [counts.validated for counts in by_annotator]
+    return ErrorRates(
+        mer=clustered_rate([counts.fooled for counts in by_annotator], with_outcome, level),
+        vmer=clustered_rate(validated, with_outcome, level),
+        vmer_resolved=clustered_rate(validated, [counts.settled for counts in by_annotator], level),
+    )

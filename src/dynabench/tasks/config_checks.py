@@ -294,7 +294,7 @@ def clean_group(
     try:
         return base.clean_fields(fields, values, beside or {}, facts)
     except FieldError as error:
-        raise Invalid(error.told(group)) from None
+        raise Invalid(error.messages(group)) from None
 
 
 def read_group_form(group: str, fields: Sequence[Field], items: Iterable[tuple[str, object]]) -> dict[str, object]:

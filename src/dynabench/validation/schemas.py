@@ -7,8 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dynabench.collection.statistics import Figures, RoundStatistics, Target
-from dynabench.stats.error_rates import ErrorRates
-from dynabench.stats.rates import Rate
+from dynabench.stats.rates import ErrorRates, Rate
 from dynabench.validation.places import Item
 from dynabench.validation.service import Ballot, Outcome
 

@@ -11,8 +11,7 @@ import pytest
 
 from dynabench.evaluate import evaluator
 from dynabench.evaluate.evaluator import choose_split
-from dynabench.evaluate.evaluator.data import load_data
-from dynabench.evaluate.evaluator.splits import slice_rows
+from dynabench.evaluate.evaluator.data import load_data, slice_rows
 from tests.evaluate import real
 from tests.evaluate.evaluator.test_classifying import Listed
 from tests.large_data import need_data

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import evaluator
-from dynabench.evaluate.evaluator.batching import make_batches
-from dynabench.evaluate.evaluator.classifying import TextClassificationEvaluator
+from dynabench.evaluate.evaluator.label_tasks import TextClassificationEvaluator
+from dynabench.evaluate.evaluator.running import make_batches
 from tests.evaluate.evaluator.tiny import Seen, bert, texts
 
 
@@ -82,7 +82,7 @@ def test_lazy_rows_are_fetched_outside_the_clock() -> None:
         spend(1.0)
         return ["x"] * len(rows)
 
-    from dynabench.evaluate.evaluator.classifying import ImageClassificationEvaluator
+    from dynabench.evaluate.evaluator.label_tasks import ImageClassificationEvaluator
 
     columns = {"image": Slow([0] * 6, lambda: spend(9.0)), "label": ["x"] * 6}
     found = ImageClassificationEvaluator("image-classification", clock).compute(

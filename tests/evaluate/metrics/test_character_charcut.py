@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from dynabench.evaluate import load
-from dynabench.evaluate.metrics.character import character
-from dynabench.evaluate.texts.charcut import charcut_cost
+from dynabench.evaluate.metrics.character_edits import character, charcut_cost
 from tests.evaluate import real
 
 WORDS = st.lists(st.sampled_from(["a", "bb", "ccc", "d,", "the"]), min_size=1, max_size=9).map(" ".join)

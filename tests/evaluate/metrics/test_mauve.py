@@ -15,7 +15,7 @@ from sklearn.metrics import auc
 from sklearn.preprocessing import normalize
 
 from dynabench.evaluate import load
-from dynabench.evaluate.numbers.divergences import (
+from dynabench.evaluate.metrics.mauve import (
     area_under_frontier,
     cluster_points,
     frontier,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nltk.translate.meteor_score import meteor_score
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.meteors import porter_stemmer, treebank_splitter
+from dynabench.evaluate.metrics.meteor import porter_stemmer, treebank_splitter
 from tests.evaluate.real import pairs
 
 SYNONYMS = {"car": ["auto", "run"], "auto": ["car", "machin"], "machin": ["car"], "big": ["larg", "great"]}

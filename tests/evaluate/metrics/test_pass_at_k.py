@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynabench.evaluate import load
-from dynabench.evaluate.programs.passing import pass_at_k
+from dynabench.evaluate.metrics.code_eval import pass_at_k
 
 COUNTS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 

@@ -8,7 +8,14 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from dynabench.evaluate import load
-from dynabench.evaluate.numbers.curves import drawdown, expected_tail, high_energy, interquartile, slopes, smooth_curves
+from dynabench.evaluate.metrics.rl_reliability import (
+    drawdown,
+    expected_tail,
+    high_energy,
+    interquartile,
+    slopes,
+    smooth_curves,
+)
 
 TWO = {"timesteps": [[1, 2, 4, 5], range(4)], "rewards": [[1, 2, 3, 4], [0.3, 0.1, -0.5, 1]]}
 THREE = {"timesteps": [[5, 7, 9], [5, 7, 9, 11], [5, 7, 9, 10]], "rewards": [[1, 1, 1], [2, 3, 4, 5], [5, 4, 2, 1]]}

@@ -9,7 +9,7 @@ from sacrebleu.metrics import TER
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.ter_edits import count_edits
+from dynabench.evaluate.metrics.edit_rates import count_edits
 from tests.evaluate.real import pairs
 
 WORDS = st.lists(st.sampled_from("abcdefg"), max_size=14)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.vqa import normalize_vqa_answer
+from dynabench.evaluate.metrics.short_answers import normalize_vqa_answer
 from tests.large_data import need_data
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.edits import Edits, word_errors
+from dynabench.evaluate.metrics.edit_rates import Edits, word_errors
 from tests.evaluate import real
 
 KINDS = ("substitutions", "deletions", "insertions", "hits")

@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
 from dynabench.evaluate import load
-from dynabench.evaluate.networks.classifiers import class_probabilities
+from dynabench.evaluate.networks.encoders import class_probabilities
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.catalog import BUILTIN
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.hurtful_words import HurtfulLexicon, plain_words
+from dynabench.evaluate.measurements.harms import HurtfulLexicon, plain_words
 
 WORDS = ["prostitute", "maid", "white trash", "prostituée"]
 COMPLETIONS = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
-from dynabench.evaluate.networks import token_scores
+from dynabench.evaluate.networks import language_models
 from dynabench.evaluate.networks.checkpoints import load_model
 from dynabench.evaluate.networks.language_models import (
     log_likelihoods,
@@ -101,10 +101,10 @@ def test_a_shared_prompt_is_run_once(model, monkeypatch):
         return forward(*args, **kwargs)
 
     more = [" said", " I", " went", " kind"]
-    monkeypatch.setattr(token_scores, "MIN_SHARED_CONTEXT", 1 << 30)
+    monkeypatch.setattr(language_models, "MIN_SHARED_CONTEXT", 1 << 30)
     plainly = log_likelihoods(*model, [LONG] * 4, more)
-    monkeypatch.setattr(token_scores, "MIN_SHARED_CONTEXT", 16)
-    monkeypatch.setattr(token_scores, "_takes", lambda model, name: True)
+    monkeypatch.setattr(language_models, "MIN_SHARED_CONTEXT", 16)
+    monkeypatch.setattr(language_models, "_takes", lambda model, name: True)
     monkeypatch.setattr(model.model, "forward", counting)
     shared = log_likelihoods(*model, [LONG] * 4, more)
     assert shared.log_probabilities == pytest.approx(plainly.log_probabilities, rel=1e-5)

@@ -30,7 +30,7 @@ from dynabench.kit.process_memory import process_family
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
 from dynabench.models.protocol import Inputs
-from dynabench.stats.replicates import row_draws
+from dynabench.stats.bootstrap import row_draws
 
 COST_METRICS = ("throughput", "memory", "latency_p50", "latency_p95", "size", "others")
 REPEATS = 3

@@ -93,11 +93,11 @@ def find_measure(name: str) -> Measure:
 
 def formula_version(name: str) -> int:
     """The version of the formula behind a measure: that of the evaluation library's module, else `OWN`."""
-    from dynabench.evaluate import registry
+    from dynabench.evaluate import loading
 
     if name in MEASURES and name not in MODULES:
         return OWN_VERSION
-    return registry.find_module(MODULES.get(name, name)).version
+    return loading.find_module(MODULES.get(name, name)).version
 
 
 def pack_replicates(values: Replicates) -> bytes:

@@ -16,13 +16,13 @@ from dynabench.benchmark.evaluations.answers import AnswerColumns, answer_field,
 from dynabench.benchmark.evaluations.measures import Replicates, formula_version, pack_replicates
 from dynabench.benchmark.evaluations.metric_columns import BoundMetric, bind_metric, same_answer
 from dynabench.benchmark.evaluations.tables import Score, Shard
-from dynabench.evaluate.replicates import score_replicates
+from dynabench.evaluate.resampling import score_replicates
 from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import service as rounds
+from dynabench.stats.bootstrap import cost_replicates, mean_replicates
 from dynabench.stats.rates import clustered_rate, wilson
-from dynabench.stats.replicates import cost_replicates, mean_replicates
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
 

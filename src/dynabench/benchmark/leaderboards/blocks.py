@@ -16,7 +16,7 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import counts_as_try
-from dynabench.stats.corrections import holm
+from dynabench.stats.p_values import holm
 
 LEADERS = 10
 HARDEST_SLICES = 8

@@ -18,7 +18,7 @@ from dynabench.benchmark.evaluations.measures import Measure, Replicates
 from dynabench.benchmark.evaluations.row_scores import Right
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.kit.language import _
-from dynabench.stats.corrections import holm
+from dynabench.stats.p_values import holm
 
 LEVEL = 0.05
 EXACT_BELOW = 25

@@ -32,8 +32,7 @@ from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.stats.corrections import holm
-from dynabench.stats.splits import random_split_p_value
+from dynabench.stats.p_values import holm, random_split_p_value
 
 LEVEL = 0.05
 """Chance of any false flag on a task."""

@@ -9,12 +9,12 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from dynabench.evaluate import registry
-from dynabench.evaluate.faces.checking import ExampleReport
-from dynabench.evaluate.faces.checking import check_examples as look
-from dynabench.evaluate.faces.result_lines import range_text
+from dynabench.evaluate import loading
+from dynabench.evaluate.inputs import ExampleReport
+from dynabench.evaluate.inputs import check_examples as look
 from dynabench.evaluate.loading import missing_requirement
 from dynabench.evaluate.module import Module
+from dynabench.evaluate.results import range_text
 
 
 def rows(kind: str, task: str, check: bool) -> list[dict[str, Any]]:
@@ -22,8 +22,8 @@ def rows(kind: str, task: str, check: bool) -> list[dict[str, Any]]:
 
     With `check`, `failures` says which examples went wrong, `lacking` which need what is not installed.
     """
-    named = [*registry.builtin_modules(), *registry.plugin_modules()]
-    found = [(its, name, registry.find_module(name, its)) for its, name in named if kind in ("", its)]
+    named = [*loading.builtin_modules(), *loading.plugin_modules()]
+    found = [(its, name, loading.find_module(name, its)) for its, name in named if kind in ("", its)]
     chosen = [each for each in found if not task or task in each[2].card.tasks]
     return [_row(*each, check) for each in (track(chosen, "Computing", transient=True) if check else chosen)]
 
@@ -62,7 +62,7 @@ def table(found: list[dict[str, Any]], check: bool) -> RenderableType:
 
 def find(name: str, kind: str) -> type[Module]:
     """The module of this name. Raises ValueError, with near names, for none."""
-    return registry.find_module(name, kind or None)
+    return loading.find_module(name, kind or None)
 
 
 def document(module: type[Module]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from rich.text import Text
 from dynabench import __version__
 from dynabench.cli.evaluation.pace import pace
 from dynabench.cli.evaluation.running import Found, Score
-from dynabench.evaluate.faces.result_lines import ResultLine, result_lines
+from dynabench.evaluate.results import ResultLine, result_lines
 
 STYLE = """
 :root { color-scheme: light dark; --ink: light-dark(#1c1b18, #efece5); --soft: light-dark(#57534b, #b3ada1);
@@ -85,7 +85,7 @@ def _picture(found: Found, score: Score) -> str:
     try:
         import vl_convert
 
-        from dynabench.evaluate.faces.result_charts import chart_of_result
+        from dynabench.evaluate.results import chart_of_result
 
         drawn = chart_of_result(score.metric.kind, found.columns, {})
     except ImportError:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench.evaluate import tables
-from dynabench.evaluate.faces import cells
+from dynabench.evaluate import inputs, tables
 from dynabench.evaluate.module import Module
 
 ALIASES = {"references": ("reference", "label"), "predictions": ("prediction",)}
@@ -31,7 +30,7 @@ def read(path: Path) -> Data:
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     if tables.ending_of(path) == ".txt":
-        return Data({"prediction": cells.split_lines(tables.text_of(path))}, frozenset({"prediction"}))
+        return Data({"prediction": inputs.split_lines(tables.text_of(path))}, frozenset({"prediction"}))
     columns, untyped = tables.read_table(path)
     return Data(columns, frozenset(columns) if untyped else frozenset())
 
@@ -60,7 +59,7 @@ def given(module: type[Module], data: Data, named: Mapping[str, str]) -> dict[st
         place = named.get(name) or next((each for each in _names(name) if each in data.columns), "")
         if place in data.columns:
             part = data.columns[place]
-            found[name] = cells.parse_cells(kind, part) if place in data.untyped else part
+            found[name] = inputs.parse_cells(kind, part) if place in data.untyped else part
         elif name in module.columns or name in named:
             has = ", ".join(data.columns)
             said = f"{place!r} is no column of the data" if name in named else f"the data has no column for {name}"

@@ -11,8 +11,8 @@ from typing import Any
 from rich.progress import Progress
 
 from dynabench.cli.evaluation import models, rows
-from dynabench.evaluate import registry
-from dynabench.evaluate.faces.options import module_options
+from dynabench.evaluate import loading
+from dynabench.evaluate.inputs import module_options
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.option_errors import OptionChoiceError
 
@@ -40,7 +40,7 @@ class Chosen:
     @property
     def kind(self) -> type[Module]:
         """The module's class."""
-        return self.unnamed or registry.find_module(self.name)
+        return self.unnamed or loading.find_module(self.name)
 
     def module(self) -> Module:
         """The module, ready to compute."""
@@ -113,7 +113,7 @@ def metric_of(text: str) -> Chosen:
     name, _, rest = text.partition(":")
     if Path(text).suffix == ".py":  # a path may hold a colon
         name, rest = text, ""
-    known = module_options(registry.find_module(name))
+    known = module_options(loading.find_module(name))
     chosen = {}
     for part in re.split(r",(?=\w+=)", rest) if rest else []:
         key, equals, value = part.partition("=")

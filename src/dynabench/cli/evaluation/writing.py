@@ -70,7 +70,7 @@ from pathlib import Path
 import pytest
 
 from dynabench.evaluate import load
-from dynabench.evaluate.faces.checking import failures
+from dynabench.evaluate.inputs import failures
 
 MODULE = Path(__file__).parent / "{name}.py"
 GIVEN = {given}

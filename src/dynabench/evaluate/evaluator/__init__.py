@@ -6,7 +6,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from dynabench.evaluate.evaluator.splits import choose_split
+from dynabench.evaluate.evaluator.data import choose_split
 
 if TYPE_CHECKING:
     from dynabench.evaluate.evaluator.base import Evaluator
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 __all__ = ["choose_split", "evaluator", "get_supported_tasks"]
 
 TASKS = {
-    "text-classification": ("classifying", "TextClassificationEvaluator"),
-    "natural-language-inference": ("classifying", "NaturalLanguageInferenceEvaluator"),
-    "zero-shot-classification": ("zero_shot", "ZeroShotClassificationEvaluator"),
-    "image-classification": ("classifying", "ImageClassificationEvaluator"),
-    "audio-classification": ("classifying", "AudioClassificationEvaluator"),
-    "token-classification": ("token_classification", "TokenClassificationEvaluator"),
-    "question-answering": ("question_answering", "QuestionAnsweringEvaluator"),
-    "text-generation": ("generating", "TextGenerationEvaluator"),
-    "text2text-generation": ("generating", "Text2TextGenerationEvaluator"),
-    "summarization": ("generating", "SummarizationEvaluator"),
-    "translation": ("generating", "TranslationEvaluator"),
-    "automatic-speech-recognition": ("generating", "AutomaticSpeechRecognitionEvaluator"),
+    "text-classification": ("label_tasks", "TextClassificationEvaluator"),
+    "natural-language-inference": ("label_tasks", "NaturalLanguageInferenceEvaluator"),
+    "zero-shot-classification": ("label_tasks", "ZeroShotClassificationEvaluator"),
+    "image-classification": ("label_tasks", "ImageClassificationEvaluator"),
+    "audio-classification": ("label_tasks", "AudioClassificationEvaluator"),
+    "token-classification": ("label_tasks", "TokenClassificationEvaluator"),
+    "question-answering": ("text_tasks", "QuestionAnsweringEvaluator"),
+    "text-generation": ("text_tasks", "TextGenerationEvaluator"),
+    "text2text-generation": ("text_tasks", "Text2TextGenerationEvaluator"),
+    "summarization": ("text_tasks", "SummarizationEvaluator"),
+    "translation": ("text_tasks", "TranslationEvaluator"),
+    "automatic-speech-recognition": ("text_tasks", "AutomaticSpeechRecognitionEvaluator"),
 }
 ALIASES = {"sentiment-analysis": "text-classification", "ner": "token-classification"}
 

@@ -1,13 +1,153 @@
-"""The run of a predictor over all rows: in batches, timed, resumed from a checkpoint of an interrupted run."""
+"""The run of a predictor over all rows: in batches, timed, resumed from a checkpoint of an interrupted run.
 
+A file of JSON lines: first a header with fingerprints of model, data and settings, then a line for each batch
+with its row numbers, answers, seconds and tokens. A line that a crash left incomplete is cut off.
+"""
+
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
 
-from dynabench.evaluate.evaluator.batching import make_batches
-from dynabench.evaluate.evaluator.checkpoint import AnswerCheckpoint
+import numpy as np
+
 from dynabench.evaluate.evaluator.predictors.base import Predictor
-from dynabench.evaluate.evaluator.timing import Timing
+from dynabench.evaluate.plain_values import to_plain
+
+
+def make_batches(sizes: Sequence[int] | None, rows: int, batch_size: int) -> list[list[int]]:
+    """Return row numbers in batches of `batch_size`, the longest rows first.
+
+    A batch that exceeds memory fails at once.
+
+    Without `sizes` the rows stay in order. Equal sizes stay in order too, so the same rows give the same batches.
+    Raises ValueError for a batch size below 1.
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size={batch_size} is below 1")
+    order = list(range(rows)) if sizes is None else sorted(range(rows), key=lambda row: -sizes[row])
+    return [order[start : start + batch_size] for start in range(0, rows, batch_size)]
+
+
+PERCENTILES = (50, 95, 99)
+
+
+@dataclass
+class Timing:
+    """Seconds of encoding all rows once, and of each batch with its number of rows and tokens."""
+
+    encoding: float = 0.0
+    seconds: list[float] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    tokens: list[int | None] = field(default_factory=list)
+
+    def add(self, seconds: float, rows: int, tokens: int | None) -> None:
+        """Add the time of one batch."""
+        self.seconds.append(seconds)
+        self.rows.append(rows)
+        self.tokens.append(tokens)
+
+    def result(self) -> dict[str, Any]:
+        """Return seconds in all, samples a second, seconds a sample, percentiles of the latter, and tokens a second.
+
+        The latency of an example is its batch's time over the batch's rows, and its share of the encoding; with
+        batch_size=1 that is the time to its answer. Rates are None where the clock did not move.
+        """
+        n, total = sum(self.rows), self.encoding + sum(self.seconds)
+        figures: dict[str, Any] = {
+            "total_time_in_seconds": total,
+            "samples_per_second": n / total if total > 0 else None,
+            "latency_in_seconds": total / n,
+        }
+        latencies = np.repeat(np.array(self.seconds) / np.array(self.rows), self.rows) + self.encoding / n
+        for percent, value in zip(PERCENTILES, _percentiles(latencies), strict=True):
+            figures[f"latency_p{percent}_in_seconds"] = value
+        token_counts = [count for count in self.tokens if count is not None]
+        if len(token_counts) == len(self.tokens):
+            figures["tokens_per_second"] = sum(token_counts) / total if total > 0 else None
+        return figures
+
+
+def _percentiles(values: Sequence[float] | Any) -> list[float]:
+    return [float(value) for value in np.percentile(values, PERCENTILES)]
+
+
+VERSION = 1
+MISMATCHES = {"model": "of another model", "data": "on other data", "settings": "with other settings"}
+
+
+class AnswerCheckpoint:
+    """One checkpoint file. `answers` maps row numbers to answers; `lines` are the batches read from the file."""
+
+    def __init__(self, path: str | Path, fingerprints: dict[str, str]) -> None:
+        """Open the file, or start it; `fingerprints` has the keys model, data and settings.
+
+        Raises ValueError for a file of another model, data or settings, or one that is no checkpoint.
+        """
+        self.path = Path(path)
+        self.about = fingerprints
+        self.encoding: float | None = None
+        self.lines: list[dict[str, Any]] = []
+        self.done: dict[int, Any] = {}
+        self._file: TextIO | None = None
+        if self.path.is_file() and self.path.stat().st_size:
+            self._read()
+
+    def begin(self, encoding: float) -> None:
+        """Write the header with the seconds that encoding took, unless the file has one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("a", encoding="utf-8")
+        if self.encoding is None:
+            self.encoding = encoding
+            self._write({"checkpoint": VERSION, **self.about, "encoding_seconds": encoding})
+
+    def add(self, rows: list[int], answers: list[Any], seconds: float, tokens: int | None) -> None:
+        """Append one batch; when this returns, a crash of this process cannot lose it."""
+        self._write({"rows": rows, "answers": to_plain(answers), "seconds": seconds, "tokens": tokens})
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _write(self, line: dict[str, Any]) -> None:
+        assert self._file is not None
+        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+    def _read(self) -> None:
+        raw = self.path.read_bytes()
+        whole, _, torn = raw.rpartition(b"\n")
+        parts = [self._parsed(line, number) for number, line in enumerate(whole.split(b"\n"), 1) if line]
+        if parts:
+            self._check(parts[0])
+        elif raw and not raw.startswith(b'{"checkpoint"'):
+            raise ValueError(f"{self.path} is no checkpoint of an evaluation; name another file")
+        if torn:
+            with self.path.open("r+b") as file:
+                file.truncate(len(raw) - len(torn))
+        for line in parts[1:]:
+            self.lines.append(line)
+            self.done.update(zip(line["rows"], line["answers"], strict=True))
+
+    def _parsed(self, line: bytes, number: int) -> Any:
+        try:
+            return json.loads(line)
+        except ValueError:
+            raise ValueError(f"{self.path}, line {number}, is damaged; delete the file to start anew") from None
+
+    def _check(self, header: Any) -> None:
+        if not isinstance(header, dict) or header.get("checkpoint") != VERSION:
+            raise ValueError(f"{self.path} is no checkpoint of an evaluation; name another file")
+        other = [phrase for part, phrase in MISMATCHES.items() if header.get(part) != self.about[part]]
+        if other:
+            raise ValueError(
+                f"{self.path} belongs to an evaluation {' and '.join(other)}; delete it to start anew, or name another"
+            )
+        self.encoding = float(header["encoding_seconds"])
+
 
 Progress = Callable[[int, int], Any]
 Clock = Callable[[], float]

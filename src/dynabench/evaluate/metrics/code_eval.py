@@ -1,16 +1,115 @@
-"""Programs run against their tests."""
+"""Programs run against their tests, and pass@k.
+
+Source: Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374 (2021), equation 1.
+"""
 
 import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dynabench.evaluate.columns import Floats, Texts, Tokens
+from dynabench.evaluate.columns import Column, Floats, Numbers, Texts, Tokens, as_list
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.programs.passing import KS, check_ks, means_by_name, pass_at_k_table
 from dynabench.evaluate.programs.sandbox import ProgramLimits, run_programs
-from dynabench.evaluate.states import Rows
+from dynabench.evaluate.states import Rows, Sums
+
+KS = (1, 10, 100)
+
+
+def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> Floats:
+    """The unbiased estimate 1 - C(n - c, k) / C(n, k) of each problem, shape of `n`; NaN where n < k."""
+    tried, passed = np.broadcast_arrays(np.asarray(n, float), np.asarray(c, float))
+    none = np.ones(tried.shape)
+    for step in range(k):
+        none *= np.clip(tried - passed - step, 0, None) / np.maximum(tried - step, 1)
+    result: Floats = np.where(tried < k, np.nan, 1 - none)
+    return result
+
+
+def pass_at_k_table(n: ArrayLike, c: ArrayLike, ks: Sequence[int]) -> Floats:
+    """`pass_at_k` of each problem for each k, shape (problems, len(ks))."""
+    return np.stack([pass_at_k(n, c, k) for k in ks], -1)
+
+
+def means_by_name(means: Floats, ks: Sequence[int]) -> dict[str, Floats]:
+    """Return means over problems, shape (..., len(ks)), by name, without each k that exceeds a problem's programs.
+
+    Raises ValueError where no k is left.
+    """
+    whole = {f"pass@{k}": means[..., place] for place, k in enumerate(ks) if not np.isnan(means[..., place]).all()}
+    if not whole:
+        raise ValueError(f"each k of {list(ks)} is more than some problem's number of programs; give a smaller k")
+    return whole
+
+
+def check_ks(k: int | Sequence[int]) -> tuple[int, ...]:
+    """Return `k` as whole numbers from 1. Raises ValueError for anything else."""
+    ks = tuple(k) if isinstance(k, Sequence | np.ndarray) else (k,)
+    if not ks or not all(isinstance(item, int | np.integer) and item >= 1 for item in ks):
+        raise ValueError(f"k is {k!r}; give whole numbers from 1, such as [1, 10]")
+    return tuple(int(item) for item in ks)
+
+
+Outcome = tuple[int, int | None]  # how many passed, of how many
+
+
+class AttemptOutcomes(Column):
+    """The number of attempts at each problem that passed, or a list with True or False for each attempt."""
+
+    dtype = "int or list of bool"
+    text = "number of attempts that passed, or a list that says of each attempt whether it passed"
+
+    def clean(self, values: Any, name: str) -> list[Outcome]:
+        """Return the outcomes. Raises ValueError for anything but whole numbers from 0 and lists of true and false."""
+        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
+
+    def _row(self, item: Any, where: str) -> Outcome:
+        if isinstance(item, list | tuple | np.ndarray):
+            array = np.asarray(item)
+            if array.ndim != 1 or not len(array) or not np.isin(array, (0, 1)).all():
+                raise ValueError(f"{where} is {item!r}; give a list that says True or False of each attempt")
+            return int(array.sum()), len(array)
+        if (
+            isinstance(item, bool)
+            or not isinstance(item, int | float | np.number)
+            or not 0 <= item < 2**53
+            or float(item) % 1
+        ):
+            raise ValueError(f"{where} is {item!r}; give how many attempts passed, or a list of whether each did")
+        return int(item), None
+
+
+class PassAtK(Metric, name="pass_at_k"):
+    """Probability that one of k attempts at a problem passes."""
+
+    columns = {"correct": AttemptOutcomes()}
+    optional = {"total": Numbers()}
+
+    def update(self, correct: list[Outcome], total: Floats | None = None, *, k: int | Sequence[int] = KS) -> Sums:
+        """The estimate of each problem for each k."""
+        pairs = [_attempts(outcome, row, total) for row, outcome in enumerate(correct)]
+        passed, tried = np.array(pairs, np.int64).reshape(-1, 2).T
+        return Sums(pass_at_k_table(tried, passed, check_ks(k)))
+
+    def formula(self, total: Floats, *, k: int | Sequence[int] = KS) -> dict[str, Floats]:
+        """Means over problems."""
+        return means_by_name(total[..., :-1] / np.maximum(total[..., -1:], 1), check_ks(k))
+
+
+def _attempts(outcome: Outcome, row: int, total: Floats | None) -> tuple[int, int]:
+    passed, tried = outcome
+    if tried is None and total is None:
+        raise ValueError(f"correct: row {row} is a number; say in total how many attempts were made, or give a list")
+    stated = None if total is None else float(total[row])
+    if tried is not None and stated not in (None, tried):
+        raise ValueError(f"total: row {row} says {stated:g}, but correct lists {tried} attempts")
+    attempts = stated if tried is None else tried
+    if attempts is None or attempts % 1 or not max(passed, 1) <= attempts < 2**53:
+        raise ValueError(f"row {row} says that {passed} of {attempts:g} passed; give whole numbers, from 1 attempt")
+    return passed, int(attempts)
+
 
 REFUSAL = (
     "code_eval runs the programs that it is given, which nobody may have read. They run in processes of their own with "
@@ -19,7 +118,7 @@ REFUSAL = (
 )
 
 
-class CodeEval(Metric):
+class CodeEval(Metric, name="code_eval"):
     """Probability that one of k generated programs passes the tests."""
 
     columns = {"predictions": Tokens(), "references": Texts()}

@@ -1,11 +1,364 @@
-"""Coreference evaluation."""
+"""Coreference scores.
 
+Source: Moosavi, Born, Poesio and Strube, Using automatically extracted minimum spans to disentangle coreference
+evaluation from boundary detection, ACL 2019 (the algorithm MINA).
+
+Sources: MUC (Vilain and others, 1995), B-cubed (Bagga and Baldwin, 1998), CEAF-e (Luo, 2005), LEA (Moosavi and Strube,
+2016).
+"""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from dynabench.evaluate.classes.coreference import CoreferenceCorpus, read_sentence
+import numpy as np
+
 from dynabench.evaluate.columns import Floats, Tokens
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import SummedState, Sums
+
+NOUN, VERB = frozenset({"NP", "NM", "QP", "NX"}), frozenset({"VP"})
+BRACKETS = {"-LRB-", "-RRB-"}
+LIGHT = {"CC", "DT", "IN"}  # parts of speech that head nothing: conjunctions, determiners, prepositions
+BIT = re.compile(r"\(([^\s()*]+)|(\*)|(\))")
+
+
+@dataclass
+class Node:
+    """A phrase with its tag and children, or (tag "") a run of words; `start` and `stop` are places of words."""
+
+    tag: str
+    start: int
+    stop: int = 0
+    children: list["Node"] = field(default_factory=list)
+
+    @property
+    def short(self) -> str:
+        """The tag without function labels."""
+        return self.tag[:2]
+
+
+def parse_tree(bits: Sequence[str]) -> Node:
+    """Return the tree of a sentence from the parse bit of each word. Raises ValueError for unmatched brackets."""
+    root = Node("ROOT", 0, len(bits))
+    open_nodes = [root]
+    for place, bit in enumerate(bits):
+        for tag, star, close in BIT.findall(bit):
+            if tag:
+                node = Node(tag, place)
+                open_nodes[-1].children.append(node)
+                open_nodes.append(node)
+            elif star:
+                _add_word(open_nodes[-1], place)
+            elif close and len(open_nodes) > 1:
+                open_nodes.pop().stop = place + 1
+            else:
+                raise ValueError(f"word {place} closes a bracket that is not open in its parse {bit!r}")
+    if len(open_nodes) > 1:
+        raise ValueError(f"the bracket ({open_nodes[-1].tag} of word {open_nodes[-1].start} is not closed")
+    return root
+
+
+def find_phrase(root: Node, start: int, stop: int) -> Node:
+    """Return the largest phrase of exactly these words; without one, a noun phrase of all that lies within them."""
+    inside: list[Node] = []
+    waiting = deque([root])
+    while waiting:
+        node = waiting.popleft()
+        if node.tag not in ("", "ROOT") and (node.start, node.stop) == (start, stop):
+            return node
+        if node.start >= start and node.stop <= stop and node.tag != "ROOT":
+            inside.append(node)
+        elif node.tag:
+            waiting.extend(node.children)
+        elif node.start < stop and node.stop > start:
+            inside.append(Node("", max(node.start, start), min(node.stop, stop)))
+    return Node("NP", start, stop, sorted(inside, key=lambda node: node.start))
+
+
+def minimum_span(root: Node, words: Sequence[str], pos: Sequence[str]) -> frozenset[int]:
+    """Return places of the words that identify a mention: the highest words of its noun (or verb) phrases.
+
+    These are words directly under the phrase, else those of each phrase below it (so for "A and B"), else the
+    nearest further down; where no word counts, all words of the mention.
+    """
+    weighty = {place for place in range(root.start, root.stop) if _counts(words[place], pos[place])}
+    own = [child for child in root.children if not child.tag and weighty & _places(child)]
+    if own:
+        return frozenset().union(*map(_places, own))
+    tags = _tags(root)
+    highest_places: frozenset[int] = frozenset()
+    below = [child for child in root.children if child.tag and child.short in tags]
+    for start in below or [root]:
+        highest_places |= frozenset(_highest(start, tags if below else None, weighty))
+    return highest_places or frozenset(range(root.start, root.stop))
+
+
+def _highest(root: Node, tags: frozenset[str] | None, weighty: set[int]) -> Iterator[int]:
+    """Places of the words nearest to the top, going down phrases of these tags only; without tags those of the first
+    noun or verb phrase that is met."""
+    nearest = float("inf")
+    waiting = deque([(root, 0)])
+    while waiting:
+        node, depth = waiting.popleft()
+        if depth > nearest:
+            return
+        if not node.tag:
+            if weighty & _places(node):
+                nearest = depth
+                yield from _places(node)
+            continue
+        if tags is None and (node.short in ("NP", "NM") or node.short in VERB):
+            tags = VERB if node.short in VERB else NOUN
+        if depth == 0 or tags is None or node.short in tags:
+            accepted = tags is not None and node.short in tags
+            waiting.extend((child, depth + 1) for child in node.children if child.tag or accepted)
+
+
+def _tags(root: Node) -> frozenset[str]:
+    """The tags that a mention's words may stand under: of verbs for a verb phrase, of nouns for all else."""
+    if root.short in VERB:
+        return VERB
+    below = {child.short for child in root.children}
+    verbal = root.short not in ("NP", "NM") and not below & {"NP", "NM"} and below & VERB
+    return VERB if verbal else NOUN
+
+
+def _add_word(node: Node, place: int) -> None:
+    last = node.children[-1] if node.children else None
+    if last and not last.tag and last.stop == place:
+        last.stop += 1
+    else:
+        node.children.append(Node("", place, place + 1))
+
+
+def _places(node: Node) -> frozenset[int]:
+    return frozenset(range(node.start, node.stop))
+
+
+def _counts(word: str, pos: str) -> bool:
+    return (word == "%" or any(map(str.isalnum, word))) and word not in BRACKETS and pos not in LIGHT
+
+
+MARK = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")
+NOTHING = {"", "-", "_", "*"}
+WORD, POS, PARSE = 3, 4, 5  # places of columns in the CoNLL-2012 format
+
+Cluster = set[Hashable]
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Words start..stop-1 of a sentence in a chain; `core` are the words that identify it."""
+
+    chain: int
+    start: int
+    stop: int
+    core: frozenset[int] | None = None
+    verbal: bool = False
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence's document, and its mentions in the key and in the response."""
+
+    document: str
+    key: tuple[Mention, ...]
+    response: tuple[Mention, ...]
+
+
+@dataclass(frozen=True)
+class CoreferenceCorpus(SummedState):
+    """Sentences in order; sentences of one document belong together wherever they stand.
+
+    Its rows are the documents.
+    """
+
+    sentences: tuple[Sentence, ...]
+    keep_singletons: bool = True
+    remove_nested: bool = False
+    nominal: bool = False
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __add__(self, other: "CoreferenceCorpus") -> "CoreferenceCorpus":
+        return CoreferenceCorpus(
+            self.sentences + other.sentences, self.keep_singletons, self.remove_nested, self.nominal
+        )
+
+    @cached_property
+    def documents(self) -> dict[str, list[Sentence]]:
+        """The sentences of each document, by its name."""
+        sentences_of: dict[str, list[Sentence]] = defaultdict(list)
+        for sentence in self.sentences:
+            sentences_of[sentence.document].append(sentence)
+        return dict(sentences_of)
+
+    @cached_property
+    def sums(self) -> Sums:
+        """Numerators and denominators of `agreement` for each document."""
+        return Sums(
+            np.array(
+                [
+                    agreement(
+                        self._clusters([item.key for item in document_sentences]),
+                        self._clusters([item.response for item in document_sentences]),
+                    )
+                    for document_sentences in self.documents.values()
+                ]
+            )
+        )
+
+    def _clusters(self, sentences: Sequence[tuple[Mention, ...]]) -> list[Cluster]:
+        """The chains of a document as sets; a mention that two chains claim belongs to the first."""
+        chains: dict[int, dict[Hashable, Mention]] = defaultdict(dict)
+        claimed: set[Hashable] = set()
+        for number, mentions in enumerate(sentences):
+            for mention in mentions:
+                name = (number, mention.core or (mention.start, mention.stop))
+                if name not in claimed:
+                    claimed.add(name)
+                    chains[mention.chain][name] = mention
+        return [cluster for chain in chains.values() if (cluster := self._cluster_of(chain))]
+
+    def _cluster_of(self, chain: dict[Any, Mention]) -> Cluster:
+        if len(chain) == 1 and not self.keep_singletons:
+            return set()
+        if self.nominal and any(mention.verbal for mention in chain.values()):
+            chain = {name: mention for name, mention in chain.items() if not mention.verbal}
+            chain = chain if len(chain) > 1 else {}
+        if self.remove_nested:
+            chain = {name: mention for name, mention in chain.items() if not _nested(name, mention, chain)}
+        return set() if len(chain) == 1 and not self.keep_singletons else set(chain)
+
+
+def agreement(key: list[Cluster], response: list[Cluster]) -> list[float]:
+    """Return the numerators and denominators of recall and precision of mentions, MUC, B-cubed, CEAF-e and LEA."""
+    response_cluster = {mention: place for place, cluster in enumerate(response) for mention in cluster}
+    shared = np.zeros((len(key), len(response)))
+    for place, cluster in enumerate(key):
+        for mention in cluster:
+            if mention in response_cluster:
+                shared[place, response_cluster[mention]] += 1
+    true, predicted = np.array([*map(len, key)], float), np.array([*map(len, response)], float)
+    common = shared.sum()
+    aligned = _aligned(2 * shared / np.add.outer(true, predicted)) if key and response else 0.0
+    row = [common, true.sum(), common, predicted.sum()]
+    row += [*_muc(shared, true), *_muc(shared.T, predicted)]
+    row += [*_b_cubed(shared, true), *_b_cubed(shared.T, predicted)]
+    row += [aligned, len(key), aligned, len(response)]
+    row += [*_lea(shared, true, predicted), *_lea(shared.T, predicted, true)]
+    return [float(value) for value in row]
+
+
+def read_sentence(
+    key: list[str], response: list[str], row: int, one_document: bool, parse: bool, shortest: bool
+) -> Sentence | None:
+    """Return the sentence of a row from the lines of key and response; None where it has no words.
+
+    `one_document` says that all rows are of one document, `parse` that phrases are needed, `shortest` that minimum
+    spans are. Raises ValueError for lines that cannot be read.
+    """
+    true, predicted = (
+        [line.split() for line in lines if line.strip() and not line.startswith("#")] for lines in (key, response)
+    )
+    if len(true) != len(predicted):
+        raise ValueError(
+            f"row {row}: references have {len(true)} words, predictions {len(predicted)}; give the same words"
+        )
+    if not true:
+        return None
+    document = "" if one_document or len(true[0]) < PARSE else " ".join(true[0][:2])
+    tree = _tree(true, row) if parse else None
+    mentions = (
+        tuple(_mentions(lines, name, row, true, tree, shortest))
+        for lines, name in ((true, "references"), (predicted, "predictions"))
+    )
+    return Sentence(document, *mentions)
+
+
+def _mentions(
+    lines: list[list[str]], name: str, row: int, key: list[list[str]], tree: Node | None, shortest: bool
+) -> Iterator[Mention]:
+    for chain, start, stop in _spans(lines, f"{name}: row {row}"):
+        node = find_phrase(tree, start, stop) if tree else None
+        core = None
+        if node and shortest:
+            core = minimum_span(node, [line[WORD] for line in key], [line[POS] for line in key])
+        yield Mention(chain, start, stop, core, bool(node) and node.tag == "VP")  # type: ignore[union-attr]
+
+
+def _spans(lines: list[list[str]], where: str) -> Iterator[tuple[int, int, int]]:
+    """Chain, first word and word after the last of each mention, in the order of their ends."""
+    started: dict[int, list[int]] = defaultdict(list)
+    for place, line in enumerate(lines):
+        if MARK.sub("", line[-1]).replace("|", "") not in NOTHING:
+            raise ValueError(
+                f"{where}: word {place} has {line[-1]!r} for its chains; write (1), (1, 1) or -, joined by |"
+            )
+        for alone, begin, end in MARK.findall(line[-1]):
+            if alone:
+                yield int(alone), place, place + 1
+            elif begin:
+                started[int(begin)].append(place)
+            elif not started[int(end)]:
+                raise ValueError(f"{where}: word {place} ends a mention of chain {end} that does not start before it")
+            else:
+                yield int(end), started[int(end)].pop(), place + 1
+    for chain, places in started.items():
+        if places:
+            raise ValueError(f"{where}: the mention of chain {chain} that starts at word {places[0]} does not end")
+
+
+def _tree(lines: list[list[str]], row: int) -> Node:
+    short = any(len(line) <= PARSE + 1 for line in lines)
+    if short or all(line[PARSE] == "-" for line in lines):
+        raise ValueError(f"references: row {row} has no parse in column 6, which NP_only and min_span need")
+    try:
+        return parse_tree([line[PARSE] for line in lines])
+    except ValueError as problem:
+        raise ValueError(f"references: row {row}: {problem}") from None
+
+
+def _nested(name: Any, mention: Mention, chain: dict[Any, Mention]) -> bool:
+    return any(
+        other[0] == name[0] and outer.start <= mention.start and mention.stop <= outer.stop
+        for other, outer in chain.items()
+        if other != name
+    )
+
+
+def _muc(shared: Floats, sizes: Floats) -> tuple[float, float]:
+    """Links kept: sizes less the parts that the other side cuts clusters into (what it lacks is a part by itself)."""
+    parts = (shared > 0).sum(1) + sizes - shared.sum(1)
+    return (sizes - parts).sum(), (sizes - 1).sum()
+
+
+def _b_cubed(shared: Floats, sizes: Floats) -> tuple[float, float]:
+    """The share of its cluster that each mention finds on the other side, summed over mentions."""
+    return (shared**2 / sizes[:, None]).sum(), sizes.sum()
+
+
+def _lea(shared: Floats, sizes: Floats, others: Floats) -> tuple[float, float]:
+    """The share of a cluster's links that are on the other side, by size; a singleton has one link, to itself."""
+    single = sizes == 1
+    links = np.where(single, 1, sizes * (sizes - 1) / 2)
+    shared_links = (shared * (shared - 1) / 2).sum(1)
+    alone = (shared * (others == 1)).sum(1)
+    return (sizes * np.where(single, alone, shared_links) / links).sum(), sizes.sum()
+
+
+def _aligned(similarity: Floats) -> float:
+    """The most that clusters can share when each has at most one partner."""
+    from scipy.optimize import linear_sum_assignment
+
+    return float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
+
 
 MEASURES = ("mentions", "muc", "bcub", "ceafe", "lea")
 

@@ -1,8 +1,13 @@
-"""Exact match of texts."""
+"""Exact match of texts, and of mathematical answers.
+
+After the rules by which the MATH data set compares answers: Hendrycks et al., Measuring Mathematical Problem Solving
+With the MATH Dataset, NeurIPS Datasets and Benchmarks 2021.
+"""
 
 import re
 import string
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,7 +18,7 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 
 
-class ExactMatch(Metric):
+class ExactMatch(Metric, name="exact_match"):
     """The share of texts that equal their reference."""
 
     columns = {"predictions": Texts(), "references": Texts()}
@@ -63,3 +68,58 @@ def _compile(expression: str) -> re.Pattern[str]:
         return re.compile(expression)
     except (re.error, TypeError) as problem:
         raise ValueError(f"regexes_to_ignore: {expression!r} is no regular expression ({problem})") from None
+
+
+GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
+BARE = r"\\[a-zA-Z]+|[^{\\\s]"  # an argument without braces: one command or one character
+
+# In this order: what is taken away or written in its long form.
+RULES = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\n|\\!", ""),
+        (r"\\\\", r"\\"),
+        (r"\\[td]frac", r"\\frac"),
+        (r"\\(left|right)(?![a-zA-Z])", ""),
+        (r"\^(\{\\circ\}|\\circ)", ""),  # degrees
+        (r"\\?\$", ""),
+        (r"\\text\{ .*", ""),  # units on the right
+        (r"\\?%", ""),
+        (r"(?<!\d)\.(?=\d)", "0."),
+        (r"^\s*[A-Za-z]{1,2}\s*=(?=[^=]*$)", ""),  # "k = 5"
+        (rf"\\sqrt(?!\[)\s*({BARE})", r"\\sqrt{\g<1>}"),
+        (rf"\\frac\s*({BARE})", r"\\frac{\g<1>}"),
+        (rf"(\\frac{GROUP})\s*({BARE})", r"\g<1>{\g<2>}"),
+        (r"\s", ""),
+        (r"^0\.5$", r"\\frac{1}{2}"),
+        (r"^(-?\d+)/(-?\d+)$", r"\\frac{\g<1>}{\g<2>}"),
+    )
+)
+
+
+def canonical_answer(answer: str) -> str:
+    """Return the answer without what does not change its value; equal texts are equal answers, others may still be."""
+    for pattern, replacement in RULES:
+        answer = pattern.sub(replacement, answer)
+    return answer
+
+
+class CompetitionMath(Metric, name="competition_math"):
+    """The share of mathematical answers that equal the right one after normalising their LaTeX."""
+
+    columns = {"predictions": Texts(), "references": Texts()}
+
+    def update(self, predictions: list[str], references: list[str]) -> Sums:
+        """Return for each row whether its answer is right."""
+        canonical_form = lru_cache(1 << 20)(canonical_answer)
+        pairs = zip(predictions, references, strict=True)
+        return Sums(
+            np.array(
+                [predicted == true or canonical_form(predicted) == canonical_form(true) for predicted, true in pairs],
+                bool,
+            )
+        )
+
+    def formula(self, total: Floats) -> dict[str, Floats]:
+        """Right answers / rows."""
+        return {"accuracy": ratio(total[..., 0], total[..., 1])}

@@ -1,6 +1,6 @@
-"""The metrics of GLUE, and of SuperGLUE, IndicGLUE and XNLI, which follow it."""
+"""Benchmarks of several tasks: GLUE and its relatives."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,16 +8,118 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.columns import Column, Floats, Labels, Numbers, Records
-from dynabench.evaluate.metrics.matthews_correlation import matthews
+from dynabench.evaluate.labels import Ints, same
+from dynabench.evaluate.metrics.classification import count_by_class, f1, matthews
+from dynabench.evaluate.metrics.correlations import CorrelatedPairs, correlation, rank_correlation
+from dynabench.evaluate.metrics.squad import normalize_answer, word_f1
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.numbers.moments import correlation
-from dynabench.evaluate.numbers.ranks import CorrelatedPairs, rank_correlation
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Cells, Sums
-from dynabench.evaluate.states.summed import SummedState
-from dynabench.evaluate.texts.reading_tasks import MultircQuestions, best_match, match_record_rows, multirc_question
+from dynabench.evaluate.states import Cells, Confusion, SummedState, Sums
+
+
+def best_match(text: str, answers: Sequence[str]) -> tuple[float, float]:
+    """Return exact match and word F1, each with its best answer. ReCoRD, section 5.1, after SQuAD."""
+    predicted, right = normalize_answer(text), [normalize_answer(answer) for answer in answers]
+    return float(predicted in right), max(word_f1(predicted, answer) for answer in right)
+
+
+def match_record_rows(predictions: Sequence[Mapping[str, Any]], references: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """(text, right answers) of each reference, matched by idx. Raises ValueError where they do not match one to one."""
+    texts_by_idx: dict[tuple[Any, Any], str] = {}
+    for row, record in enumerate(predictions):
+        key, text = _place(record["idx"], row, "passage", "query"), record["prediction_text"]
+        if not isinstance(text, str):
+            raise ValueError(f"predictions: row {row} has the prediction_text {text!r}, not a text")
+        if key in texts_by_idx:
+            raise ValueError(f"predictions: row {row} answers the idx {record['idx']} again")
+        texts_by_idx[key] = text
+    pairs = []
+    for row, record in enumerate(references):
+        key, answers = _place(record["idx"], row, "passage", "query"), record["answers"]
+        whole = isinstance(answers, list | tuple | np.ndarray) and len(answers) > 0
+        if not whole or not all(isinstance(answer, str) for answer in answers):
+            raise ValueError(f"references: row {row} has the answers {answers!r}; give a list of at least one text")
+        if key not in texts_by_idx:
+            raise ValueError(f"references: row {row}: no prediction has the idx {record['idx']}; give '' for none")
+        pairs.append((texts_by_idx[key], answers))
+    return pairs
+
+
+def multirc_question(idx: Any, row: int) -> tuple[Any, Any]:
+    """Return the question of an answer of MultiRC. Raises ValueError for an idx without paragraph or question."""
+    return _place(idx, row, "paragraph", "question", "predictions")
+
+
+def _place(idx: Any, row: int, first: str, second: str, name: str = "row") -> tuple[Any, Any]:
+    if not isinstance(idx, Mapping) or first not in idx or second not in idx:
+        raise ValueError(f"{name} {row} has the idx {idx!r}; give {{{first}, {second}}}")
+    return idx[first], idx[second]
+
+
+@dataclass(frozen=True)
+class MultircQuestions(SummedState):
+    """Answers of MultiRC: the question, the right and the predicted label of each. An example is a question."""
+
+    keys: tuple[tuple[Any, Any], ...]
+    true: Ints
+    predicted: Ints
+
+    @classmethod
+    def of(cls, keys: Sequence[tuple[Any, Any]], true: Any, predicted: Any) -> "MultircQuestions":
+        """Return the state of clean columns. Raises ValueError for other labels than 0 and 1."""
+        for name, labels in (("references", true), ("predictions", predicted)):
+            strange = [row for row, label in enumerate(labels) if label not in (0, 1)]
+            if strange:
+                raise ValueError(f"{name}: row {strange[0]} is {labels[strange[0]]!r}; multirc has the labels 0 and 1")
+        return cls(tuple(keys), np.asarray(true, np.int64), np.asarray(predicted, np.int64))
+
+    def __add__(self, other: "MultircQuestions") -> "MultircQuestions":
+        true, predicted = np.concatenate([self.true, other.true]), np.concatenate([self.predicted, other.predicted])
+        return MultircQuestions(self.keys + other.keys, true, predicted)
+
+    @cached_property
+    def sums(self) -> Sums:
+        """All answers right, macro F1 over the labels, hits of 1, true and predicted labels 1, for each question."""
+        place = {key: code for code, key in enumerate(dict.fromkeys(self.keys))}
+        question_codes = np.array([place[key] for key in self.keys])
+        cells = np.bincount(question_codes * 4 + self.true * 2 + self.predicted, minlength=4 * len(place)).reshape(
+            -1, 2, 2
+        )
+        hits, label_counts = np.diagonal(cells, axis1=1, axis2=2), cells.sum(1) + cells.sum(2)
+        within = ratio(ratio(2 * hits, label_counts).sum(1), (label_counts > 0).sum(1))
+        exact = hits.sum(1) == cells.sum((1, 2))
+        return Sums(np.stack([exact, within, hits[:, 1], label_counts[:, 1]], 1))
+
+
+def correct_rows(predictions: Any, references: Any) -> Sums:
+    """Return the state of an accuracy: for each row whether it is right."""
+    return Sums(same(predictions, references))
+
+
+def accuracy(total: Floats | Confusion) -> Floats:
+    """Return the share of right rows, shape (...), from the total of `correct_rows` or of cells."""
+    if isinstance(total, Confusion):
+        return ratio(total.hits.sum(-1), total.true.sum(-1))
+    return ratio(total[..., 0], total[..., 1])
+
+
+def macro_f1(total: Confusion) -> Floats:
+    """Return the mean F1 over the classes that occur, shape (...)."""
+    result: Floats = f1(count_by_class(total)).mean(-1)
+    return result
+
+
+def binary_f1(total: Confusion, config: str) -> Floats:
+    """Return F1 of class 1, shape (...). Raises ValueError for classes other than 0 and 1."""
+    strange = [label for label in total.labels if label not in (0, 1)]
+    if strange:
+        raise ValueError(f"{config} has the classes 0 and 1; {strange[0]!r} is none of them")
+    if 1 not in total.labels:
+        return np.zeros(total.cell_counts.shape[:-1])
+    result: Floats = f1(count_by_class(total).of_label(1))[..., 0]
+    return result
+
 
 ACCURACY_CONFIGS = ("sst2", "mnli", "mnli_mismatched", "mnli_matched", "qnli", "rte", "wnli", "hans")
 BLOCK = 1 << 22  # similarities that are held at once
@@ -54,17 +156,17 @@ class Glue(Metric, name="glue"):
             return CorrelatedPairs(np.stack([predictions, references], 1))
         if self.config_name in ("cola", "mrpc", "qqp"):
             return Cells.of(references, predictions)
-        return benchmarks.correct_rows(predictions, references)
+        return correct_rows(predictions, references)
 
     def formula(self, total: Any) -> Mapping[str, Any]:
         """The config's metrics."""
         if self.config_name == "stsb":
             return {"pearson": correlation(total[..., 3:]), "spearmanr": rank_correlation(total[..., :3])}
         if self.config_name == "cola":
-            return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.said)}
+            return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.predicted)}
         if self.config_name in ("mrpc", "qqp"):
-            return {"accuracy": benchmarks.accuracy(total), "f1": benchmarks.binary_f1(total, self.config_name)}
-        return {"accuracy": benchmarks.accuracy(total)}
+            return {"accuracy": accuracy(total), "f1": binary_f1(total, self.config_name)}
+        return {"accuracy": accuracy(total)}
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """Return the metrics. Raises ValueError where a correlation is undefined."""
@@ -100,7 +202,7 @@ class SuperGlue(Metric, name="super_glue"):
             return Sums(np.array([best_match(text, answers) for text, answers in pairs], float).reshape(-1, 2))
         if self.config_name in ("cb", "axb"):
             return Cells.of(references, predictions)
-        return benchmarks.correct_rows(predictions, references)
+        return correct_rows(predictions, references)
 
     def formula(self, total: Any) -> Mapping[str, Any]:
         """The config's metrics."""
@@ -110,10 +212,10 @@ class SuperGlue(Metric, name="super_glue"):
         if self.config_name == "record":
             return {"exact_match": ratio(total[..., 0], total[..., 2]), "f1": ratio(total[..., 1], total[..., 2])}
         if self.config_name == "axb":
-            return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.said)}
+            return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.predicted)}
         if self.config_name == "cb":
-            return {"accuracy": benchmarks.accuracy(total), "f1": benchmarks.macro_f1(total)}
-        return {"accuracy": benchmarks.accuracy(total)}
+            return {"accuracy": accuracy(total), "f1": macro_f1(total)}
+        return {"accuracy": accuracy(total)}
 
 
 @dataclass(frozen=True)
@@ -157,16 +259,16 @@ class IndicGlue(Metric, name="indic_glue"):
             return TranslationRetrieval(predictions, references)
         if self.config_name == "wiki-ner":
             return Cells.of(references, predictions)
-        return benchmarks.correct_rows(predictions, references)
+        return correct_rows(predictions, references)
 
     def formula(self, total: Any) -> Mapping[str, Any]:
         """The config's metrics."""
-        accuracy = benchmarks.accuracy(total)
+        share = accuracy(total)
         if self.config_name == "cvit-mkb-clsr":
-            return {"precision@10": accuracy}
+            return {"precision@10": share}
         if self.config_name == "wiki-ner":
-            return {"accuracy": accuracy, "f1": benchmarks.binary_f1(total, "wiki-ner")}
-        return {"accuracy": accuracy}
+            return {"accuracy": share, "f1": binary_f1(total, "wiki-ner")}
+        return {"accuracy": share}
 
 
 def _directions(vectors: Floats) -> Floats:
@@ -196,8 +298,8 @@ class Xnli(Metric, name="xnli"):
 
     def update(self, predictions: Any, references: Any) -> Sums:
         """1 for each row that is right, else 0."""
-        return benchmarks.correct_rows(predictions, references)
+        return correct_rows(predictions, references)
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """The share of right rows."""
-        return {"accuracy": benchmarks.accuracy(total)}
+        return {"accuracy": accuracy(total)}

@@ -1,12 +1,91 @@
-"""Mean squared, absolute, percentage and scaled errors."""
+"""Errors of predicted numbers: mean errors and the coefficient of determination."""
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dynabench.evaluate.columns import Floats, Numbers
-from dynabench.evaluate.numbers.mean_errors import MeanError, Multioutput, combine_outputs, mean_errors
+from dynabench.evaluate.columns import Column, Floats, Numbers, Weights
+from dynabench.evaluate.metrics.correlations import Moments, centred_squares
+from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Sums
+
+Multioutput = Literal["uniform_average", "raw_values"] | Sequence[float]
+
+Error = Callable[[Floats, Floats], Floats]
+
+
+class MeanError(Metric):
+    """A weighted mean of errors, by output; a ratio of sums."""
+
+    columns: ClassVar[Mapping[str, Column]] = {"predictions": Numbers(wide=True), "references": Numbers(wide=True)}
+    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
+    configs = ("default", "multilist")
+    arrays = True
+    error: Error
+
+    def update(self, predictions: Floats, references: Floats, sample_weight: Floats | None = None) -> Sums:
+        """Return errors of each row and output. Raises ValueError as `error_sums` does."""
+        return error_sums(self.error, predictions, references, sample_weight)
+
+    def formula(self, total: Floats, *, multioutput: Multioutput = "uniform_average") -> dict[str, Floats]:
+        """The mean of each output, combined."""
+        return {self.card.outputs[0].name: combine_outputs(mean_errors(total), multioutput)}
+
+    def result(self, state: Any, **options: Any) -> dict[str, Any]:
+        """See `Module`. Raises ValueError where all examples weigh 0."""
+        if not state.rows[:, -1].any():
+            raise ValueError("sample_weight: all examples weigh 0; give at least one a positive weight")
+        return super().result(state, **options)
+
+
+def error_sums(error: Error, predictions: Floats, references: Floats, weights: Floats | None) -> Sums:
+    """Rows of K errors times their weight and, last, the weight: shape (n, K + 1).
+
+    Raises ValueError for columns of different shapes, negative weights and errors that overflow.
+    """
+    if predictions.shape != references.shape:
+        shapes = " and ".join(str(column.shape) for column in (predictions, references))
+        raise ValueError(f"predictions and references need one shape (examples, outputs), not {shapes}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = error(predictions, references)
+        rows = rows[:, None] if rows.ndim == 1 else rows
+        if not np.isfinite(rows.sum()):
+            raise ValueError("predictions and references differ by more than a float can hold; scale both down")
+    if weights is None:
+        return Sums(np.concatenate([rows, np.ones((len(rows), 1))], axis=1))
+    if (weights < 0).any():
+        raise ValueError(f"sample_weight: row {int((weights < 0).argmax())} is negative; weights are 0 or more")
+    weight = weights[:, None]
+    return Sums(np.concatenate([rows * weight, weight], axis=1))
+
+
+def mean_errors(total: Floats) -> Floats:
+    """Return the mean error of each output, shape (..., K), from totals of `error_sums`.
+
+    NaN where all weights are 0.
+    """
+    return ratio(total[..., :-2], total[..., -2:-1], np.nan)
+
+
+def combine_outputs(errors: Floats, multioutput: Multioutput) -> Floats:
+    """Return one number for all outputs, shape (...), or with "raw_values" the errors as they are, shape (..., K).
+
+    Raises ValueError for an unknown word and for weights that do not fit the outputs.
+    """
+    if isinstance(multioutput, str):
+        if multioutput not in ("uniform_average", "raw_values"):
+            raise ValueError(
+                f"no multioutput {multioutput!r}; there are uniform_average, raw_values or a list of weights"
+            )
+        return errors if multioutput == "raw_values" else np.asarray(errors.mean(-1))
+    weights = np.asarray(multioutput, float)
+    if weights.shape != errors.shape[-1:] or not np.isfinite(weights).all() or weights.sum() == 0:
+        raise ValueError(f"multioutput needs a weight for each of {errors.shape[-1]} outputs, with a sum other than 0")
+    result: Floats = errors @ weights / weights.sum()
+    return result
+
 
 TINY = np.finfo(float).eps  # what Hugging Face `evaluate` (and scikit-learn) divide by in place of 0
 
@@ -113,3 +192,34 @@ def _naive(training: Any, periodicity: int, outputs: int) -> Floats:
     periodicity = int(periodicity)
     result: Floats = np.abs(series[periodicity:] - series[:-periodicity]).mean(0)
     return result
+
+
+class RSquared(Metric, name="r_squared"):
+    """The share of the references' variance that the predictions explain."""
+
+    columns = {"predictions": Numbers(), "references": Numbers()}
+
+    def update(self, predictions: Floats, references: Floats) -> Moments:
+        """Return references (of which the spread counts) and errors (of which the size counts), on one scale."""
+        with np.errstate(over="ignore"):
+            errors = predictions - references
+        if not np.isfinite(errors).all():
+            raise ValueError("predictions and references differ by more than a float can hold; scale both down")
+        return Moments(np.stack([references, errors], 1), (True, False), alike=True)
+
+    def formula(self, total: Floats) -> dict[str, Floats]:
+        """1 - squared errors / squared spread; NaN (left out of intervals) where a resample is constant."""
+        return {
+            "r_squared": 1 - ratio(total[..., 3], centred_squares(total[..., 2], total[..., 0], total[..., 5]), np.nan)
+        }
+
+    def result(self, state: Any, **options: Any) -> dict[str, Any]:
+        """See `Module`. Raises ValueError for references without spread."""
+        references = state.pairs[:, 0]
+        if references.min() == references.max():
+            raise ValueError(f"references are all {references[0]}: there is no variance to explain; use mae or mse")
+        return super().result(state, **options)
+
+    def compatible(self, result: dict[str, Any]) -> float:
+        """The bare number, rounded to three decimals."""
+        return round(float(result["r_squared"]), 3)

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.classes import benchmarks
-from dynabench.evaluate.classes.averages import average_scores
 from dynabench.evaluate.columns import Floats, Labels, Texts
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.metrics.class_scores import f1
+from dynabench.evaluate.metrics import bleu, glue
+from dynabench.evaluate.metrics.classification import average_scores, f1
+from dynabench.evaluate.metrics.edit_rates import edit_counts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Cells, Confusion, Rows, Sums
-from dynabench.evaluate.texts import bleus
-from dynabench.evaluate.texts.edits import edit_counts
 
 BLEU = ("smooth_method", "smooth_value", "force", "lowercase", "tokenize", "use_effective_order")
 SPACES = re.compile(r"\s\s+")
@@ -43,7 +41,7 @@ class XtremeS(Metric):
         if self.config_name == "covost2":
             bleu_options = _check_keys(bleu_kwargs, BLEU, "bleu_kwargs")
             rows = [[text] for text in right]
-            return bleus.sacrebleu_state(
+            return bleu.sacrebleu_state(
                 predicted, rows, bleu_options.get("tokenize") or "13a", bleu_options.get("lowercase", False)
             )
         if _check_keys(wer_kwargs, ("concatenate_texts",), "wer_kwargs").get("concatenate_texts"):
@@ -59,13 +57,13 @@ class XtremeS(Metric):
         if self.config_name == "covost2":
             smoothing = {name: value for name, value in (bleu_kwargs or {}).items() if name.startswith("smooth")}
             effective = bool((bleu_kwargs or {}).get("use_effective_order"))
-            return {"bleu": bleus.sacrebleu_scores(total, effective_order=effective, **smoothing)["score"]}
+            return {"bleu": bleu.sacrebleu_scores(total, effective_order=effective, **smoothing)["score"]}
         return {
             name: total[..., place] / np.maximum(total[..., place + 1], 1) for name, place in (("wer", 0), ("cer", 2))
         }
 
     def _classes(self, total: Confusion) -> dict[str, Floats]:
-        scores = {"accuracy": benchmarks.accuracy(total)}
+        scores = {"accuracy": glue.accuracy(total)}
         return scores if self.config_name == "fleurs-lang_id" else {"f1": average_scores(f1, total, "macro"), **scores}
 
 

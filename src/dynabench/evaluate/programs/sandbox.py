@@ -1,4 +1,6 @@
-"""Runs untrusted Python programs, each in a process of its own, within limits.
+"""Running programs that models wrote, confined and with limits.
+
+Source: bubblewrap, https://github.com/containers/bubblewrap, and its manual page bwrap(1).
 
 Where bubblewrap works the process sees no network, no other process and of the file system only Python and a
 folder of its own. Elsewhere it leaves the network if the kernel allows it, but reads what its user may read,
@@ -11,6 +13,7 @@ import json
 import math
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,8 +27,34 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from dynabench.evaluate.programs import bubblewrap
-from dynabench.evaluate.programs.bubblewrap import NOBODY
+SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
+OWN = ("--proc", "/proc", "--dev", "/dev")
+NOBODY = 65534
+
+
+def readable_paths() -> list[str]:
+    """Folders and files that hold the interpreter of this process and all libraries that it can import."""
+    python = (sys.base_prefix, sys.prefix, str(Path(sys.executable).resolve().parents[1]))
+    return list(dict.fromkeys((*SYSTEM, *python)))
+
+
+def bubblewrap_command(*scratch: str) -> tuple[str, ...] | None:
+    """Return the beginning of the command, or None without bubblewrap: what is unshared, what can be read.
+
+    `scratch` are the options that make a writable /tmp; they come before the readable paths, since an environment
+    of Python may lie below /tmp itself. Further options follow, and then Python's command. Started by root the
+    process begins as root, without a user namespace, for in one it would stay root and have no limit of
+    processes: it must leave root itself.
+    """
+    executable = shutil.which("bwrap")
+    if executable is None:
+        return None
+    above = dict.fromkeys(str(folder) for place in readable_paths() for folder in reversed(Path(place).parents[:-1]))
+    folders = [part for folder in above for part in ("--perms", "0755", "--dir", folder)]  # else for root alone
+    read_only = [part for place in readable_paths() for part in ("--ro-bind-try", place, place)]
+    unshare = "--unshare-net --unshare-pid --unshare-ipc --unshare-uts" if os.getuid() == 0 else "--unshare-all"
+    return (executable, *unshare.split(), "--die-with-parent", "--new-session", *scratch, *folders, *read_only, *OWN)
+
 
 GRACE = 5.0  # seconds that starting Python may take on a busy machine, and that a program may resist its alarm
 TIME_SIGNALS = (signal.SIGALRM, signal.SIGXCPU)
@@ -137,5 +166,5 @@ def _source() -> str:
 
 def _bubblewrap() -> tuple[str, ...] | None:
     """Bubblewrap's command, or None without it: Python and its libraries to read, an empty folder to write."""
-    start = bubblewrap.bubblewrap_command("--tmpfs", "/tmp")  # noqa: S108 - inside
+    start = bubblewrap_command("--tmpfs", "/tmp")  # noqa: S108 - inside
     return None if start is None else (*start, *"--perms 0777 --dir /tmp/own --chdir /tmp/own".split())

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.texts.answers import normalize_answer, word_f1
+from dynabench.evaluate.metrics.squad import normalize_answer, word_f1
 from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import Attributable, Attribution, Card, Inputs, Model, Output, WordWeight, explained
 from dynabench.models.words import first_words

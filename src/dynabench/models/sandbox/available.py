@@ -14,8 +14,7 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
-from dynabench.evaluate.programs import bubblewrap
-from dynabench.evaluate.programs.bubblewrap import NOBODY
+from dynabench.evaluate.programs.sandbox import NOBODY, bubblewrap_command, readable_paths
 from dynabench.kit.errors import Unavailable
 from dynabench.models.sandbox import box
 from dynabench.models.sandbox.box import MIB, Box, Options
@@ -125,7 +124,7 @@ class Bubblewrap:
 
     def _command(self, folder: Path, options: Options) -> list[str]:
         size = str(options.disk_mb * MIB)
-        start = bubblewrap.bubblewrap_command("--perms", "1777", "--size", size, "--tmpfs", "/tmp")  # noqa: S108 - inside
+        start = bubblewrap_command("--perms", "1777", "--size", size, "--tmpfs", "/tmp")  # noqa: S108 - inside
         if start is None:
             raise FileNotFoundError("bwrap is not installed")
         # Where all runs as one user, a first process of bubblewrap's own could be taken over, which no limit binds.
@@ -169,7 +168,7 @@ class Docker:
         process.kill()
 
     def _command(self, name: str, folder: Path, options: Options) -> list[str]:
-        shown = {place: place for place in bubblewrap.readable_paths() if Path(place).exists()}
+        shown = {place: place for place in readable_paths() if Path(place).exists()}
         shown[str(folder.resolve())] = box.HOME
         if (folder / box.UNVERSIONED).is_file():
             shown["/dev/null"] = f"{box.HOME}/{box.UNVERSIONED}"

@@ -26,7 +26,7 @@ PERSISTENT = timedelta(hours=12)
 
 
 @dataclass(frozen=True)
-class Call:
+class WebhookCall:
     """A message to send to a webhook, and its address."""
 
     url: str
@@ -36,7 +36,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WebhookAnswer:
     """A receiver's answer: status (None without any), milliseconds, the start of the answer or of the error."""
 
     status: int | None
@@ -58,7 +58,7 @@ def try_delivery(database: Database, settings: Settings, id: int, job_id: str) -
     return {"state": database.write(_record_try, id, job_id, answer), "status": answer.status}
 
 
-def post_message(settings: Settings, call: Call) -> Answer:
+def post_message(settings: Settings, call: WebhookCall) -> WebhookAnswer:
     """Post a message and read how the answer begins; nothing is raised."""
     sent = int(time.time())
     headers = {
@@ -81,7 +81,7 @@ def post_message(settings: Settings, call: Call) -> Answer:
         text = problem.detail
     finally:
         client.close()
-    return Answer(status, round((time.monotonic() - began) * 1000), _storable(text))
+    return WebhookAnswer(status, round((time.monotonic() - began) * 1000), _storable(text))
 
 
 def _storable(text: str) -> str:
@@ -89,22 +89,28 @@ def _storable(text: str) -> str:
     return " ".join(plain.split())[:SHOWN]
 
 
-def _take_call(session: Session, settings: Settings, id: int, job_id: str) -> Call | None:
+def _waiting_delivery(session: Session, id: int, job_id: str) -> Delivery | None:
     delivery = session.get(Delivery, id, with_for_update=True)
-    if delivery is None or delivery.job_id != job_id or delivery.state != DeliveryState.WAITING:
+    waits = delivery is not None and delivery.job_id == job_id and delivery.state == DeliveryState.WAITING
+    return delivery if waits else None
+
+
+def _take_call(session: Session, settings: Settings, id: int, job_id: str) -> WebhookCall | None:
+    delivery = _waiting_delivery(session, id, job_id)
+    if delivery is None:
         return None
     hook = session.get_one(Hook, delivery.hook_id)
     if hook.off_at is not None:
         delivery.state = DeliveryState.FAILED
         return None
     delivery.due_at = None  # it is being sent
-    return Call(hook.url, delivery.message, webhooks.webhook_secret(settings, hook), delivery.body.encode())
+    return WebhookCall(hook.url, delivery.message, webhooks.webhook_secret(settings, hook), delivery.body.encode())
 
 
-def _record_try(session: Session, id: int, job_id: str, answer: Answer) -> str:
+def _record_try(session: Session, id: int, job_id: str, answer: WebhookAnswer) -> str:
     """Keep how a try went; ask for the next in the same transaction, or turn off what never answers."""
-    delivery = session.get(Delivery, id, with_for_update=True)
-    if delivery is None or delivery.job_id != job_id or delivery.state != DeliveryState.WAITING:
+    delivery = _waiting_delivery(session, id, job_id)
+    if delivery is None:
         return "dropped"
     hook = session.get_one(Hook, delivery.hook_id, with_for_update=True)
     moment = now()
@@ -118,7 +124,9 @@ def _record_try(session: Session, id: int, job_id: str, answer: Answer) -> str:
     return delivery.state
 
 
-def _schedule_next_try(session: Session, hook: Hook, delivery: Delivery, answer: Answer, moment: datetime) -> None:
+def _schedule_next_try(
+    session: Session, hook: Hook, delivery: Delivery, answer: WebhookAnswer, moment: datetime
+) -> None:
     gone = answer.status == GONE
     delivery.due_at = None if gone or delivery.event == events.TEST else retrying.next_try(delivery.tries)
     if delivery.due_at:

@@ -202,7 +202,7 @@ SUBJECT, TEXT = 120, 2000  # characters
 
 
 @dataclass(frozen=True)
-class Item:
+class MailItem:
     """One thing that somebody is told, and where there is more."""
 
     text: str
@@ -228,7 +228,7 @@ def verification_letter(settings: Settings, mailing: Mailing, wish: Wish) -> Ema
 def notices_letter(settings: Settings, mailing: Mailing, wish: Wish, bundled: Sequence[Notice]) -> EmailMessage:
     """Return a person's notices in one mail, with a link to stop such mail."""
     items = [
-        Item(said(notice.translated_outside)[:TEXT], f"{settings.site}{notice.link}" if notice.link else "")
+        MailItem(said(notice.translated_outside)[:TEXT], f"{settings.site}{notice.link}" if notice.link else "")
         for notice in bundled
     ]
     subject = (

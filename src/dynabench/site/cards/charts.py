@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dynabench.evaluate.faces.result_charts import chart_of_result
+from dynabench.evaluate.results import chart_of_result
 from dynabench.site.cards.service import Computation
 from dynabench.web.charts import Chart
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import structlog
 
-from dynabench.evaluate import registry
+from dynabench.evaluate import loading
 from dynabench.evaluate.card import Card, Example
-from dynabench.evaluate.faces.options import ModuleOption, module_options
+from dynabench.evaluate.inputs import ModuleOption, module_options
 from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
 from dynabench.evaluate.module import Kind, Module
 from dynabench.kit.errors import NotFound
@@ -118,11 +118,11 @@ def all_entries() -> tuple[LibraryEntry, ...]:
 
 
 def _load_entries() -> Iterator[LibraryEntry]:
-    for kind, name in registry.builtin_modules():
-        yield LibraryEntry(kind, name, registry.find_module(name, kind), True)
-    for kind, name in registry.plugin_modules():
+    for kind, name in loading.builtin_modules():
+        yield LibraryEntry(kind, name, loading.find_module(name, kind), True)
+    for kind, name in loading.plugin_modules():
         try:
-            yield LibraryEntry(kind, name, registry.find_module(name, kind), False)
+            yield LibraryEntry(kind, name, loading.find_module(name, kind), False)
         except Exception:
             log.exception("a plug-in's module cannot be imported", kind=kind, name=name)
 

@@ -10,7 +10,8 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
-from dynabench.evaluate.faces import cells, result_lines
+from dynabench.evaluate import inputs
+from dynabench.evaluate import results as result_lines
 from dynabench.kit import security
 from dynabench.kit.errors import Forbidden, Invalid, Problem
 from dynabench.kit.language import _, current
@@ -173,7 +174,7 @@ async def _page(
         entry=entry,
         card=entry.card,
         columns=service.column_kinds(entry),
-        hints={name: cells.line_format_hint(column) for name, column in service.column_kinds(entry).items()},
+        hints={name: inputs.line_format_hint(column) for name, column in service.column_kinds(entry).items()},
         fields=fields,
         formula=formula_as_mathml(entry.card.formula),
         usage=usage.usage_examples(entry),

@@ -117,7 +117,7 @@ def card_out(entry: LibraryEntry) -> CardOut:
         else OptionOut(
             name=name,
             text=text,
-            takes=entry.options[name].said(),
+            takes=entry.options[name].describe_values(),
             choices=list(entry.options[name].choices),
             default=entry.options[name].default,
         )

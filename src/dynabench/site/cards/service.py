@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dynabench.evaluate import inputs
 from dynabench.evaluate.card import Example
 from dynabench.evaluate.columns import Column
-from dynabench.evaluate.faces import cells
 from dynabench.kit.errors import Forbidden, Invalid
 from dynabench.kit.language import _
 from dynabench.site.cards.library import LibraryEntry, all_entries
@@ -119,11 +119,11 @@ def _columns(
     columns_by_name = column_kinds(entry, fields.get("config"))
     table = upload or fields.get("table", "")
     if not table.strip():
-        split = {name: cells.split_lines(fields.get(COLUMN + name, "")) for name in columns_by_name}
+        split = {name: inputs.split_lines(fields.get(COLUMN + name, "")) for name in columns_by_name}
         filled_parts = {name: part for name, part in split.items() if part or name in entry.module.columns}
-        return {name: cells.parse_cells(columns_by_name[name], part) for name, part in filled_parts.items()}
+        return {name: inputs.parse_cells(columns_by_name[name], part) for name, part in filled_parts.items()}
     try:
-        table_columns = cells.parse_table(table, columns_by_name)
+        table_columns = inputs.parse_table(table, columns_by_name)
     except ValueError as error:
         wrong["table"] = f"{str(error)[:1].upper()}{str(error)[1:]}."
         return {}
@@ -144,7 +144,7 @@ def fill_form(entry: LibraryEntry, example: Example) -> dict[str, str]:
     """
     kinds_of_columns = column_kinds(entry, example.config)
     fields = {
-        COLUMN + name: cells.column_lines(kinds_of_columns[name], list(column))
+        COLUMN + name: inputs.column_lines(kinds_of_columns[name], list(column))
         for name, column in example.inputs.items()
     }
     if any(lines is None for lines in fields.values()):

@@ -31,7 +31,7 @@ class FieldError(ValueError):
         super().__init__(message or "; ".join(within.values()))
         self.within = within
 
-    def told(self, name: str) -> dict[str, str]:
+    def messages(self, name: str) -> dict[str, str]:
         """Return the messages by the full names of the fields that they stand beside; `name` is that of this field."""
         return {f"{name}.{below}": message for below, message in self.within.items()} or {name: str(self)}
 
@@ -223,7 +223,7 @@ def clean_fields(
         try:
             value = field.clean(values.get(field.name), {**beside, **cleaned})
         except FieldError as error:
-            problems |= error.told(field.name)
+            problems |= error.messages(field.name)
         else:
             if value is not None:
                 cleaned[field.name] = value

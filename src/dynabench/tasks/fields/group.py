@@ -102,7 +102,7 @@ class Group(Field):
             try:
                 rows.append(base.clean_fields(self.fields, row, beside))
             except FieldError as error:
-                problems |= error.told(str(index))
+                problems |= error.messages(str(index))
         if problems:
             raise FieldError(within=problems)
         return rows if any(rows) else None

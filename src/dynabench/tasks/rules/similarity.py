@@ -10,13 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import model_validator
 
-from dynabench.evaluate import registry
+from dynabench.evaluate import loading
 from dynabench.evaluate.card import Output
-from dynabench.evaluate.classes.labelled_spans import SpanLists
 from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
-from dynabench.evaluate.metrics.vqa_accuracy import vqa_agreement
+from dynabench.evaluate.metrics.labelled_spans_f1 import SpanLists
+from dynabench.evaluate.metrics.short_answers import normalize_vqa_answer, vqa_agreement
 from dynabench.evaluate.module import Module
-from dynabench.evaluate.texts.vqa import normalize_vqa_answer
 from dynabench.kit.language import Phrase, _
 from dynabench.tasks.fields import LabelledSpans
 from dynabench.tasks.fields.base import NOTHING, Field, Values
@@ -268,7 +267,7 @@ def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> M
     if "/" in name or "\\" in name or name.endswith(".py"):
         raise ValueError(_("name one of the library, or of a plug-in"))
     option_values: dict[str, Any] = dict(options)
-    module = registry.find_module(name, "metric")(None, **option_values)
+    module = loading.find_module(name, "metric")(None, **option_values)
     if needs_trusted_input(type(module)) or type(module).card.needs or type(module).card.resource:
         raise ValueError(missing_requirement(type(module)) or _("it loads models, reads files or runs code"))
     outputs = {output_entry.name: output_entry for output_entry in type(module).card.outputs}

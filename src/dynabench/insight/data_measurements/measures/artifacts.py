@@ -11,8 +11,8 @@ from dynabench.insight.data_measurements.naive_bayes import bag_of_words
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.insight.data_measurements.sample import Ints, Sample, words
 from dynabench.kit.language import Amount, _
-from dynabench.stats import clusters, shuffles
-from dynabench.stats.corrections import holm
+from dynabench.stats import clusters, p_values
+from dynabench.stats.p_values import holm
 from dynabench.stats.rates import FEW_ROWS, Rate, clustered_rate
 
 TITLE = _("Annotation artifacts")
@@ -86,7 +86,7 @@ def baseline(view: View, labels: Ints, writers: Ints, rng: np.random.Generator, 
     """A classifier over the view's words, against shuffles of the labels; all of shape (n,)."""
     present, _ = bag_of_words(view.texts, 2, pairs=True)
     classes = int(labels.max()) + 1
-    drawn = shuffles.shuffle_within(labels, shuffles.row_strata(writers), times, rng)
+    drawn = p_values.shuffle_within(labels, p_values.row_strata(writers), times, rng)
     all_of = np.concatenate([labels[None], drawn])
     right = (
         naive_bayes.cross_validated_predictions(present, all_of, naive_bayes.assign_folds(writers, rng), classes)
@@ -99,7 +99,7 @@ def baseline(view: View, labels: Ints, writers: Ints, rng: np.random.Generator, 
         view,
         clustered_rate(hits, n),
         clusters.ratio(np.bincount(writers, right[0].astype(float) - most, len(n)), n),
-        shuffles.shuffle_p_value(float(right[0].mean()), right[1:].mean(1)),
+        p_values.shuffle_p_value(float(right[0].mean()), right[1:].mean(1)),
     )
 
 

@@ -9,7 +9,7 @@ from dynabench.insight.data_measurements.results import LEAST, MeasureResult, Ta
 from dynabench.insight.data_measurements.sample import ConditionCounts, Sample
 from dynabench.kit.language import _, joined
 from dynabench.stats import clusters
-from dynabench.stats.corrections import holm
+from dynabench.stats.p_values import holm
 from dynabench.stats.rates import clustered_rate
 
 TITLE = _("Starts, experts and arms")

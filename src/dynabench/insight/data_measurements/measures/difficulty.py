@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dynabench.evaluate.metrics.krippendorff_alpha import KrippendorffAlpha
+from dynabench.evaluate.metrics.agreement import KrippendorffAlpha
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.insight.data_measurements.sample import Floats, Row, Sample
 from dynabench.kit.language import Amount, _

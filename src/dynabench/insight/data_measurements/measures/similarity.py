@@ -8,7 +8,7 @@ import numpy as np
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.insight.data_measurements.sample import Floats, Row, Sample, words
 from dynabench.kit.language import _
-from dynabench.stats import shuffles
+from dynabench.stats import p_values
 
 TITLE = _("Against earlier rounds")
 ABOUT = _(
@@ -68,7 +68,7 @@ def diverging(mine: Sequence[Row], theirs: Sequence[Row], rng: np.random.Generat
     first = np.arange(len(held)) < len(mine)
     dealt = np.stack([first, *(rng.permutation(first) for _ in range(DEALS))]).astype(float)
     values = divergence((rows.T @ dealt.T).T, (rows.T @ (1 - dealt).T).T)
-    return float(values[0]), float(values[1:].mean()), shuffles.shuffle_p_value(float(values[0]), values[1:])
+    return float(values[0]), float(values[1:].mean()), p_values.shuffle_p_value(float(values[0]), values[1:])
 
 
 def divergence(first: Floats, second: Floats) -> Floats:

@@ -9,7 +9,7 @@ from dynabench.insight.data_measurements.naive_bayes import bag_of_words
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.insight.data_measurements.sample import Floats, Ints, Sample, words
 from dynabench.kit.language import Amount, _
-from dynabench.stats import shuffles
+from dynabench.stats import p_values
 
 TITLE = _("Words that give the answer away")
 ABOUT = _(
@@ -37,7 +37,7 @@ def measure(sample: Sample) -> MeasureResult | None:
     if not vocabulary:
         return None
     labels, writers = labels[labelled], sample.writers[labelled]
-    counts, p = tested(present, labels, len(sample.labels), shuffles.row_strata(writers), sample.rng())
+    counts, p = tested(present, labels, len(sample.labels), p_values.row_strata(writers), sample.rng())
     information = pmi(counts)
     held = [(int(word), int(label)) for word, label in np.argwhere(p < LEVEL)]
     held.sort(key=lambda pair: -information[pair])
@@ -55,11 +55,11 @@ def tested(present: Any, labels: Ints, classes: int, within: Ints, rng: np.rando
     all of them; both of shape (words, labels)."""
     held, onehot = present.T, marks(labels, classes)
     by_stratum = (held @ marks(within, int(within.max()) + 1)).T
-    mean, variance = shuffles.expected_counts(by_stratum, onehot, within)
+    mean, variance = p_values.expected_counts(by_stratum, onehot, within)
     spread = np.sqrt(np.where(variance > 1e-9, variance, np.inf))
     counts = held @ onehot
     seen = (counts - mean) / spread
-    drawn = shuffles.shuffle_within(labels, within, SHUFFLES, rng)
+    drawn = p_values.shuffle_within(labels, within, SHUFFLES, rng)
     largest = np.empty(SHUFFLES)
     for at, draw in enumerate(drawn):
         largest[at] = ((held @ marks(draw, classes) - mean) / spread).max()

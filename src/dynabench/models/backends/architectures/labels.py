@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dynabench.evaluate.evaluator.predictors.classifier import TextLabelPredictor
-from dynabench.evaluate.evaluator.predictors.tagger import Tagger
+from dynabench.evaluate.evaluator.predictors.texts import Tagger, TextLabelPredictor
 from dynabench.kit.errors import Invalid
 from dynabench.models import words
 from dynabench.models.attribution.gradient import log_odds

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, stack
 
-from dynabench.evaluate.evaluator.predictors.reader import OVERLAP, PASSAGE, WINDOW, SpanReader, best_span
+from dynabench.evaluate.evaluator.predictors.texts import OVERLAP, PASSAGE, WINDOW, SpanReader, best_span
 from dynabench.models import words
 from dynabench.models.attribution.gradient import log_odds
 from dynabench.models.backends.architectures import base, gradients

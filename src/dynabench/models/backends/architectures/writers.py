@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from dynabench.evaluate.evaluator.predictors.chooser import LikelihoodClassifier
-from dynabench.evaluate.evaluator.predictors.writer import EncoderDecoderWriter, PromptContinuer
+from dynabench.evaluate.evaluator.predictors.writers import EncoderDecoderWriter, LikelihoodClassifier, PromptContinuer
 from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.backends.architectures import base, gradients, prompts

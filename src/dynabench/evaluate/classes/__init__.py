@@ -1,1 +1,0 @@
-"""Shared parts of the metrics of classes, tags, ratings and clusters."""

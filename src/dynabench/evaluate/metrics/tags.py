@@ -1,0 +1,418 @@
+"""Precision, recall and F1 of tags and chunks in tagged sequences: seqeval and poseval.
+
+Source of the default rules: the script conlleval of the CoNLL-2000 shared task, whose tolerant reading begins a chunk
+wherever a tag cannot continue the one before. The strict rules of each scheme accept a chunk only where its first,
+inner and last tags are as the scheme says; they are those of the library seqeval.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.evaluate.columns import Floats, Tokens, Weights
+from dynabench.evaluate.labels import Ints, encode_labels, merge_labels, recode_labels
+from dynabench.evaluate.metrics.classification import ClassCounts, f1, precision, recall
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ratios import ratio, zero_division_value
+from dynabench.evaluate.states import SummedState, Sums
+
+Bools = NDArray[np.bool_]
+Rule = tuple[str, str, str]  # prefixes before, prefixes now, and whether the types are the same: "=", "!" or any ""
+LETTERS = "OIBESUL"
+ANY = LETTERS
+
+
+@dataclass(frozen=True)
+class TaggingScheme:
+    """A tagging scheme: its prefixes, and the rules by which a chunk starts, goes on and has ended before a tag."""
+
+    prefixes: str
+    start: tuple[Rule, ...]
+    inside: tuple[Rule, ...]
+    end: tuple[Rule, ...]
+
+
+SCHEMES = {
+    "IOB1": TaggingScheme(
+        "IOB",
+        (("O", "I", ""), ("I", "I", "!"), ("B", "I", ""), ("IB", "B", "=")),
+        (("BI", "I", "="),),
+        (("IB", "I", "!"), ("IB", "O", ""), ("I", "B", ""), ("B", "B", "=")),
+    ),
+    "IOB2": TaggingScheme(
+        "IOB",
+        ((ANY, "B", ""),),
+        (("BI", "I", "="),),
+        (("IB", "O", ""), ("IB", "I", "!"), ("IB", "B", "")),
+    ),
+    "IOE1": TaggingScheme(
+        "IOE",
+        (("O", "I", ""), ("I", "I", "!"), ("E", "I", ""), ("E", "E", "=")),
+        (("I", "IE", "="),),
+        (("I", "IE", "!"), ("I", "O", ""), ("E", "IE", "=")),
+    ),
+    "IOE2": TaggingScheme(
+        "IOE",
+        (("OE", "IE", ""), ("I", "IE", "!")),
+        (("I", "IE", "="),),
+        (("E", ANY, ""),),
+    ),
+    "IOBES": TaggingScheme("IOBES", ((ANY, "BS", ""),), (("BI", "IE", "="),), (("SE", ANY, ""),)),
+    "BILOU": TaggingScheme("BILOU", ((ANY, "BU", ""),), (("BI", "IL", "="),), (("UL", ANY, ""),)),
+}
+
+
+@dataclass(frozen=True)
+class Tags:
+    """All tags of all sequences, one after the other with an O before each and at the end, as codes of shape (N,).
+
+    `prefix` is a place in `LETTERS`, `kind` the code of a type, `row` the number of the sequence.
+    """
+
+    prefix: Ints
+    kind: Ints
+    row: Ints
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Chunks in order of their start, each of shape (C,): start and end (exclusive) among all tags, type, sequence."""
+
+    start: Ints
+    end: Ints
+    kind: Ints
+    row: Ints
+
+
+def parse_tags(
+    column: Sequence[Sequence[str]], name: str, allowed: str, suffix: bool, hint: str, kinds: dict[str, int]
+) -> Tags:
+    """Return prefixes and types of all tags, the types as codes; `kinds` maps types to codes and gets new ones.
+
+    Raises ValueError for a tag without an allowed prefix, with its row.
+    """
+    flat = [tag for tags in column for tag in ("O", *tags)] + ["O"]
+    codes = {tag: code for code, tag in enumerate(dict.fromkeys(flat))}  # O comes first
+    table = [(0, 0)]
+    for tag in list(codes)[1:]:
+        letter, kind = _split(tag, suffix)
+        if letter not in tuple(allowed) or letter == "O":
+            row = next(row for row, tags in enumerate(column) if tag in tags)
+            allowed_tags = ", ".join(
+                f"X-{prefix_letter}" if suffix else f"{prefix_letter}-X" for prefix_letter in allowed.replace("O", "")
+            )
+            raise ValueError(f"{name}: row {row} has the tag {tag!r}; tags are O, {allowed_tags}. {hint}")
+        table.append((LETTERS.index(letter), kinds.setdefault(kind, len(kinds))))
+    tag_codes = np.fromiter(map(codes.__getitem__, flat), np.int64, len(flat))
+    prefix, kind_of = np.array(table, np.int64).T
+    lengths = [len(tags) + 1 for tags in column]
+    row_of = np.append(np.repeat(np.arange(len(lengths)), lengths), max(len(lengths) - 1, 0))
+    return Tags(prefix[tag_codes], kind_of[tag_codes], row_of)
+
+
+def _split(tag: str, suffix: bool) -> tuple[str, str]:
+    """Prefix and type of a tag; "" for the prefix of what is no tag. A prefix alone has the type "_"."""
+    if len(tag) < 2:
+        return tag, "_"
+    if suffix:
+        return (tag[-1], tag[:-2] or "_") if tag[-2] == "-" else ("", "")
+    return (tag[0], tag[2:] or "_") if tag[1] == "-" else ("", "")
+
+
+def detect_scheme(column: Iterable[Sequence[str]], suffix: bool) -> str:
+    """Return the name of the scheme that the prefixes of these tags belong to.
+
+    Raises ValueError where there is none.
+    """
+    letters = {_split(tag, suffix)[0] for tag in set().union(*column)} - {"O"}
+    if letters <= set("BIES") and ("S" in letters or letters >= set("BE")):
+        return "IOBES"
+    if letters <= set("BILU") and letters & set("LU"):
+        return "BILOU"
+    if letters in ({"B"}, {"B", "I"}):
+        return "IOB2"
+    if letters in ({"E"}, {"E", "I"}):
+        return "IOE2"
+    prefixes = " ".join(sorted(letters)) or "O alone"
+    raise ValueError(f"the scheme cannot be told from {prefixes}; give scheme=, one of {', '.join(SCHEMES)}")
+
+
+def tolerant_chunks(tags: Tags) -> Chunks:
+    """Return chunks as conlleval reads them: the prefixes B, I, E, S and O of all schemes at once."""
+    inside = tags.prefix != LETTERS.index("O")
+    before, now = tags.prefix[:-1], tags.prefix[1:]
+    breaks = _among(before, "OES") | _among(now, "OBS") | (tags.kind[:-1] != tags.kind[1:])
+    start = np.flatnonzero(inside[1:] & breaks) + 1
+    last = np.flatnonzero(inside[:-1] & breaks)
+    return Chunks(start, last + 1, tags.kind[start], tags.row[start])
+
+
+def strict_chunks(tags: Tags, scheme: TaggingScheme) -> Chunks:
+    """Return the chunks that are tagged exactly as the scheme says.
+
+    A tag that cannot go on is the head of a stretch; in each stretch the first tag that may start a chunk starts
+    one, which takes the rest of it, and counts if it has ended before the next head.
+    """
+    heads = np.flatnonzero(~_holds(tags, scheme.inside))
+    starts = np.flatnonzero(_holds(tags, scheme.start))
+    ended = _holds(tags, scheme.end)
+    stretch = np.searchsorted(heads, starts, side="right") - 1
+    first = np.append(True, stretch[1:] != stretch[:-1])[: len(starts)]
+    starts, stretch = starts[first], stretch[first]
+    ends = heads[stretch + 1]  # the O at the end of all tags is a head, and starts nothing
+    whole = ended[ends]
+    starts, ends = starts[whole], ends[whole]
+    return Chunks(starts, ends, tags.kind[starts], tags.row[starts])
+
+
+def _holds(tags: Tags, rules: tuple[Rule, ...]) -> Bools:
+    """For each tag: one of the rules holds between the tag before and it; never true for the first."""
+    before, now = tags.prefix[:-1], tags.prefix[1:]
+    same = tags.kind[:-1] == tags.kind[1:]
+    matches = np.zeros(len(tags.prefix), bool)
+    for earlier, later, kind in rules:
+        fits = _among(before, earlier) & _among(now, later)
+        matches[1:] |= fits & (same if kind == "=" else ~same if kind == "!" else True)
+    return matches
+
+
+def _among(prefix: Ints, letters: str) -> Bools:
+    matches: Bools = np.array([letter in letters for letter in LETTERS])[prefix]
+    return matches
+
+
+@dataclass(frozen=True)
+class TagTotals:
+    """Counts of each label, and numbers of right tokens and of all tokens, each of shape (...)."""
+
+    counts: ClassCounts
+    right: NDArray[Any]
+    tokens: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class TagTallies(SummedState):
+    """Counts of hits, true and predicted chunks by example and label, shape (n, K, 3), and the K labels.
+
+    `tokens`, shape (n, 2), counts right tokens and all tokens. `scheme` says how the labels were read.
+    """
+
+    counts: NDArray[Any]
+    tokens: NDArray[Any]
+    labels: tuple[str, ...]
+    scheme: str = ""
+
+    def __add__(self, other: "TagTallies") -> "TagTallies":
+        if self.scheme != other.scheme:
+            raise ValueError(
+                f"one batch was read as {self.scheme} and another as {other.scheme}; say which it is with scheme="
+            )
+        labels = merge_labels(self.labels, other.labels)
+        counts = np.concatenate([side._over(labels) for side in (self, other)])
+        return TagTallies(counts, np.concatenate([self.tokens, other.tokens]), tuple(map(str, labels)), self.scheme)
+
+    def _over(self, labels: tuple[Any, ...]) -> NDArray[Any]:
+        wide = np.zeros((len(self.counts), len(labels), 3), self.counts.dtype)
+        wide[:, recode_labels(self.labels, labels)] = self.counts
+        return wide
+
+    @cached_property
+    def sums(self) -> Sums:
+        """A row for each example: its counts, then its tokens."""
+        return Sums(np.concatenate([self.counts.reshape(len(self.counts), -1), self.tokens], axis=1))
+
+    def wrapped(self, total: Floats) -> TagTotals:
+        """See `SummedState`."""
+        size = len(self.labels)
+        label_counts = total[..., : 3 * size].reshape(*total.shape[:-1], size, 3)
+        counts = ClassCounts(label_counts[..., 0], label_counts[..., 1], label_counts[..., 2], self.labels)
+        return TagTotals(counts, total[..., -3], total[..., -2])
+
+
+def by_label(scores: Mapping[str, Any], labels: tuple[str, ...], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return {label: {key: value}} from {name: list with a value for each label}.
+
+    `names` gives the name of each key.
+    """
+    return {label: {key: scores[name][place] for key, name in names.items()} for place, label in enumerate(labels)}
+
+
+def intervals_by_label(
+    intervals: Mapping[str, Any], labels: tuple[str, ...], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return {label: {key: interval}} from intervals whose limits and errors are lists with a value for each label."""
+    return {
+        label: {
+            key: {part: value[place] if isinstance(value, list) else value for part, value in intervals[name].items()}
+            for key, name in names.items()
+        }
+        for place, label in enumerate(labels)
+    }
+
+
+def check_same_lengths(predictions: list[list[str]], references: list[list[str]]) -> None:
+    """Raise ValueError where a row has not as many predicted tags as right ones."""
+    for row, (predicted, true) in enumerate(zip(predictions, references, strict=True)):
+        if len(predicted) != len(true):
+            raise ValueError(
+                f"predictions: row {row} has {len(predicted)} tags, its reference {len(true)}; give one for each token"
+            )
+
+
+SEQEVAL_KEYS = {"precision": "precision", "recall": "recall", "f1": "f1"}
+HINT = "For tags that are no chunks, such as parts of speech, take poseval; for BILOU give mode='strict'."
+
+
+class Seqeval(Metric, name="seqeval"):
+    """Precision, recall and F1 of chunks, such as names, for each type and overall."""
+
+    columns = {"predictions": Tokens(), "references": Tokens()}
+    optional = {"sample_weight": Weights()}
+
+    def update(
+        self,
+        predictions: list[list[str]],
+        references: list[list[str]],
+        sample_weight: Floats | None = None,
+        *,
+        suffix: bool = False,
+        scheme: str | None = None,
+        mode: str | None = None,
+    ) -> TagTallies:
+        """Counts of chunks of each type in each sequence. Raises ValueError for tags that the scheme does not know."""
+        if mode not in (None, "strict"):
+            raise ValueError(f"mode is None or 'strict', not {mode!r}")
+        if scheme is not None and scheme not in SCHEMES:
+            raise ValueError(f"no scheme {scheme!r}; there are {', '.join(SCHEMES)}")
+        check_same_lengths(predictions, references)
+        scheme_name = (scheme or detect_scheme(references, suffix)) if mode else ""
+        allowed, hint = (
+            (SCHEMES[scheme_name].prefixes, f"The scheme is {scheme_name}.") if scheme_name else ("OBIES", HINT)
+        )
+        kinds: dict[str, int] = {"": 0}
+        true, predicted = (
+            strict_chunks(tags, SCHEMES[scheme_name]) if scheme_name else tolerant_chunks(tags)
+            for tags in (
+                parse_tags(references, "references", allowed, suffix, hint, kinds),
+                parse_tags(predictions, "predictions", allowed, suffix, hint, kinds),
+            )
+        )
+        labels, counts = _count_chunks(true, predicted, list(kinds), len(references))
+        tokens = np.array(
+            [[sum(map(str.__eq__, *pair)), len(pair[0])] for pair in zip(predictions, references, strict=True)]
+        )
+        if sample_weight is None:
+            return TagTallies(counts, tokens, labels, scheme_name)
+        return TagTallies(counts * sample_weight[:, None, None], tokens * sample_weight[:, None], labels, scheme_name)
+
+    def formula(self, total: TagTotals, *, zero_division: Any = "warn") -> dict[str, Any]:
+        """Precision, recall and F1 of each type, (..., K), and of all together."""
+        default, counts, pooled = zero_division_value(zero_division), total.counts, total.counts.pooled()
+        return {
+            "precision": precision(counts, default),
+            "recall": recall(counts, default),
+            "f1": f1(counts, default),
+            "number": counts.true,
+            "overall_precision": precision(pooled, default)[..., 0],
+            "overall_recall": recall(pooled, default)[..., 0],
+            "overall_f1": f1(pooled, default)[..., 0],
+            "overall_accuracy": ratio(total.right, total.tokens),
+        }
+
+    def result(self, state: TagTallies, **options: Any) -> dict[str, Any]:
+        """Each type with its scores, then the overall ones. Raises ValueError where there is no tag at all."""
+        if not state.tokens[:, 1].any():
+            raise ValueError("nothing to compute: no sequence has a tag")
+        scores = super().result(state, **options)
+        if state.counts.dtype.kind == "i":
+            scores["number"] = [int(number) for number in scores["number"]]
+        types = by_label(scores, state.labels, {**SEQEVAL_KEYS, "number": "number"})
+        return {**types, **{key: value for key, value in scores.items() if key.startswith("overall_")}}
+
+    def _intervals(self, state: Any, options: Any, *how: Any) -> dict[str, Any]:
+        by_key = super()._intervals(state, options, *how)
+        types = intervals_by_label(by_key, state.labels, SEQEVAL_KEYS)
+        return {**types, **{key: value for key, value in by_key.items() if key.startswith("overall_")}}
+
+
+def _count_chunks(true: Chunks, predicted: Chunks, kinds: list[str], rows: int) -> tuple[tuple[str, ...], Ints]:
+    """The sorted types that occur, and counts of right, true and predicted chunks by row and type, (n, K, 3)."""
+    labels = tuple(sorted(kinds[code] for code in np.unique(np.concatenate([true.kind, predicted.kind]))))
+    place = np.array([labels.index(kind) if kind in labels else 0 for kind in kinds])
+    begins = np.full(max(true.start.max(initial=0), predicted.start.max(initial=0)) + 1, -1)
+    begins[true.start] = np.arange(len(true.start))
+    match = begins[predicted.start]  # the true chunk that starts where the predicted one does, -1 for none
+    right = (np.append(true.end, -1)[match] == predicted.end) & (np.append(true.kind, -1)[match] == predicted.kind)
+    counts = np.zeros((rows, len(labels), 3), np.int64)
+    columns = ((predicted.row[right], predicted.kind[right]), (true.row, true.kind), (predicted.row, predicted.kind))
+    for column, (row, kind) in enumerate(columns):
+        cells = np.bincount(row * len(labels) + place[kind], minlength=rows * len(labels))
+        counts[:, :, column] = cells.reshape(rows, len(labels))
+    return labels, counts
+
+
+POSEVAL_KEYS = {"precision": "precision", "recall": "recall", "f1-score": "f1-score"}
+SCORES = {"precision": precision, "recall": recall, "f1-score": f1}
+
+
+class Poseval(Metric, name="poseval"):
+    """Precision, recall and F1 of each tag, with every token an observation of its own."""
+
+    columns = {"predictions": Tokens(), "references": Tokens()}
+
+    def update(self, predictions: list[list[str]], references: list[list[str]]) -> TagTallies:
+        """Counts of each tag in each sequence."""
+        check_same_lengths(predictions, references)
+        flat = [[tag for tags in column for tag in tags] for column in (references, predictions)]
+        labels, (true, predicted) = encode_labels(*flat)
+        row = np.repeat(np.arange(len(references)), [len(tags) for tags in references])
+        shape = (len(references), len(labels))
+        right = true == predicted
+        counts = [_counts(row[right], true[right], shape), _counts(row, true, shape), _counts(row, predicted, shape)]
+        tokens = [counts[0].sum(1), counts[1].sum(1)]
+        return TagTallies(np.stack(counts, 2), np.stack(tokens, 1), tuple(map(str, labels)))
+
+    def formula(self, total: TagTotals, *, zero_division: Any = "warn") -> dict[str, Any]:
+        """Scores of each tag, (..., K), and their averages, (..., 3)."""
+        default, counts = zero_division_value(zero_division), total.counts
+        by_tag = {key: score(counts, default) for key, score in SCORES.items()}
+        stacked = np.stack(list(by_tag.values()), -1)
+        weights = counts.true[..., None]
+        return {
+            **by_tag,
+            "support": counts.true,
+            "accuracy": ratio(total.right, total.tokens),
+            "macro avg": stacked.mean(-2),
+            "weighted avg": ratio((stacked * weights).sum(-2), weights.sum(-2)),
+        }
+
+    def result(self, state: TagTallies, **options: Any) -> dict[str, Any]:
+        """Each tag with its scores, then accuracy and averages. Raises ValueError where there is no tag at all."""
+        if not state.tokens[:, 1].any():
+            raise ValueError("nothing to compute: no sequence has a tag")
+        scores = super().result(state, **options)
+        support = scores["support"] = [int(number) for number in scores["support"]]
+        tags = by_label(scores, state.labels, {**POSEVAL_KEYS, "support": "support"})
+        averages = {
+            key: {**dict(zip(POSEVAL_KEYS, scores[key], strict=True)), "support": sum(support)}
+            for key in ("macro avg", "weighted avg")
+        }
+        return {**tags, "accuracy": scores["accuracy"], **averages}
+
+    def _intervals(self, state: Any, options: Any, *how: Any) -> dict[str, Any]:
+        by_key = super()._intervals(state, options, *how)
+        tags = intervals_by_label(by_key, state.labels, POSEVAL_KEYS)
+        averages = {
+            key: intervals_by_label({"": by_key[key]}, tuple(POSEVAL_KEYS), {"": ""})
+            for key in ("macro avg", "weighted avg")
+        }
+        flat = {key: {name: value[""] for name, value in entry.items()} for key, entry in averages.items()}
+        return {**tags, "accuracy": by_key["accuracy"], **flat}
+
+
+def _counts(row: Any, code: Any, shape: tuple[int, int]) -> Any:
+    return np.bincount(row * shape[1] + code, minlength=shape[0] * shape[1]).reshape(shape)
