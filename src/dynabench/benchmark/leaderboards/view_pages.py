@@ -290,9 +290,12 @@ async def transfer_file(request: Request, db: Db, task: str, viewer: Viewer, dat
         )
         if shared is None:
             return []
-        models, errors = shared
-        pairs = [(i, j) for i in errors.order for j in errors.order if i != j]
-        return [[models[i].label, models[j].label, errors.rates[i], errors.shares[i, j], errors.rows] for i, j in pairs]
+        models, transfer = shared
+        pairs = [(i, j) for i in transfer.order for j in transfer.order if i != j]
+        return [
+            [models[i].label, models[j].label, transfer.rates[i], transfer.shares[i, j], transfer.rows]
+            for i, j in pairs
+        ]
 
     return await send_table(db, "transfer", ["model", "other", "error_rate", "also_fooled", "rows"], read)
 

@@ -94,12 +94,12 @@ def try_model(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
 
 def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     """Read the file of each dataset."""
-    from dynabench.benchmark.registry import predictions as reading
+    from dynabench.benchmark.registry.predictions import read_predictions
 
     steps = []
     for dataset in request["datasets"]:
         say(dataset["name"])
-        read = reading.read_predictions(
+        read = read_predictions(
             get_settings(), config, Path(dataset["file"]), dataset["called"], dataset["digest"], Path(dataset["into"])
         )
         if read.count:
@@ -126,14 +126,14 @@ def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any
 
 def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     """Read the rows, train the task's learner on them, and check what came of it as any other model."""
-    from dynabench.benchmark.registry import training_sets as reading
+    from dynabench.benchmark.registry import training_sets
 
     say("rows")
     settings, source = get_settings(), request["source"]
     if source.get("baseline"):
-        chosen = reading.baseline_set(settings, config, request["pool"], source["baseline"])
+        chosen = training_sets.baseline_set(settings, config, request["pool"], source["baseline"])
     else:
-        chosen, read = reading.read_training_set(
+        chosen, read = training_sets.read_training_set(
             settings, config, Path(request["file"]), source["name"], request["pool"]
         )
         if read.count:
