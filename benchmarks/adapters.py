@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.row import Row
 from dynabench.models import catalog
-from dynabench.models.backends.adapter import AdapterModel
+from dynabench.models.backends.encoded import AdapterModel
 
 MANY = 8
 NAMES = ("sentiment", "nli", "hate")

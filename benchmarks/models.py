@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.row import Row, median_ms
 from benchmarks.running import settle
 from dynabench.models import catalog, runtime
-from dynabench.models.backends.adapter import AdapterModel
+from dynabench.models.backends.encoded import AdapterModel
 from dynabench.models.backends.pool import Pool
 from dynabench.models.client import Host
 

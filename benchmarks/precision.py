@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.evaluation import ROOT
 from benchmarks.row import Row
 from dynabench.models import catalog, runtime
-from dynabench.models.backends.adapter import AdapterModel
+from dynabench.models.backends.encoded import AdapterModel
 from dynabench.models.backends.pool import Pool
 from dynabench.models.training import recipes
 from dynabench.models.training import rows as labelled

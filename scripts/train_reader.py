@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from dynabench.evaluate import load
 from dynabench.models import catalog, spec
 from dynabench.models.backends import reader
-from dynabench.models.backends.extractor import ExtractorModel, Found
+from dynabench.models.backends.encoded import ExtractorModel, FoundAnswers
 from dynabench.models.backends.reader import NONE, answered
 from dynabench.models.catalog import BUILTIN
 from dynabench.stats.rates import wilson
@@ -54,7 +54,7 @@ def questions(articles: Sequence[dict[str, Any]], few: int) -> Iterator[Asked]:
     yield from (asked for place, asked in enumerate(every) if place % few == 0)
 
 
-def found(extractor: ExtractorModel, asked: Sequence[Asked]) -> Iterator[Found]:
+def found(extractor: ExtractorModel, asked: Sequence[Asked]) -> Iterator[FoundAnswers]:
     """What the extractor finds, with the time it took on the screen."""
     began = time.monotonic()
     for start in range(0, len(asked), CHUNK):

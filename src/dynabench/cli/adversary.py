@@ -51,12 +51,12 @@ def perturb(
     Changes every text of a row but uid, id, label and answer, or the ones that --field names. A row without `uid` is
     called by its line.
     """
-    from dynabench.adversaries import input_files
+    from dynabench.adversaries import attacks
 
     with ExitStack() as stack:
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
         made = 0
-        for line in input_files.perturb_rows(file, with_, seed, field or ()):
+        for line in attacks.perturb_rows(file, with_, seed, field or ()):
             target.write(line + "\n")
             made += 1
     typer.echo(f"{made} copies.", err=True)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from dynabench.adversaries import attacks, input_files, protocol
+from dynabench.adversaries import attacks, protocol
 from dynabench.adversaries.protocol import Budget
 from dynabench.cli.operator import say
 from dynabench.kit.errors import Invalid, Problem
@@ -27,7 +27,7 @@ def run(
     try:
         folder = Path(model) if Path(model).is_dir() else catalog.entry(model).folder
         opened = catalog.open_model(folder)
-        contexts = list(input_files.read_contexts(data, opened.card, kept))
+        contexts = list(attacks.read_contexts(data, opened.card, kept))
         adversary = protocol.create_adversary(name, **_options(options))
         made = attacks.run_attempts(adversary, attacks.LocalTarget(opened), contexts, budget, most)
         with ExitStack() as stack:

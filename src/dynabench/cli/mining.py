@@ -84,8 +84,7 @@ def _proposed(
 ) -> tuple[int, list[dict[str, str]]]:
     """Propose the report's cases; return how many are proposed so far, and the refused ones with reasons."""
     from dynabench.adversaries import reports
-    from dynabench.adversaries.program_run import Journal
-    from dynabench.adversaries.remote_task import RemoteTask
+    from dynabench.adversaries.program_run import Journal, RemoteTask
 
     site, refused = RemoteTask(client, task), []
     journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})

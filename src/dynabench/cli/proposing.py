@@ -11,9 +11,8 @@ import typer
 from dynabench.cli.operator import AsJson, bar, refusals, say
 
 if TYPE_CHECKING:
-    from dynabench.adversaries.program_run import Journal, RunPlan, RunStep
+    from dynabench.adversaries.program_run import Journal, RemoteTask, RunPlan, RunStep
     from dynabench.adversaries.protocol import Adversary
-    from dynabench.adversaries.remote_task import RemoteTask
 
 Server = Annotated[str, typer.Option("--url", envvar="DYNABENCH_URL", help="The platform's address.")]
 Token = Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.", show_default=False)]
@@ -87,11 +86,10 @@ def run(
 
     What was done is noted in a file: the same command goes on where it was stopped, and sends nothing twice.
     """
-    from dynabench.adversaries import input_files as files
+    from dynabench.adversaries import attacks as files
     from dynabench.adversaries import program_run, protocol
-    from dynabench.adversaries.program_run import Journal
+    from dynabench.adversaries.program_run import Journal, RemoteTask
     from dynabench.adversaries.protocol import Budget
-    from dynabench.adversaries.remote_task import RemoteTask
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
@@ -186,8 +184,7 @@ def bring(
     import hashlib
 
     from dynabench.adversaries import reports
-    from dynabench.adversaries.program_run import Journal
-    from dynabench.adversaries.remote_task import RemoteTask
+    from dynabench.adversaries.program_run import Journal, RemoteTask
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client:
