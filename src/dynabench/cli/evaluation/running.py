@@ -12,9 +12,9 @@ from rich.progress import Progress
 
 from dynabench.cli.evaluation import models, rows
 from dynabench.evaluate import loading
+from dynabench.evaluate.errors import OptionChoiceError
 from dynabench.evaluate.inputs import module_options
 from dynabench.evaluate.module import Module
-from dynabench.evaluate.option_errors import OptionChoiceError
 
 Columns = Mapping[str, Any]
 
