@@ -7,10 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 import dynabench
-from dynabench.adversaries import input_files, program_run, reports
-from dynabench.adversaries.program_run import Journal
+from dynabench.adversaries import attacks, program_run, reports
+from dynabench.adversaries.program_run import Journal, RemoteTask
 from dynabench.adversaries.protocol import Budget, Candidate, Context
-from dynabench.adversaries.remote_task import RemoteTask
 from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.cli import adversary
 from dynabench.kit.errors import Invalid
@@ -104,10 +103,10 @@ def test_texts_to_start_from_may_be_exports_or_plain_rows(tmp_path):
     ]
     path.write_text("\n".join(json.dumps(row) for row in rows))
     named = [Context(uid, {"premise": "P"}, {"hypothesis": "H"}, {"label": "x"}) for uid in ("a", "line 2")]
-    assert input_files.read_start_texts(path, ["hypothesis"], ["premise"], ["label"]) == named
+    assert attacks.read_start_texts(path, ["hypothesis"], ["premise"], ["label"]) == named
     path.write_text('{"premise": "P"}')
     with pytest.raises(Invalid, match="Line 1"):
-        input_files.read_start_texts(path, ["hypothesis"], ["premise"], ["label"])
+        attacks.read_start_texts(path, ["hypothesis"], ["premise"], ["label"])
 
 
 @on_sqlite

@@ -5,8 +5,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from dynabench.kit.errors import Invalid
-from dynabench.models.backends.adapter import AdapterModel, Pool
+from dynabench.models.backends.encoded import AdapterModel
 from dynabench.models.backends.pieces import CLS, SEP, encode
+from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.protocol import Attributable
 from dynabench.models.validity import Broken

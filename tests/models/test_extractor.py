@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dynabench.kit.errors import Invalid
-from dynabench.models.backends.adapter import AdapterModel
-from dynabench.models.backends.extractor import ExtractorModel
+from dynabench.models.backends.encoded import AdapterModel, ExtractorModel
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.protocol import Attributable

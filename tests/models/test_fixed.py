@@ -5,19 +5,18 @@ import random
 import pytest
 
 from dynabench.kit.errors import Invalid
-from dynabench.models import catalog, spec
-from dynabench.models.training import fixed
-from dynabench.models.training.fixed import Chosen
+from dynabench.models import catalog, fitted, spec
+from dynabench.models.fitted import ChosenRow
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.shipped import shipped_selections
 
 [SHIPPED] = shipped_selections()
-POOL = [Chosen(row["uid"], (row["inputs"]["message"],), row["answers"][0]["topic"]) for row in SHIPPED.rows("pool")]
+POOL = [ChosenRow(row["uid"], (row["inputs"]["message"],), row["answers"][0]["topic"]) for row in SHIPPED.rows("pool")]
 TEST = [(row["inputs"], row["answers"][0]["topic"]) for row in SHIPPED.rows("test")]
 
 
 def learn(tmp_path, rows, config=SHIPPED.config):
-    folder = fixed.learn(tmp_path / str(len(list(tmp_path.iterdir()))) / "mine", config, rows, "Learnt.")
+    folder = fitted.train_on_choice(tmp_path / str(len(list(tmp_path.iterdir()))) / "mine", config, rows, "Learnt.")
     return folder, spec.card(folder)
 
 
@@ -55,11 +54,11 @@ def test_a_support_vector_machine_has_no_probabilities(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([Chosen("a", ("one two",), "roads"), Chosen("b", ("three four",), "roads")], "the same label"),
-        ([Chosen("a", ("!",), "roads"), Chosen("b", ("?",), "waste")], "Nothing can be learnt"),
+        ([ChosenRow("a", ("one two",), "roads"), ChosenRow("b", ("three four",), "roads")], "the same label"),
+        ([ChosenRow("a", ("!",), "roads"), ChosenRow("b", ("?",), "waste")], "Nothing can be learnt"),
     ],
 )
 def test_what_nothing_can_be_learnt_from_is_told(tmp_path, rows, told):
     with pytest.raises(Invalid, match=told):
-        fixed.learn(tmp_path / "mine", SHIPPED.config, rows, "Learnt.")
+        fitted.train_on_choice(tmp_path / "mine", SHIPPED.config, rows, "Learnt.")
     assert not (tmp_path / "mine").exists()

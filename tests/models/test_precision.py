@@ -11,9 +11,8 @@ from safetensors.torch import save_file
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, encoder, runtime
 from dynabench.models.backends import lora, pool
-from dynabench.models.backends.adapter import AdapterModel
 from dynabench.models.backends.body import Head, pad
-from dynabench.models.backends.extractor import ExtractorModel
+from dynabench.models.backends.encoded import AdapterModel, ExtractorModel
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
@@ -55,8 +54,8 @@ def test_the_forward_pass_is_that_of_transformers_and_peft(task, rows, load, poo
     ids, types, mask = pad(pieces)
     with torch.inference_mode():
         states = body(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
-        theirs = pools["exact"].head(model._key)(states, mask)
-    ours = torch.stack(pools["exact"].logits([model._key] * len(pieces), pieces))
+        theirs = pools["exact"].head(model.key)(states, mask)
+    ours = torch.stack(pools["exact"].logits([model.key] * len(pieces), pieces))
     torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-4)
 
 

@@ -39,7 +39,7 @@ def test_calls_of_any_length_find_their_layers_compiled():
 
 def test_preparing_ends_when_it_is_no_longer_wanted():
     from dynabench.models import catalog
-    from dynabench.models.backends.adapter import AdapterModel
+    from dynabench.models.backends.encoded import AdapterModel
     from dynabench.models.backends.pool import Pool
 
     pool = Pool("fp32")

@@ -7,7 +7,7 @@ from dynabench.evaluate import load
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, validity
 from dynabench.models.backends import reader
-from dynabench.models.backends.extractor import Found
+from dynabench.models.backends.encoded import FoundAnswers
 from dynabench.models.backends.spans import Span
 from dynabench.tasks.words import word_f1
 from tests.evaluate.real import rows
@@ -28,11 +28,11 @@ def model():
     opened.close()
 
 
-def found(*texts: str) -> Found:
+def found(*texts: str) -> FoundAnswers:
     """What an extractor might find, the likeliest first."""
     places = [(PASSAGE.index(text), text) for text in texts]
     spans = [Span(at, at + len(text), text, 0.6 / 2**order, 0, 0, 0) for order, (at, text) in enumerate(places)]
-    return Found(spans, 5.0)
+    return FoundAnswers(spans, 5.0)
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def test_what_a_stored_check_said_is_told_in_the_readers_language():
     assert told == "2 answers differ when asked again\nquestion 1"
     with language.speaking("es"):
         assert language.said(told) == "2 respuestas difieren al preguntar de nuevo\nquestion 1"
-        assert language.said(check_words.in_words(check_words.REMEDIES["batches"])).startswith("Ninguna fila")
+        assert language.said(check_words.in_words(check_words.STEP_REMEDIES["batches"])).startswith("Ninguna fila")
     assert check_words.in_words("") == ""
 
 

@@ -166,7 +166,7 @@ SHIPPED_ADVERSARIES: Mapping[str, str] = {
     "language-model": "dynabench.adversaries.language_model:LanguageModel",
     "substitution": "dynabench.adversaries.search.word_adversaries:Substitution",
     "typos": "dynabench.adversaries.search.word_adversaries:Typos",
-    "perturb": "dynabench.adversaries.search.transformation_chains:Perturb",
+    "perturb": "dynabench.adversaries.search.word_adversaries:Perturb",
     "checklist": "dynabench.adversaries.checklist:Checklist",
     "counterfactual": "dynabench.adversaries.counterfactual:Counterfactual",
     "generator": "dynabench.adversaries.generator:Generator",

@@ -5,9 +5,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from dynabench.adversaries.program_run import Journal, RunStep, idempotency_key, send_proposal
+from dynabench.adversaries.program_run import (
+    Journal,
+    Json,
+    ProgramHandout,
+    RemoteTask,
+    RunStep,
+    idempotency_key,
+    program_facts,
+    send_proposal,
+)
 from dynabench.adversaries.protocol import Candidate
-from dynabench.adversaries.remote_task import Json, ProgramHandout, RemoteTask, program_facts
 from dynabench.kit import plugins
 from dynabench.kit.distributions import ATTACK_REPORTS, PLATFORM, install_command
 from dynabench.kit.errors import Invalid, NotFound

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from dbos import DBOS
@@ -17,6 +18,26 @@ POLL_SECONDS = 0.5
 SERVING_TIMEOUT = 300.0
 """Seconds that the opening of the next round waits for its models."""
 Result = dict[str, Any]
+
+
+def _step(name: str) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Make a function a durable step. A pause or a problem becomes the step's result; a problem makes the turn fail."""
+
+    def decorate(work: Callable[..., Result]) -> Callable[..., Result]:
+        @DBOS.step(name=f"turn_cycle.{name}", retries_allowed=True)
+        @wraps(work)
+        def step(turn: int, attempt: int, *arguments: int) -> Result:
+            try:
+                return work(turn, attempt, *arguments)
+            except service.TurnStopped:
+                return {"stopped": "paused"}
+            except errors.Problem as problem:
+                jobs.database().write(service.fail_turn, turn, attempt, problem.detail)
+                return {"stopped": "failed", "reason": problem.detail}
+
+        return step
+
+    return decorate
 
 
 def turn_cycle(payload: dict[str, Any]) -> Result:
@@ -36,129 +57,90 @@ def turn_cycle(payload: dict[str, Any]) -> Result:
     return result
 
 
-def _run_step(turn: int, attempt: int, work: Callable[[], Result]) -> Result:
-    """Run a step. A pause or a problem becomes the step's result; a problem makes the turn fail."""
-    try:
-        return work()
-    except service.TurnStopped:
-        return {"stopped": "paused"}
-    except errors.Problem as problem:
-        jobs.database().write(service.fail_turn, turn, attempt, problem.detail)
-        return {"stopped": "failed", "reason": problem.detail}
-
-
 def _report_step(turn: int, attempt: int, step: str, activity: str, done: int = 0, total: int = 0) -> None:
     jobs.database().write(service.enter_step, turn, attempt, step)
     DBOS.set_event("progress", {"step": step, "what": activity, "done": done, "of": total})
 
 
-@DBOS.step(name="turn_cycle.close", retries_allowed=True)
+@_step("close")
 def close_round(turn: int, attempt: int) -> Result:
     """Close the turn's round."""
-
-    def work() -> Result:
-        _report_step(turn, attempt, "close", "Closing the round")
-        jobs.database().write(round_steps.close_round, turn, attempt)
-        return {}
-
-    return _run_step(turn, attempt, work)
+    _report_step(turn, attempt, "close", "Closing the round")
+    jobs.database().write(round_steps.close_round, turn, attempt)
+    return {}
 
 
-@DBOS.step(name="turn_cycle.release", retries_allowed=True)
+@_step("release")
 def release_round(turn: int, attempt: int) -> Result:
     """Release the turn's round."""
-
-    def work() -> Result:
-        _report_step(turn, attempt, "release", "Dividing the examples and writing the files")
-        round_steps.release_round(jobs.database(), get_settings(), turn, attempt)
-        return {}
-
-    return _run_step(turn, attempt, work)
+    _report_step(turn, attempt, "release", "Dividing the examples and writing the files")
+    round_steps.release_round(jobs.database(), get_settings(), turn, attempt)
+    return {}
 
 
-@DBOS.step(name="turn_cycle.waiting", retries_allowed=True)
+@_step("waiting")
 def next_candidate(turn: int, attempt: int) -> Result:
     """Return the next candidate to be trained, if there is one."""
-
-    def work() -> Result:
-        positions = jobs.database().read(training.waiting_positions, turn, attempt)
-        return {"candidate": positions[0]} if positions else {}
-
-    return _run_step(turn, attempt, work)
+    positions = jobs.database().read(training.waiting_positions, turn, attempt)
+    return {"candidate": positions[0]} if positions else {}
 
 
-@DBOS.step(name="turn_cycle.train", retries_allowed=True)
+@_step("train")
 def train_candidate(turn: int, attempt: int, position: int) -> Result:
     """Train a candidate, check it and submit it."""
+    db = jobs.database()
+    total = len(db.read(lambda session: session.scalars(queries.candidates_of_turn(turn)).all()))
+    _report_step(turn, attempt, "train", "Waiting for a processor", position, total)
 
-    def work() -> Result:
-        db = jobs.database()
-        total = len(db.read(lambda session: session.scalars(queries.candidates_of_turn(turn)).all()))
-        _report_step(turn, attempt, "train", "Waiting for a processor", position, total)
+    def report_progress(text: str) -> None:
+        DBOS.set_event("progress", {"step": "train", "what": text, "done": position, "of": total})
 
-        def report_progress(text: str) -> None:
-            DBOS.set_event("progress", {"step": "train", "what": text, "done": position, "of": total})
-
-        with TURNS.shared(lambda: db.read(service.require_running, turn, attempt)):
-            return {"state": training.train_candidate(db, get_settings(), turn, attempt, position, report_progress)}
-
-    return _run_step(turn, attempt, work)
+    with TURNS.shared(lambda: db.read(service.require_running, turn, attempt)):
+        return {"state": training.train_candidate(db, get_settings(), turn, attempt, position, report_progress)}
 
 
-@DBOS.step(name="turn_cycle.evaluate", retries_allowed=True)
+@_step("evaluate")
 def wait_for_evaluations(turn: int, attempt: int) -> Result:
     """Wait until the present targets and the candidates are evaluated on all rounds."""
-
-    def work() -> Result:
-        db, settings = jobs.database(), get_settings()
-        _report_step(turn, attempt, "evaluate", "Evaluating")
-        old = db.write(training.present_submissions, turn, attempt)
-        new = [item.submission_id for item in db.read(lambda s: s.scalars(queries.candidates_of_turn(turn)).all())]
-        submissions = sorted({*old.values(), *(item for item in new if item is not None)})
-        db.write(deciding.queue_evaluations, submissions)
-        seen = -1
-        while True:
-            db.read(service.running_turn, turn, attempt)
-            remaining, total = db.read(deciding.count_remaining, settings, turn, submissions)
-            if not remaining:
-                return {}
-            if remaining != seen:
-                progress = {"step": "evaluate", "what": "Evaluating", "done": total - remaining, "of": total}
-                DBOS.set_event("progress", progress)
-                seen = remaining
-            time.sleep(POLL_SECONDS)
-
-    return _run_step(turn, attempt, work)
+    db, settings = jobs.database(), get_settings()
+    _report_step(turn, attempt, "evaluate", "Evaluating")
+    old = db.write(training.present_submissions, turn, attempt)
+    new = [item.submission_id for item in db.read(lambda s: s.scalars(queries.candidates_of_turn(turn)).all())]
+    submissions = sorted({*old.values(), *(item for item in new if item is not None)})
+    db.write(deciding.queue_evaluations, submissions)
+    seen = -1
+    while True:
+        db.read(service.running_turn, turn, attempt)
+        remaining, total = db.read(deciding.count_remaining, settings, turn, submissions)
+        if not remaining:
+            return {}
+        if remaining != seen:
+            progress = {"step": "evaluate", "what": "Evaluating", "done": total - remaining, "of": total}
+            DBOS.set_event("progress", progress)
+            seen = remaining
+        time.sleep(POLL_SECONDS)
 
 
-@DBOS.step(name="turn_cycle.decide", retries_allowed=True)
+@_step("decide")
 def decide_turn(turn: int, attempt: int) -> Result:
     """Apply the rule of promotion."""
-
-    def work() -> Result:
-        _report_step(turn, attempt, "decide", "Comparing")
-        deciding.decide_turn(jobs.database(), get_settings(), turn, attempt)
-        return {}
-
-    return _run_step(turn, attempt, work)
+    _report_step(turn, attempt, "decide", "Comparing")
+    deciding.decide_turn(jobs.database(), get_settings(), turn, attempt)
+    return {}
 
 
-@DBOS.step(name="turn_cycle.open", retries_allowed=True)
+@_step("open")
 def open_next_round(turn: int, attempt: int) -> Result:
     """Open the next round and end the turn, in one transaction."""
+    _report_step(turn, attempt, "open", "Opening the next round")
+    _until_served(turn, attempt)
 
-    def work() -> Result:
-        _report_step(turn, attempt, "open", "Opening the next round")
-        _until_served(turn, attempt)
+    def finish(session: Any) -> int:
+        number = round_steps.next_round(session, get_settings(), turn, attempt)
+        service.finish_turn(session, turn, attempt)
+        return number
 
-        def finish(session: Any) -> int:
-            number = round_steps.next_round(session, get_settings(), turn, attempt)
-            service.finish_turn(session, turn, attempt)
-            return number
-
-        return {"round": jobs.database().write(finish)}
-
-    return _run_step(turn, attempt, work)
+    return {"round": jobs.database().write(finish)}
 
 
 def _until_served(turn: int, attempt: int) -> None:

@@ -76,7 +76,7 @@ PROCESS_CRASHED = _("The process crashed (%(name)s); the log says what came befo
 PROCESS_ENDED = _("The process ended early with status %(status)s; the log says what came before.")
 ENTERED = _("%(name)s %(version)s was entered for this task already: nothing in it has changed.")
 
-REMEDIES = {
+STEP_REMEDIES = {
     "found": _("Check the spelling, and that what you name can be read from here."),
     "model.yaml": _("Mend model.yaml; `dynabench model new` writes one that fits, with comments."),
     "installed": _("Install what the message names; `dynabench model kinds` shows what is there."),

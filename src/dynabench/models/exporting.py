@@ -225,8 +225,7 @@ def _ours(folder: Path, details: Spec) -> Source:
     """A model over the shared encoder: words are found and emoji named as before."""
     import torch
 
-    from dynabench.models.backends.adapter import AdapterModel
-    from dynabench.models.backends.extractor import ExtractorModel
+    from dynabench.models.backends.encoded import AdapterModel, ExtractorModel
     from dynabench.models.backends.pool import Pool
 
     pool = Pool("fp32")

@@ -1,5 +1,6 @@
-"""Model folders of pipelines that scikit-learn fitted, without pickle: `save(folder, pipeline, ...)`."""
+"""Model folders of pipelines that scikit-learn fitted, without pickle, and the learner of rows that people choose."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,9 @@ from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.backends import linear
 from dynabench.models.backends.linear import Options, Vectoriser
+from dynabench.tasks.config import TaskConfig
+from dynabench.tasks.fields import Text
+from dynabench.tasks.sections import Learner
 
 
 @dataclass(frozen=True)
@@ -173,3 +177,65 @@ def _weights(classifier: Any) -> tuple[dict[str, Any], str]:
 def _refuse(wrong: bool, told: str) -> None:
     if wrong:
         raise Invalid({"pipeline": told})
+
+
+STEPS = 1000
+"""Iterations of the classifier's solver."""
+
+
+@dataclass(frozen=True, order=True)
+class ChosenRow:
+    """A row of a training set: its uid, the texts that the task's models read, in their order, and its label."""
+
+    uid: str
+    texts: tuple[str, ...]
+    label: str
+
+
+def label_balance(rows: Sequence[ChosenRow]) -> dict[str, int]:
+    """Return the number of rows with each label, by label."""
+    return dict(sorted(Counter(row.label for row in rows).items()))
+
+
+def train_on_choice(folder: Path, config: TaskConfig, rows: Sequence[ChosenRow], told: str) -> Path:
+    """Train the task's learner on `rows`, in whatever order they come, and make the model's `folder`; returns it.
+
+    `told` says in a line what was learnt from. Raises `Invalid` under `rows` for what nothing can be learnt from.
+    """
+    if config.training is None:
+        raise ValueError("this task trains no models")
+    if len(label_balance(rows)) < 2:
+        raise Invalid({"rows": "All rows have the same label; a learner needs at least two."})
+    ordered = sorted(rows)
+    pipeline = _pipeline(config.training.learner)
+    try:
+        pipeline.fit([" ".join(row.texts) for row in ordered], [row.label for row in ordered])
+    except ValueError as error:
+        raise Invalid({"rows": f"Nothing can be learnt from these rows: {error}."}) from error
+    inputs = list(config.model_inputs({}, {}))
+    languages = sorted({each.language for each in (*config.context, *config.input) if isinstance(each, Text)} - {""})
+    saved = save(
+        folder, pipeline, task=config.id, inputs=inputs, answer=config.answer[0].name, licence=config.data.licence,
+        summary=told, data=[config.training.pool], seed=config.training.learner.seed,
+        languages=languages or ["en"],
+    )  # fmt: skip
+    (saved / spec.README).write_text(_card(folder.name, config, ordered, told), encoding="utf-8")
+    return saved
+
+
+def _pipeline(learner: Learner) -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    analyzer = "word" if learner.units == "words" else "char_wb"
+    terms = TfidfVectorizer(analyzer=analyzer, ngram_range=tuple(learner.ngrams), sublinear_tf=True)
+    classifier = {"logistic_regression": LogisticRegression, "linear_svc": LinearSVC}[learner.name]
+    weight = "balanced" if learner.balanced else None
+    return make_pipeline(terms, classifier(C=learner.c, class_weight=weight, max_iter=STEPS, random_state=learner.seed))
+
+
+def _card(name: str, config: TaskConfig, rows: Sequence[ChosenRow], told: str) -> str:
+    labels = "\n".join(f"| {label} | {count} |" for label, count in label_balance(rows).items())
+    return f"# {name}\n\n{told} The task's learner for {config.name}.\n\n| label | rows |\n| --- | ---: |\n{labels}\n"

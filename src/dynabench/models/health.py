@@ -1,4 +1,4 @@
-"""Wait for what fails: a breaker per host or endpoint, and the problems that hosts report."""
+"""x"""
 
 import threading
 import time

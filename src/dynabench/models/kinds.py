@@ -121,10 +121,10 @@ def _kind(name: str, cls: str, methods: tuple[str, ...], options: str = "", **ot
 _TOKENIZER = PLAIN | {".txt", ".model", ".jinja"}
 _SERVED = {"inside": False, "extra": "platform"}
 SHIPPED = (
-    _kind("adapter", "AdapterModel", GRADIENTS, shared="encoder"),
-    _kind("extractor", "ExtractorModel", GRADIENTS, shared="encoder"),
+    _kind("adapter", "AdapterModel", GRADIENTS, module="encoded", shared="encoder"),
+    _kind("extractor", "ExtractorModel", GRADIENTS, module="encoded", shared="encoder"),
     _kind("ngram", "NgramModel", ("exact",), extra="platform", shared="ngram"),
-    _kind("head", "HeadModel", REMOVALS, shared="encoder"),
+    _kind("head", "HeadModel", REMOVALS, module="encoded", shared="encoder"),
     _kind("linear", "LinearModel", ("exact",), "Options"),
     _kind("lexicon", "LexiconModel", REMOVALS, extra="platform"),
     _kind("tagger", "TaggerModel", REMOVALS, "Options", extra="platform"),

@@ -21,7 +21,7 @@ from dynabench.intake.text_rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models.training.fixed import Chosen, balance
+from dynabench.models.fitted import ChosenRow, label_balance
 from dynabench.people.accounts.tables import Person
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.sections import Training
@@ -43,7 +43,7 @@ def sent_file(session: Session, settings: Settings, person: Person, id: int) -> 
     return path, str(seen.submission.source["name"])
 
 
-def baseline_set(settings: Settings, config: TaskConfig, digest: str, baseline: str) -> list[Chosen]:
+def baseline_set(settings: Settings, config: TaskConfig, digest: str, baseline: str) -> list[ChosenRow]:
     """The rows of a baseline: `all` of the pool, or as many as a set may have, drawn with the learner's seed."""
     training = _training(config)
     pool = sorted(_pool(settings, config, digest).values())
@@ -54,7 +54,7 @@ def baseline_set(settings: Settings, config: TaskConfig, digest: str, baseline: 
 
 def read_training_set(
     settings: Settings, config: TaskConfig, file: Path, name: str, digest: str
-) -> tuple[list[Chosen], BadRowReport]:
+) -> tuple[list[ChosenRow], BadRowReport]:
     """The rows of a file called `name`, and what is wrong with it by line, against the pool of this digest."""
     chosen, report = _Chosen(config, _pool(settings, config, digest)), BadRowReport(MAX_PROBLEMS)
     try:
@@ -90,9 +90,9 @@ def file_rows(file: Path, name: str) -> Iterator[FileRow]:
 class _Chosen:
     """The rows that were chosen so far; rows of one's own have no uid."""
 
-    def __init__(self, config: TaskConfig, pool: Mapping[str, Chosen]) -> None:
+    def __init__(self, config: TaskConfig, pool: Mapping[str, ChosenRow]) -> None:
         self.config, self.pool, self.training = config, pool, _training(config)
-        self.rows: list[Chosen] = []
+        self.rows: list[ChosenRow] = []
         self.lines: dict[object, int] = {}
 
     def add(self, row: FileRow) -> None:
@@ -109,7 +109,7 @@ class _Chosen:
         self.lines[key] = row.number
         self.rows.append(chosen_row)
 
-    def _of_pool(self, uid: str, values: Mapping[str, Any]) -> Chosen:
+    def _of_pool(self, uid: str, values: Mapping[str, Any]) -> ChosenRow:
         if uid not in self.pool:
             raise _wrong(_("The pool has no row %(uid)s.", uid=_short(uid)))
         pool_row, label = self.pool[uid], values.get(self.config.answer[0].name)
@@ -123,7 +123,7 @@ class _Chosen:
             )
         return pool_row
 
-    def _own(self, values: Mapping[str, Any]) -> Chosen:
+    def _own(self, values: Mapping[str, Any]) -> ChosenRow:
         if not self.training.own_rows:
             raise _wrong(_("It has no `uid`: which row of the pool is it?"))
         config, answer = self.config, self.config.answer[0].name
@@ -145,21 +145,21 @@ def _whole(chosen: _Chosen, report: BadRowReport) -> Iterator[str]:
             rows=f"{report.rows:,}",
             rows2=f"{chosen.training.rows:,}",
         )
-    labels = balance(chosen.rows)
+    labels = label_balance(chosen.rows)
     if chosen.rows and not report.count and len(labels) < 2:
         yield _("All rows are labelled %(value)s; a learner needs at least two labels.", value=next(iter(labels)))
 
 
-def _pool(settings: Settings, config: TaskConfig, digest: str) -> dict[str, Chosen]:
+def _pool(settings: Settings, config: TaskConfig, digest: str) -> dict[str, ChosenRow]:
     return {row.uid: _chosen_of_row(config, row) for row in stored.read(settings, digest)}
 
 
-def _chosen_of_row(config: TaskConfig, row: Stored) -> Chosen:
+def _chosen_of_row(config: TaskConfig, row: Stored) -> ChosenRow:
     return _chosen(config, row.uid, row.inputs, row.answers[0][config.answer[0].name])
 
 
-def _chosen(config: TaskConfig, uid: str, inputs: Mapping[str, Any], label: str) -> Chosen:
-    return Chosen(uid, tuple(str(inputs.get(name) or "") for name in config.model_inputs({}, {})), label)
+def _chosen(config: TaskConfig, uid: str, inputs: Mapping[str, Any], label: str) -> ChosenRow:
+    return ChosenRow(uid, tuple(str(inputs.get(name) or "") for name in config.model_inputs({}, {})), label)
 
 
 def _training(config: TaskConfig) -> Training:

@@ -13,10 +13,8 @@ from dynabench.kit.language import _
 from dynabench.kit.process_memory import limit_memory
 from dynabench.kit.settings import get_settings
 from dynabench.models import check_words as words
-from dynabench.models import checking, kinds, spec
-from dynabench.models.checking.report import Report, Step, StepState
-from dynabench.models.checking.trial import REMEDIES, told
-from dynabench.models.training import fixed
+from dynabench.models import checking, fitted, kinds, spec
+from dynabench.models.checking.report import REMEDIES, Report, Step, StepState, told
 from dynabench.tasks import TaskConfig
 
 OWN = {"archive": _("Only what runs in the sandbox is sent as a handler archive; send this one as a model folder.")}
@@ -136,7 +134,7 @@ def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> R
             message = "\n".join([_wrong(read.count, source["name"]), *read.lines()])
             step = Step("rows", StepState.FAILED, message, _("Mend the lines that are named, and send the file again."))
             return Report(request["name"], config.id, "", "", (step,))
-    summary, counts = f"Learnt from {len(chosen):,} rows.", fixed.balance(chosen)
+    summary, counts = f"Learnt from {len(chosen):,} rows.", fitted.label_balance(chosen)
     steps = [
         Step(
             "rows",
@@ -148,7 +146,7 @@ def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> R
     say("learns")
     begun = time.perf_counter()
     try:
-        folder = fixed.learn(Path(request["into"]) / request["name"], config, chosen, summary)
+        folder = fitted.train_on_choice(Path(request["into"]) / request["name"], config, chosen, summary)
     except Problem as error:
         failed = Step(
             "learns", StepState.FAILED, told(error), _("Choose other rows, and send the file again."), _fields(error)

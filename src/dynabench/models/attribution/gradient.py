@@ -37,11 +37,6 @@ def by_word(pieces: Pieces, names: Sequence[str], weights: Sequence[float]) -> d
     for owner, weight in zip(pieces.owner, weights, strict=True):
         if owner is not None:
             sums[owner[0]][owner[1]] += weight
-    return scaled(pieces, names, sums)
-
-
-def scaled(pieces: Pieces, names: Sequence[str], sums: Sequence[Sequence[float]]) -> dict[str, list[WordWeight]]:
-    """Word weights of each field divided by the largest magnitude of all."""
     largest = max((abs(weight) for field in sums for weight in field), default=0.0) or 1.0
     return {
         name: [

@@ -1,7 +1,7 @@
 """The interface of backends, and the base class of backends whose models share no batch."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self, runtime_checkable
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import validity
-from dynabench.models.protocol import LARGEST, Attributable, Attribution, Card, Inputs, Output
+from dynabench.models.protocol import LARGEST, Attributable, Attribution, Card, Inputs, Output, WordWeight, explained
 from dynabench.models.validity import Broken
+from dynabench.models.words import Word
 
 Prepared = Any
 """What a backend makes of inputs; its `len()` is the cost that batches are bucketed by."""
@@ -122,3 +123,31 @@ def _wrong(card: Card, name: str, value: object) -> str:
         fits = value.startswith("data:image/") and len(value) <= LARGEST
         return "" if fits else f"A picture as data:image/png;base64,... of up to {LARGEST // 2**20} MiB is needed."
     return "" if len(value) <= LONGEST else f"A model reads up to {LONGEST} characters."
+
+
+def check_explained(card: Card, label: str, method: str) -> None:
+    """Raise `Invalid` for a label or a method that the model does not explain."""
+    if label not in explained(card):
+        raise Invalid({"label": f"One of {', '.join(explained(card))}."})
+    if method not in card.methods:
+        raise Invalid({"method": f"One of {', '.join(card.methods)}."})
+
+
+def label_contrast(card: Card, label: str) -> NDArray[np.float64]:
+    """Weights (labels,) that compare a label with the mean of the others."""
+    contrast = np.full(len(card.labels), -1 / (len(card.labels) - 1))
+    contrast[card.labels.index(label)] = 1.0
+    return contrast
+
+
+def exact_attribution(
+    label: str, words: Mapping[str, Sequence[Word]], sums: NDArray[np.float64], difference: float
+) -> Attribution:
+    """The attribution of a linear model, given each word's share (words of all fields,) of a `difference`."""
+    shares = iter(sums / (float(np.abs(sums).max(initial=0.0)) or 1.0))
+    fields = {
+        name: [WordWeight(word.text, word.start, word.end, float(next(shares))) for word in own]
+        for name, own in words.items()
+    }
+    error = abs(float(sums.sum()) - difference) / max(abs(difference), 1e-6)
+    return Attribution("exact", label, fields, round(error, 6))

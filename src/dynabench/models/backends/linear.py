@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
-from dynabench.models.backends.base import Alone, softmax
-from dynabench.models.protocol import Attribution, Card, Inputs, Output, WordWeight
+from dynabench.models.backends.base import Alone, check_explained, exact_attribution, label_contrast, softmax
+from dynabench.models.protocol import Attribution, Card, Inputs, Output
 from dynabench.models.words import Word, words
 
 WORD = r"(?u)\b\w\w+\b"
@@ -283,13 +283,9 @@ class LinearModel(Alone):
         The baseline is a text without terms, where only the intercept speaks; the shares add up exactly, but for terms
         of space alone in a text without any word.
         """
-        if label not in self.card.labels:
-            raise Invalid({"label": f"One of {', '.join(self.card.labels)}."})
-        if method not in self.card.methods:
-            raise Invalid({"method": f"One of {', '.join(self.card.methods)}."})
+        check_explained(self.card, label, method)
         texts = self.prepare(inputs).inputs
-        contrast = np.full(len(self.card.labels), -1 / (len(self.card.labels) - 1))
-        contrast[self.card.labels.index(label)] = 1.0
+        contrast = label_contrast(self.card, label)
         found = {name: list(words(texts[name])) for name in self.card.inputs}
         sums = np.zeros(sum(map(len, found.values())))
         worth = self._weights @ (self._sides @ contrast)
@@ -297,8 +293,7 @@ class LinearModel(Alone):
             owner = _owners(terms, texts, found)
             terms.shares(terms.joined(texts), worth[first:last], owner, sums)
         difference = float((self.decisions(texts) - self._intercept @ self._sides) @ contrast)
-        error = abs(float(sums.sum()) - difference) / max(abs(difference), 1e-6)
-        return Attribution("exact", label, _fields(found, sums), round(error, 6))
+        return exact_attribution(label, found, sums, difference)
 
     def _said(self, decisions: Array) -> Output:
         answer = {self.card.answer: self.card.labels[int(np.argmax(decisions))]}
@@ -376,14 +371,6 @@ def _owners(terms: Terms, texts: Inputs, found: dict[str, list[Word]]) -> list[i
         known = known if number == NOBODY else number
         owner[at] = known
     return owner
-
-
-def _fields(found: dict[str, list[Word]], sums: Array) -> dict[str, list[WordWeight]]:
-    shares = iter(sums / (float(np.abs(sums).max(initial=0.0)) or 1.0))
-    return {
-        name: [WordWeight(word.text, word.start, word.end, float(next(shares))) for word in own]
-        for name, own in found.items()
-    }
 
 
 def write(folder: Path, terms: Sequence[Sequence[str]], arrays: dict[str, Any]) -> None:

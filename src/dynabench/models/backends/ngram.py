@@ -14,8 +14,8 @@ from safetensors.numpy import load_file, save_file
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
-from dynabench.models.backends.base import Backend, Prepared, output
-from dynabench.models.protocol import Attribution, Card, Inputs, Output, WordWeight
+from dynabench.models.backends.base import Backend, Prepared, check_explained, exact_attribution, label_contrast, output
+from dynabench.models.protocol import Attribution, Card, Inputs, Output
 from dynabench.models.words import Word, first_words
 
 WORDS = 400
@@ -217,17 +217,13 @@ class NgramModel:
 
         The baseline is a text without words, where only the bias speaks; the shares add up exactly.
         """
-        if label not in self.card.labels:
-            raise Invalid({"label": f"One of {', '.join(self.card.labels)}."})
-        if method not in self.card.methods:
-            raise Invalid({"method": f"One of {', '.join(self.card.methods)}."})
+        check_explained(self.card, label, method)
         found = self.prepare(inputs)
-        contrast = np.full(len(self.card.labels), -1 / (len(self.card.labels) - 1))
-        contrast[self.card.labels.index(label)] = 1.0
+        contrast = label_contrast(self.card, label)
         sums = by_word(found, np.asarray(self._weights[found.index], float) @ contrast)
         difference = float((self.logits(found) - self._bias) @ contrast)
-        error = abs(float(sums.sum()) - difference) / max(abs(difference), 1e-6)
-        return Attribution("exact", label, _fields(found, self.card.inputs, sums), round(error, 6))
+        words = dict(zip(self.card.inputs, found.words, strict=True))
+        return exact_attribution(label, words, sums, difference)
 
 
 def save(folder: Path, options: Options, weights: NDArray[np.floating[Any]], bias: NDArray[np.floating[Any]]) -> None:
@@ -237,11 +233,3 @@ def save(folder: Path, options: Options, weights: NDArray[np.floating[Any]], bia
     )
     (folder / OPTIONS).write_text(stored.model_dump_json(indent=1) + "\n", encoding="utf-8")
     save_file({"weights": weights.astype(np.float16), "bias": bias.astype(np.float32)}, folder / WEIGHTS)
-
-
-def _fields(found: Features, names: Sequence[str], sums: NDArray[np.float64]) -> dict[str, list[WordWeight]]:
-    shares = iter(sums / (float(np.abs(sums).max(initial=0.0)) or 1.0))
-    return {
-        name: [WordWeight(word.text, word.start, word.end, float(next(shares))) for word in words]
-        for name, words in zip(names, found.words, strict=True)
-    }

@@ -18,7 +18,7 @@ from dynabench.models.backends.spans import Span, best, likeliest, ranked
 from dynabench.models.protocol import Card, Inputs, Output
 
 if TYPE_CHECKING:
-    from dynabench.models.backends.extractor import ExtractorModel, Found
+    from dynabench.models.backends.encoded import ExtractorModel, FoundAnswers
 
 
 NAMES = (
@@ -162,9 +162,7 @@ class ReaderModel(Alone):
     @classmethod
     def open(cls, folder: Path, bulk: bool = False) -> Self:
         """Load a model folder and its two members; raises `Invalid` when something is missing or broken."""
-        from dynabench.models.backends.extractor import (
-            ExtractorModel,
-        )  # with torch, which listing models need not import
+        from dynabench.models.backends.encoded import ExtractorModel  # with torch, which listing does not need
 
         card, options = spec.card(folder), Options.model_validate(spec.read(folder).options)
         if card.returns != "text" or len(card.inputs) != 2:
@@ -215,7 +213,7 @@ class ReaderModel(Alone):
             made.append(Output({self.card.answer: answer}, output.probabilities if known else None))
         return made
 
-    def _extracted(self, question: str, passage: str, found: "Found") -> Output:
+    def _extracted(self, question: str, passage: str, found: "FoundAnswers") -> Output:
         """The best words of the passage, unless the evidence is against them."""
         if not found.spans:
             return Output({self.card.answer: NONE}, {NONE: 1.0})
@@ -234,7 +232,7 @@ class ReaderModel(Alone):
         return float(1 / (1 + np.exp(-(scaled @ np.array(own.weight) + own.bias))))
 
 
-def answered(question: str, found: "Found") -> str:
+def answered(question: str, found: "FoundAnswers") -> str:
     """The best answer in the form that the question asks for: a number, several things, or words of the passage."""
     texts = [group[0].text for _, group in ranked(found.spans)]
     if COUNT.search(question):
@@ -247,7 +245,7 @@ def answered(question: str, found: "Found") -> str:
     return texts[0]
 
 
-def _apart(found: "Found", wanted: int) -> list[str]:
+def _apart(found: "FoundAnswers", wanted: int) -> list[str]:
     """So many of the best answers that share no words, in the order of the passage."""
     taken: list[Span] = []
     for _, (span, *_) in ranked(found.spans):

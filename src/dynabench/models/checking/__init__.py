@@ -10,8 +10,7 @@ from dynabench.kit.process_memory import family_bytes
 from dynabench.models import catalog, fit, kinds, spec
 from dynabench.models import check_words as words
 from dynabench.models.checking import asking
-from dynabench.models.checking.report import Report, StepState
-from dynabench.models.checking.trial import REMEDIES, Failed, Progress, Trial, failed
+from dynabench.models.checking.report import REMEDIES, Failed, Progress, Report, StepState, Trial, failed
 from dynabench.tasks.config import TaskConfig
 
 SECONDS = 1.0

@@ -12,8 +12,7 @@ from dynabench.kit.process_memory import family_bytes
 from dynabench.kit.settings import get_settings
 from dynabench.models import check_words, samples, validity
 from dynabench.models.backends.base import Backend
-from dynabench.models.checking.report import StepState
-from dynabench.models.checking.trial import REMEDIES, Failed, Trial, failed, told
+from dynabench.models.checking.report import REMEDIES, Failed, StepState, Trial, failed, told
 from dynabench.models.client import EXPLAIN_SECONDS
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.repository import Repository

@@ -12,6 +12,7 @@ from typing import Any
 
 from dynabench.kit import malloc
 from dynabench.kit.errors import Invalid
+from dynabench.kit.process_memory import family_bytes
 from dynabench.models.catalog import Entry
 
 SHARE = 0.75
@@ -45,7 +46,7 @@ def told(size: float) -> str:
 
 def used() -> int:
     """Bytes that this process and those it started hold in memory; 0 where the system does not say."""
-    return sum(_resident(pid) for pid in _family(os.getpid()))
+    return family_bytes() or 0
 
 
 def kept() -> int:
@@ -152,22 +153,3 @@ def _machine() -> int:
         except (OSError, ValueError):
             continue
     return min((size for size in sizes if 0 < size < UNLIMITED), default=0)
-
-
-def _family(pid: int) -> list[int]:
-    found = [pid]
-    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = thread.read_text().split()
-        except OSError:
-            continue
-        found += [member for child in children for member in _family(int(child))]
-    return found
-
-
-def _resident(pid: int) -> int:
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -50,25 +50,8 @@ def _promised(card: Card) -> list[Json]:
 
 def card_json(card: Card) -> Json:
     """A card as JSON."""
-    return {
-        "name": card.name,
-        "version": card.version,
-        "task": card.task,
-        "kind": card.kind,
-        "inputs": list(card.inputs),
-        "answer": card.answer,
-        "labels": list(card.labels),
-        "languages": list(card.languages),
-        "licence": card.licence,
-        "size_bytes": card.size_bytes,
-        "methods": list(card.methods),
-        "summary": card.summary,
-        "returns": card.returns,
-        "images": list(card.images),
-        "seconds": card.seconds,
-        "inside": card.inside,
-        "encoder": card.encoder,
-    }
+    values = {member.name: getattr(card, member.name) for member in fields(Card)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def card_of(raw: Mapping[str, Any]) -> Card:

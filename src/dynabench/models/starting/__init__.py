@@ -12,7 +12,7 @@ from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import catalog, fit, kinds, spec
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.models.protocol import Card
-from dynabench.models.starting import described, pretrained, trained
+from dynabench.models.starting import described, pretrained
 from dynabench.models.starting.described import cues
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
@@ -141,7 +141,7 @@ def _pretrained(wish: Wish) -> Files:
 
 
 def _linear(wish: Wish) -> Files:
-    trained.linear(wish.name, wish.config, wish.folder)
+    described.start_linear(wish.name, wish.config, wish.folder)
     return {}
 
 

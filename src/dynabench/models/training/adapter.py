@@ -1,4 +1,4 @@
-"""Training of a LoRA adapter and its head over the shared encoder."""
+"""Training of LoRA adapters and their heads over the shared encoder: classifiers, and extractors of answers."""
 
 import json
 import math
@@ -14,10 +14,12 @@ from peft import LoraConfig, get_peft_model
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from dynabench.kit.errors import Invalid
 from dynabench.models import encoder
-from dynabench.models.backends.body import Head, pad
-from dynabench.models.backends.pieces import CLS, SEP, Pieces, encode
+from dynabench.models.backends.body import Head, SpanHead, pad
+from dynabench.models.backends.pieces import CLS, SEP, Pieces, Reading, encode, read_passage
 from dynabench.models.runtime import trains_in_bf16
+from dynabench.models.training.questions import Question
 from dynabench.models.training.recipes import Adapter, Recipe
 from dynabench.models.training.rows import Row
 
@@ -51,22 +53,35 @@ class Trained:
     examples: int
 
 
-def train(recipe: Recipe, rows: Sequence[Row], seed: int, limits: Limits, progress: Progress) -> Trained:
-    """Train on `rows` as `recipe.adapter` says; deterministic for a seed, a thread count and no time limit."""
+def train(recipe: Recipe, rows: Sequence[Any], seed: int, limits: Limits, progress: Progress) -> Trained:
+    """Train a classifier on rows, or an extractor on questions, as `recipe.adapter` says.
+
+    Deterministic for a seed, a thread count and no time limit.
+    """
     torch.manual_seed(seed)
     rng = random.Random(seed)
     settings = recipe.adapter
     body = with_adapter(settings)
-    head = Head(body.config.hidden_size, len(recipe.labels), settings.head_dropout)
-    examples = examples_of(rows, recipe.inputs, recipe.labels, recipe.max_length)
-    parameters = [p for p in body.parameters() if p.requires_grad] + list(head.parameters())
-    plan = Plan(examples, settings, limits, rng)
+    width = body.config.hidden_size
+    head: nn.Module
+    examples: Sequence[Any]
+    if recipe.kind == "extractor":
+        head = SpanHead(width)
+        examples = [example for question in rows if (example := marked(question, recipe.max_length))]
+        if not examples:
+            raise Invalid({"train": "No question has its answer within one window."})
+    else:
+        head = Head(width, len(recipe.labels), settings.head_dropout)
+        examples = examples_of(rows, recipe.inputs, recipe.labels, recipe.max_length)
 
-    def loss(batch: Sequence[Example]) -> torch.Tensor:
+    def loss(batch: Sequence[Any]) -> torch.Tensor:
+        if recipe.kind == "extractor":
+            return span_loss(said(body, head, batch), batch, settings.smoothing)
         thinned = [_thinned(example, settings.word_dropout, rng) for example in batch]
-        return loss_of(said(body, head, thinned), thinned, settings.smoothing)
+        return label_loss(said(body, head, thinned), thinned, settings.smoothing)
 
-    fit(parameters, plan, settings, loss, progress)
+    plan = Plan(examples, settings, limits, rng)
+    fit([*(p for p in body.parameters() if p.requires_grad), *head.parameters()], plan, settings, loss, progress)
     return Trained(body.eval(), head.eval(), plan.seconds, plan.seen / len(examples), plan.seen)
 
 
@@ -90,20 +105,35 @@ def fit(
     progress: Progress,
 ) -> None:
     """Train `parameters` on the plan's batches; they end as their last values or as a mean of late ones."""
-    optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    optimizer = Optimizer(parameters, settings)
     mean = Mean(parameters)
-    while plan.done < 1:
-        set_rate(optimizer, settings.learning_rate, plan.done, settings.warmup)
-        loss = loss_of(plan.batch())
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+    while (done := plan.done) < 1:
+        loss = optimizer.step(loss_of(plan.batch()), done)
         if plan.done > 1 - settings.average:
             mean.add()
-        progress(min(plan.done, 1.0), float(loss.detach()))
+        progress(min(plan.done, 1.0), loss)
     if settings.average:
         mean.apply()
+
+
+class Optimizer:
+    """AdamW with linear warm-up, a cosine down to a hundredth of the learning rate, and clipped gradients."""
+
+    def __init__(self, parameters: Sequence[nn.Parameter], settings: Adapter) -> None:
+        self.inner = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        self._parameters, self._settings = parameters, settings
+
+    def step(self, loss: torch.Tensor, done: float) -> float:
+        """Learn from the loss of a batch when a share `done` of the training is over; return the loss."""
+        warmup = self._settings.warmup
+        factor = done / warmup if done < warmup else 0.5 * (1 + math.cos(math.pi * (done - warmup) / (1 - warmup)))
+        for group in self.inner.param_groups:
+            group["lr"] = self._settings.learning_rate * max(factor, 0.01)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self._parameters, 1.0)
+        self.inner.step()
+        self.inner.zero_grad(set_to_none=True)
+        return float(loss.detach())
 
 
 class Mean:
@@ -147,6 +177,50 @@ def examples_of(rows: Sequence[Row], inputs: Sequence[str], labels: Sequence[str
 def allowed(row: Row, labels: Sequence[str]) -> tuple[bool, ...]:
     """Return for each label whether the row's annotators could choose it."""
     return tuple(not row.among or name in row.among for name in labels)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """One training input: a window of pieces, in which the passage has `count` pieces from `at` on, and the answer's
+    first and last piece, counted from there. It is window number `window` of the `question`'s passage.
+    """
+
+    pieces: Pieces
+    at: int
+    count: int
+    first: int
+    last: int
+    question: Question
+    window: int
+    allowed: tuple[bool, ...] = ()
+
+
+def marked(question: Question, max_length: int) -> Marked | None:
+    """The window in whose middle the answer stands best; None where no window holds all of it."""
+    asked, passage = question.inputs.values()
+    reading = read_passage(asked, passage, max_length)
+    place = _place(reading, question.start, question.start + len(question.answers[0]))
+    if place is None:
+        return None
+    first, last = place
+    holding = [at for at, w in enumerate(reading.windows) if w.first <= first and last < w.first + w.count]
+    if not holding:
+        return None
+    margins = {at: min(first - w.first, w.first + w.count - last) for at, w in enumerate(reading.windows)}
+    chosen = max(holding, key=margins.__getitem__)
+    window = reading.windows[chosen]
+    slim = Pieces(window.pieces.ids, window.pieces.types, (), ())  # tens of thousands are kept: no words with them
+    return Marked(slim, window.at, window.count, first - window.first, last - window.first, question, chosen)
+
+
+def _place(reading: Reading, start: int, end: int) -> tuple[int, int] | None:
+    """First and last piece of the words that characters `start` to `end` of the passage touch."""
+    touched = [
+        piece
+        for piece, word in enumerate(reading.word)
+        if reading.words[word].start < end and start < reading.words[word].end
+    ]
+    return (touched[0], touched[-1]) if touched else None
 
 
 class Plan(Generic[E]):
@@ -222,7 +296,7 @@ def said(body: Any, head: nn.Module, batch: Sequence[Any]) -> torch.Tensor:
     return logits
 
 
-def loss_of(logits: torch.Tensor, batch: Sequence[Any], smoothing: float) -> torch.Tensor:
+def label_loss(logits: torch.Tensor, batch: Sequence[Any], smoothing: float) -> torch.Tensor:
     """Mean cross entropy of logits (B, labels) for a batch of what has a `label` and the labels `allowed`."""
     allowed = torch.tensor([example.allowed for example in batch], device=logits.device)
     # A label that was no choice gets a large negative logit rather than -inf, so that smoothing stays finite.
@@ -231,11 +305,17 @@ def loss_of(logits: torch.Tensor, batch: Sequence[Any], smoothing: float) -> tor
     return cross_entropy(logits, labels, label_smoothing=smoothing)
 
 
-def set_rate(optimizer: torch.optim.Optimizer, peak: float, done: float, warmup: float) -> None:
-    """Set the learning rate for the share `done`: linear warm-up, then a cosine down to a hundredth."""
-    factor = done / warmup if done < warmup else 0.5 * (1 + math.cos(math.pi * (done - warmup) / (1 - warmup)))
-    for group in optimizer.param_groups:
-        group["lr"] = peak * max(factor, 0.01)
+def span_loss(logits: torch.Tensor, batch: Sequence[Marked], smoothing: float = 0.0) -> torch.Tensor:
+    """Mean of the cross entropies of start and end, among each window's passage pieces, of logits (B, T, 2)."""
+    losses = [
+        cross_entropy(
+            logits[row, example.at : example.at + example.count].T,
+            torch.tensor([example.first, example.last], device=logits.device),
+            label_smoothing=smoothing,
+        )
+        for row, example in enumerate(batch)
+    ]
+    return torch.stack(losses).mean()
 
 
 def save(trained: Trained, folder: Path) -> None:

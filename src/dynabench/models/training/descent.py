@@ -88,14 +88,11 @@ class Descent:
         """`parts` have examples as rows; the network is on its device."""
         self.network, self.parts, self.dev, self.settings = network, parts, dev, settings
         self.parameters = network.parameters()
-        plan = network.plan
-        self.optimizer = torch.optim.AdamW(
-            self.parameters.values(), lr=plan.learning_rate, weight_decay=plan.weight_decay
-        )
+        self.optimizer = adapter.Optimizer(list(self.parameters.values()), network.plan)
         self.step, self.seen = 0, 0
         self.course, self.best = Course(settings.patience), dict[str, torch.Tensor]()
         self.stride = len(self._batches(0))
-        self.steps = max(1, round((settings.epochs or plan.epochs) * self.stride))
+        self.steps = max(1, round((settings.epochs or network.plan.epochs) * self.stride))
         self.every = max(1, -(-self.stride // EVALUATIONS))
         self.clock = Clock()
 
@@ -132,16 +129,10 @@ class Descent:
         return list(adapter.shuffled(examples, self.network.plan.batch, rng))
 
     def _learn(self, batch: Examples) -> float:
-        plan = self.network.plan
-        adapter.set_rate(self.optimizer, plan.learning_rate, self.step / self.steps, plan.warmup)
         self.network.mode(training=True)
-        loss = self.network.loss(batch)
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self.parameters.values(), 1.0)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.optimizer.step(self.network.loss(batch), self.step / self.steps)
         self.seen += len(batch)
-        return float(loss.detach())
+        return loss
 
     def _evaluate(self) -> None:
         self.network.mode(training=False)
@@ -167,7 +158,7 @@ class Descent:
                 "course": self.course.told(),
                 "now": {name: value.detach() for name, value in self.parameters.items()},
                 "best": self.best,
-                "optimizer": self.optimizer.state_dict(),
+                "optimizer": self.optimizer.inner.state_dict(),
                 "drawn": torch.get_rng_state(),
                 "drawn on device": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
             },
@@ -183,7 +174,7 @@ class Descent:
         self.course = Course.of(self.settings.patience, kept["course"])
         self._set(kept["now"])
         self.best = {name: value.to(self.parameters[name].device) for name, value in kept["best"].items()}
-        self.optimizer.load_state_dict(kept["optimizer"])
+        self.optimizer.inner.load_state_dict(kept["optimizer"])
         torch.set_rng_state(kept["drawn"])
         if kept["drawn on device"] and torch.cuda.is_available():
             torch.cuda.set_rng_state_all(kept["drawn on device"])
@@ -226,7 +217,7 @@ def descended(mix: Mix, settings: Settings, kept: Checkpoints, progress: Progres
 
 
 def _network(mix: Mix, settings: Settings) -> Network:
-    from dynabench.models.training import networks, sequences
+    from dynabench.models.training import networks
 
     if len(mix.inputs) > 2 or (mix.spans and len(mix.inputs) != 2):
         raise Invalid({"method": "It reads one or two texts, and finds spans in the second of two."})
@@ -239,4 +230,4 @@ def _network(mix: Mix, settings: Settings) -> Network:
         return networks.Finding(mix, start, frozen=settings.method == "head")
     if settings.method == "lora" and encoded:
         return networks.Labelling(mix, start)
-    return sequences.Sequences(mix, settings)
+    return networks.Sequences(mix, settings)

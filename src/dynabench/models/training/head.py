@@ -18,7 +18,7 @@ from dynabench.kit.settings import get_settings
 from dynabench.models import encoder, runtime
 from dynabench.models.backends import lora
 from dynabench.models.backends.body import Body, Places
-from dynabench.models.backends.head import mean
+from dynabench.models.backends.encoded import mean_states
 from dynabench.models.backends.pieces import PAD, Pieces
 from dynabench.models.backends.pool import APART
 from dynabench.models.training import mixing, softmax
@@ -118,7 +118,7 @@ def _computed(texts: Sequence[Pieces], longest: int) -> States:
     )
     mask = torch.where(there, 0.0, APART)[:, None, None, :]
     found = _body()(first, Places(ROWS, longest, mask), [PLAIN] * lora.shared_weights().layers)
-    return np.asarray(mean(found.view(ROWS, longest, -1), there)[: len(texts)].numpy())
+    return np.asarray(mean_states(found.view(ROWS, longest, -1), there)[: len(texts)].numpy())
 
 
 def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progress: Progress) -> Learned:
@@ -152,12 +152,12 @@ def features(rows: Sequence[Row], mix: Mix, progress: Callable[[float], None]) -
     """Features of rows (n, F), as the backend computes them."""
     import torch
 
-    from dynabench.models.backends.head import related
+    from dynabench.models.backends.encoded import relate_texts
     from dynabench.models.backends.pieces import encode
 
     texts = [text for name in mix.inputs for text in encode([row.inputs for row in rows], [name], mix.max_length)]
     found = torch.from_numpy(states(texts, progress=progress)).view(len(mix.inputs), len(rows), -1)
-    return np.asarray(related(list(found)).numpy(), float)
+    return np.asarray(relate_texts(list(found)).numpy(), float)
 
 
 def _scaled(table: Floats, often: Floats) -> tuple[Floats, Floats, Floats]:

@@ -1,6 +1,5 @@
 """Training of linear models over hashed n-grams."""
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
@@ -31,16 +30,8 @@ def train(recipe: Recipe, rows: Sequence[Row], progress: FitProgress) -> tuple[F
     Rows whose annotators chose among some labels only are compared among those.
     """
     table = matrix(rows, recipe.inputs, options(recipe.ngram), lambda share: progress(share / 2, 0.0))
-    labels = np.array([recipe.labels.index(row.label) for row in rows])
-    barred = np.array([[bool(row.among) and name not in row.among for name in recipe.labels] for row in rows])
+    labels, barred = targets(rows, recipe.labels)
     return fit_sparse(table, labels, barred, recipe.ngram.strength, lambda share, loss: progress(0.5 + share / 2, loss))
-
-
-def timed(recipe: Recipe, rows: Sequence[Row], progress: FitProgress) -> tuple[float, tuple[Floats, Floats]]:
-    """`train` with the seconds it took."""
-    started = time.monotonic()
-    result = train(recipe, rows, progress)
-    return time.monotonic() - started, result
 
 
 def matrix(

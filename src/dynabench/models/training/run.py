@@ -1,6 +1,7 @@
 """One training run: data, weights, scores of the written folder, card."""
 
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -101,15 +102,16 @@ def _train(
         progress("training", share, f"loss {loss:.3f}")
 
     if recipe.kind == "ngram":
-        seconds, (weights, bias) = ngram.timed(recipe, prepared.train, report)
+        started = time.monotonic()
+        weights, bias = ngram.train(recipe, prepared.train, report)
+        seconds = time.monotonic() - started
         from dynabench.models.backends.ngram import save
 
         save(out, ngram.options(recipe.ngram), ngram.prune(weights, recipe.ngram.keep), bias)
         return Cost(seconds, 0.0, len(prepared.train))
-    from dynabench.models.training import adapter, extractor
+    from dynabench.models.training import adapter
 
-    train = extractor.train if recipe.kind == "extractor" else adapter.train
-    trained = train(recipe, prepared.train, recipe.seed, adapter.Limits(epochs, minutes), report)
+    trained = adapter.train(recipe, prepared.train, recipe.seed, adapter.Limits(epochs, minutes), report)
     adapter.save(trained, out)
     return Cost(trained.seconds, trained.epochs, trained.examples)
 
