@@ -258,14 +258,14 @@ def _score(
 ) -> RunScore:
     module = metric.module()
     column_names = {*module.columns, *module.optional}
-    inputs: dict[str, Any] = {name: column for name, column in columns.items() if name in column_names}
+    module_inputs: dict[str, Any] = {name: column for name, column in columns.items() if name in column_names}
     beside = {name: value for name, value in columns.items() if name in module.options_known()}
     if chosen is not None:
-        inputs = {name: [column[row] for row in chosen] for name, column in inputs.items()}
-    n = max((len(column) for column in inputs.values()), default=0)
+        module_inputs = {name: [column[row] for row in chosen] for name, column in module_inputs.items()}
+    n = max((len(column) for column in module_inputs.values()), default=0)
     interval: dict[str, Any] = {"interval": level} if level is not None and hasattr(module, "formula") and n > 1 else {}
     try:
-        return RunScore(metric, n, module.compute(**{**inputs, **beside, **interval}), value)
+        return RunScore(metric, n, module.compute(**{**module_inputs, **beside, **interval}), value)
     except ValueError as error:
         if chosen is None:
             raise ValueError(f"{metric.name}: {error}{_suggest_options(metric, error)}") from None
