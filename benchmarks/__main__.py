@@ -24,27 +24,27 @@ PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
 def machine() -> str:
     """What this ran on; makers give processors of different years one name, so their family is told, too."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.splitlines())}
-    name = told.get("model name") or platform.processor()
-    family = f" family {told['cpu family']}" if "cpu family" in told else ""
+    answer = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.splitlines())}
+    name = answer.get("model name") or platform.processor()
+    family = f" family {answer['cpu family']}" if "cpu family" in answer else ""
     return f"{name}{family}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def main() -> None:
     """Run the benchmarks that are named, or all."""
-    known = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")]
-    found: dict[str, list[Row]] = {}
-    for name in sys.argv[1:] or known:
+    entries = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")]
+    result: dict[str, list[Row]] = {}
+    for name in sys.argv[1:] or entries:
         module = importlib.import_module(f"benchmarks.{name}")
         if hasattr(module, "rows"):
             Console(stderr=True).print(f"[dim]{name} ...")
-            found[name] = module.rows()
+            result[name] = module.rows()
     table = Table(*HEAD[:-1], title=machine())
-    for row in (row for rows in found.values() for row in rows):
+    for row in (row for rows in result.values() for row in rows):
         table.add_row(*cells(row))
     Console(width=200).print(table)
-    PAGE.write_text(merged(PAGE.read_text(), found, machine(), f"{datetime.now(UTC):%Y-%m-%d}"))
-    if any(row.kept is False for rows in found.values() for row in rows):
+    PAGE.write_text(merged(PAGE.read_text(), result, machine(), f"{datetime.now(UTC):%Y-%m-%d}"))
+    if any(row.kept is False for rows in result.values() for row in rows):
         sys.exit("Some budgets are not kept.")
 
 

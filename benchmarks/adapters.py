@@ -27,37 +27,37 @@ def rows() -> list[Row]:
     """All figures of this file."""
     with tempfile.TemporaryDirectory() as folder:
         folders = copies(Path(folder))
-        one, many = (_measured(folders[:count]) for count in (1, MANY))
+        item, many = (_measured(folders[:count]) for count in (1, MANY))
     memory, seconds = "memory of a process with eight adapters", "a batch of 32 that mixes eight adapters"
     return [
-        _row(memory, many["megabytes"], "MB", "one adapter", one["megabytes"]),
+        _row(memory, many["megabytes"], "MB", "one adapter", item["megabytes"]),
         _row(seconds, many["mixed"], "ms", "for one adapter", many["single"]),
     ]
 
 
-def _row(what: str, value: float, unit: str, name: str, anchor: float) -> Row:
-    return Row(what, value, unit, name, anchor, "at most 1.3x", value <= 1.3 * anchor)
+def _row(subject: str, value: float, unit: str, name: str, anchor: float) -> Row:
+    return Row(subject, value, unit, name, anchor, "at most 1.3x", value <= 1.3 * anchor)
 
 
 def copies(folder: Path) -> list[Path]:
     """Eight models: shipped classifiers under names of their own."""
-    made = []
+    created = []
     for index in range(MANY):
         source = catalog.BUILTIN / f"{NAMES[index % len(NAMES)]}-minilm"
         target = folder / f"{source.name}-{index}"
         shutil.copytree(source, target)
         spec = target / "model.yaml"
         spec.write_text(spec.read_text().replace(f"name: {source.name}", f"name: {target.name}"))
-        made.append(target)
-    return made
+        created.append(target)
+    return created
 
 
 def _measured(folders: Sequence[Path]) -> dict[str, float]:
     """What a process of its own finds with these models."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.adapters", *map(str, folders)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def _inputs(model: AdapterModel, rng: random.Random, words: int) -> dict[str, str]:

@@ -65,8 +65,8 @@ def main() -> None:
     parser.add_argument("--textattack", help="an interpreter that has this package and TextAttack")
     parser.add_argument("--targets", nargs="+", default=list(TARGETS))
     parser.add_argument("--adversaries", nargs="*", default=list(ADVERSARIES))
-    asked = parser.parse_args()
-    table = [line for name in asked.targets for line in _target(name, asked)]
+    request = parser.parse_args()
+    table = [line for name in request.targets for line in _target(name, request)]
     for line in table:
         print(line)
     if PAGE.exists():
@@ -75,64 +75,64 @@ def main() -> None:
 
 def merged(page: str, table: Sequence[str], where: str) -> str:
     """`page` with these rows in place of those of the same target and adversary; raises ValueError without marks."""
-    found = re.search(f"{re.escape(MARKS[0])}(.*?){re.escape(MARKS[1])}", page, re.DOTALL)
-    if found is None:
+    result = re.search(f"{re.escape(MARKS[0])}(.*?){re.escape(MARKS[1])}", page, re.DOTALL)
+    if result is None:
         raise ValueError("the page lacks the marks between which the figures stand")
-    old = [line for line in found[1].splitlines() if line.startswith("| ")][1:]
+    old = [line for line in result[1].splitlines() if line.startswith("| ")][1:]
     rows = {_key(line): line for line in (*old, *table)}
     order = sorted(rows, key=lambda key: list(TARGETS).index(key[0]))
     head = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
     text = "\n".join([MARKS[0], f"On {where}.", "", *head, *(rows[key] for key in order), MARKS[1]])
-    return page[: found.start()] + text + page[found.end() :]
+    return page[: result.start()] + text + page[result.end() :]
 
 
 def contexts(name: str, data: Path) -> list[Context]:
     """The test rows of a target, in an order that is drawn."""
     recipe = recipes.load(name)
-    set_, kept = TARGETS[name]
-    [source] = [each for each in recipe.test if each.name == set_]
+    set_, rest = TARGETS[name]
+    [source] = [item for item in recipe.test if item.name == set_]
     rows = labelled.of_source(source, data, recipe)
     answer = catalog.entry(name).card.answer  # type: ignore[union-attr]
     return [
-        Context(str(at), {field: row.inputs[field] for field in kept}, row.inputs, {answer: row.label})
+        Context(str(at), {field: row.inputs[field] for field in rest}, row.inputs, {answer: row.label})
         for at, row in enumerate(random.Random(SEED).sample(rows, min(len(rows), 2000)))
     ]
 
 
-def _target(name: str, asked: argparse.Namespace) -> list[str]:
-    rows, target = contexts(name, asked.data), LocalTarget(catalog.open_model(catalog.entry(name).folder))
+def _target(name: str, request: argparse.Namespace) -> list[str]:
+    rows, target = contexts(name, request.data), LocalTarget(catalog.open_model(catalog.entry(name).folder))
     lines = []
-    for adversary in asked.adversaries:
+    for adversary in request.adversaries:
         kind, options = ADVERSARIES[adversary]
-        made = list(
-            run_attempts(protocol.create_adversary(kind, **options), target, rows, Budget(queries=QUERIES), asked.n)
+        created = list(
+            run_attempts(protocol.create_adversary(kind, **options), target, rows, Budget(queries=QUERIES), request.n)
         )
-        lines.append(_line(name, adversary, f"{options['similarity']}", made))
-        _keep(asked.out, f"{name}-{adversary}", made)
+        lines.append(_line(name, adversary, f"{options['similarity']}", created))
+        _keep(request.out, f"{name}-{adversary}", created)
         print(lines[-1], file=sys.stderr)
-    if asked.textattack:
-        made = _textattack(asked.textattack, name, rows, asked.n)
-        near = [each for each in made if each.fooled and each.fooled.facts["similarity"] < 0.7]
-        lines.append(_line(name, "TextAttack's DeepWordBug", f"none ({len(near)} successes are below 0.7)", made))
-        _keep(asked.out, f"{name}-textattack", made)
+    if request.textattack:
+        created = _textattack(request.textattack, name, rows, request.n)
+        near = [item for item in created if item.fooled and item.fooled.facts["similarity"] < 0.7]
+        lines.append(_line(name, "TextAttack's DeepWordBug", f"none ({len(near)} successes are below 0.7)", created))
+        _keep(request.out, f"{name}-textattack", created)
         print(lines[-1], file=sys.stderr)
     return lines
 
 
-def _line(target: str, adversary: str, least: str, made: Sequence[Attempt]) -> str:
-    found = summarise_attempts(made)
-    rate = found.fooled
-    queries = (found.queries_median, found.queries_mean, found.queries_fooled_median)
+def _line(target: str, adversary: str, least: str, created: Sequence[Attempt]) -> str:
+    result = summarise_attempts(created)
+    rate = result.fooled
+    queries = (result.queries_median, result.queries_mean, result.queries_fooled_median)
     cells = [
         target,
         adversary,
         least,
-        str(found.correct),
+        str(result.correct),
         f"{rate.value or 0:.1%}",
         f"{rate.low or 0:.1%} to {rate.high or 0:.1%}",
         *("" if value is None else f"{value:.1f}" for value in queries),
-        "" if found.similarity is None else f"{found.similarity:.3f}",
-        "" if found.changed is None else f"{found.changed:.1%}",
+        "" if result.similarity is None else f"{result.similarity:.3f}",
+        "" if result.changed is None else f"{result.changed:.1%}",
     ]
     return "| " + " | ".join(cells) + " |"
 
@@ -142,15 +142,15 @@ def _key(line: str) -> tuple[str, str]:
     return cells[0], cells[1]
 
 
-def _keep(folder: Path | None, name: str, made: Sequence[Attempt]) -> None:
+def _keep(folder: Path | None, name: str, created: Sequence[Attempt]) -> None:
     if folder is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as file:
-        for attempt in made:
-            for each in attempt.candidates:
+        for attempt in created:
+            for item in attempt.candidates:
                 file.write(
-                    json.dumps({"original": dict(attempt.context.inputs), **candidate_row(each)}, ensure_ascii=False)
+                    json.dumps({"original": dict(attempt.context.inputs), **candidate_row(item)}, ensure_ascii=False)
                     + "\n"
                 )
 
@@ -159,30 +159,32 @@ def _textattack(python: str, name: str, rows: Sequence[Context], n: int) -> list
     """DeepWordBug as TextAttack has it, with as many queries, on the same rows."""
     card = catalog.entry(name).card
     assert card is not None
-    given = [{"inputs": dict(row.inputs), "label": row.answer[card.answer]} for row in rows]  # type: ignore[index]
+    values = [{"inputs": dict(row.inputs), "label": row.answer[card.answer]} for row in rows]  # type: ignore[index]
     with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "rows.json", Path(folder) / "attempts.json"
         source.write_text(
-            json.dumps({"rows": given, "kept": TARGETS[name][1], "n": n, "queries": QUERIES, "model": name})
+            json.dumps({"rows": values, "kept": TARGETS[name][1], "n": n, "queries": QUERIES, "model": name})
         )
         script = ROOT / "benchmarks" / "theirs" / "attack.py"
         subprocess.run([python, script, source, result], check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
-        found = json.loads(result.read_text())
-    return [_theirs(rows[each["row"]], each, card.answer) for each in found]
+        match = json.loads(result.read_text())
+    return [_theirs(rows[item["row"]], item, card.answer) for item in match]
 
 
-def _theirs(context: Context, each: dict[str, object], answer: str) -> Attempt:
-    inputs = {**context.inputs, **each["inputs"]}  # type: ignore[dict-item]
+def _theirs(context: Context, item: dict[str, object], answer: str) -> Attempt:
+    inputs = {**context.inputs, **item["inputs"]}  # type: ignore[dict-item]
     changed = [name for name, text in inputs.items() if text != context.inputs[name]]
     near = min((cosines(context.inputs[name], [inputs[name]])[0] for name in changed), default=1.0)
     before = [word for name in context.inputs if name not in context.values for word in context.inputs[name].split()]
     after = [word for name in context.inputs if name not in context.values for word in inputs[name].split()]
-    count = sum(one != other for one, other in zip(before, after, strict=False))
+    count = sum(entry != other for entry, other in zip(before, after, strict=False))
     facts = {"similarity": near, "changed": count, "words": len(before)}
-    fooled = bool(each["fooled"])
-    output = Output({answer: each["predicted"]})
-    found = Candidate(context.uid, inputs, context.answer or {}, output, fooled, int(str(each["queries"])), facts=facts)
-    return Attempt(context, [found] if fooled else [], found.queries, float(str(each["seconds"])))
+    fooled = bool(item["fooled"])
+    output = Output({answer: item["predicted"]})
+    result = Candidate(
+        context.uid, inputs, context.answer or {}, output, fooled, int(str(item["queries"])), facts=facts
+    )
+    return Attempt(context, [result] if fooled else [], result.queries, float(str(item["seconds"])))
 
 
 if __name__ == "__main__":

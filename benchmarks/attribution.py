@@ -19,27 +19,27 @@ STATEMENT = {
 def rows() -> list[Row]:
     """All figures of this file; the anchor is one call of the same model."""
     runtime.use_threads(runtime.cores())
-    found = []
+    result = []
     neural = catalog.open_model(catalog.BUILTIN / "sentiment-minilm")
     for method in neural.card.methods:
-        found += _row(neural, method, "sentiment-minilm")
+        result += _row(neural, method, "sentiment-minilm")
     linear = catalog.open_model(catalog.BUILTIN / "sentiment-ngram")
-    found += _row(linear, "exact", "sentiment-ngram")
+    result += _row(linear, "exact", "sentiment-ngram")
     with _both() as both:
         for method in removal.METHODS:
-            found += _row(both, method, "an ensemble of both, which gives answers only")
-    return found
+            result += _row(both, method, "an ensemble of both, which gives answers only")
+    return result
 
 
 def _row(model: Attributable, method: str, note: str) -> list[Row]:
     label = str(model.predict([STATEMENT])[0].answer["label"])
-    one = median_ms(lambda: model.predict([STATEMENT]), 20)
-    said: list[Attribution] = []
-    taken = median_ms(lambda: said.append(model.attribute(STATEMENT, label, method)), 3, warm=1)
-    error = said[-1].completeness_error
+    item = median_ms(lambda: model.predict([STATEMENT]), 20)
+    text: list[Attribution] = []
+    used = median_ms(lambda: text.append(model.attribute(STATEMENT, label, method)), 3, warm=1)
+    error = text[-1].completeness_error
     limit = {"layer_integrated_gradients": 2000}.get(method)
-    kept = None if limit is None else taken <= limit
-    rows = [Row(method, taken, "ms", "one call", one, "2 s" if limit else "", kept, note)]
+    rest = None if limit is None else used <= limit
+    rows = [Row(method, used, "ms", "one call", item, "2 s" if limit else "", rest, note)]
     if error is not None:
         rows.append(Row(f"{method}, completeness error", error, "relative", budget="under 0.05", kept=error < 0.05))
     return rows

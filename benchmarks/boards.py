@@ -28,17 +28,17 @@ def _leaderboard() -> Row:
     stored, scores = _stored()
     ours = median_ms(lambda: board(stored, scores), 9)
     plain = median_ms(lambda: _plain(stored, scores), 1, 0)
-    what = f"leaderboard of {MODELS} models x {len(METRICS)} metrics x {len(DATASETS)} data sets with rank intervals"
-    return Row(what, ours, "ms", "error of each pair in turn", plain, "50 ms", ours <= 50)
+    subject = f"leaderboard of {MODELS} models x {len(METRICS)} metrics x {len(DATASETS)} data sets with rank intervals"
+    return Row(subject, ours, "ms", "error of each pair in turn", plain, "50 ms", ours <= 50)
 
 
 def board(stored: list[bytes], scores: dict[str, dict[str, dict[str, float]]]) -> list[RankInterval]:
     """Dynascores and rank intervals of all models from what the database has of them."""
     means, share = average_over_datasets(scores), dataset_shares(scores)
-    found = dynascore(means, "accuracy", directions=DIRECTIONS)
+    result = dynascore(means, "accuracy", directions=DIRECTIONS)
     rates = exchange_rates(means, "accuracy", directions=DIRECTIONS)
     coefficients = [[rates[metric] * share[metric][dataset] for dataset in DATASETS] for metric in METRICS]
-    return rank_intervals(list(found.values()), weighted_replicates(_unpacked(stored), coefficients))
+    return rank_intervals(list(result.values()), weighted_replicates(_unpacked(stored), coefficients))
 
 
 def _unpacked(stored: list[bytes]) -> NDArray[np.float32]:
@@ -50,8 +50,8 @@ def _plain(stored: list[bytes], scores: dict[str, dict[str, dict[str, float]]]) 
     """Without steps and shared quantiles: the standard error of each pair's difference, one pair after the other."""
     rates = exchange_rates(average_over_datasets(scores), "accuracy", directions=DIRECTIONS)
     drawn = np.einsum("bmkd,k->bm", _unpacked(stored), [rates[metric] / len(DATASETS) for metric in METRICS])
-    for one, other in combinations(range(MODELS), 2):
-        (drawn[:, one] - drawn[:, other]).std(ddof=1)
+    for item, other in combinations(range(MODELS), 2):
+        (drawn[:, item] - drawn[:, other]).std(ddof=1)
 
 
 def _stored() -> tuple[list[bytes], dict[str, dict[str, dict[str, float]]]]:
@@ -68,15 +68,15 @@ def _stored() -> tuple[list[bytes], dict[str, dict[str, dict[str, float]]]]:
         }
         for model in range(MODELS)
     }
-    return [one.tobytes() for one in drawn.reshape(-1, REPLICATES)], scores
+    return [item.tobytes() for item in drawn.reshape(-1, REPLICATES)], scores
 
 
 def _replicates() -> list[Row]:
     rng = np.random.default_rng(0)
     true = rng.integers(0, 3, ROWS)
-    said = np.where(rng.random(ROWS) < 0.8, true, rng.integers(0, 3, ROWS))
-    columns = {"predictions": said, "references": true}
-    found = []
+    text = np.where(rng.random(ROWS) < 0.8, true, rng.integers(0, 3, ROWS))
+    columns = {"predictions": text, "references": true}
+    result = []
     for name, options in (("accuracy", {}), ("f1", {"average": "macro"})):
         module = load(name, **options)
 
@@ -86,7 +86,7 @@ def _replicates() -> list[Row]:
                     module.compute(**{key: column[chosen] for key, column in columns.items()})  # type: ignore[attr-defined]
 
         ours = median_ms(lambda module=module: score_replicates(module, columns, "a digest"), 9)
-        what = f"{REPLICATES:,} replicates of {' '.join([*options.values(), name])}, {ROWS:,} rows"
+        subject = f"{REPLICATES:,} replicates of {' '.join([*options.values(), name])}, {ROWS:,} rows"
         anchor = median_ms(plain, 1, 0)
-        found.append(Row(what, ours, "ms", "the metric on each sample", anchor, "100 ms", ours <= 100))
-    return found
+        result.append(Row(subject, ours, "ms", "the metric on each sample", anchor, "100 ms", ours <= 100))
+    return result

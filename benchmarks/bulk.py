@@ -36,10 +36,10 @@ def load(db: Database, table: str, columns: Sequence[str], rows: Iterable[Sequen
 
 
 def _defaults(table: str, columns: Sequence[str]) -> dict[str, Any]:
-    left = [each for each in metadata().tables[table].columns if each.name not in columns]
-    return {each.name: each.default.arg for each in left if each.default is not None and each.default.is_scalar}
+    remaining = [item for item in metadata().tables[table].columns if item.name not in columns]
+    return {item.name: item.default.arg for item in remaining if item.default is not None and item.default.is_scalar}
 
 
 def _kept(row: Sequence[Any]) -> tuple[Any, ...]:
     """The row as SQLite keeps it: it has no moments."""
-    return tuple(each.strftime("%Y-%m-%d %H:%M:%S.%f") if isinstance(each, datetime) else each for each in row)
+    return tuple(item.strftime("%Y-%m-%d %H:%M:%S.%f") if isinstance(item, datetime) else item for item in row)

@@ -53,14 +53,14 @@ def in_page(page: Page, program: Client) -> list[float]:
     program.next_context(TASK)
     page.goto(f"/tasks/{TASK}/create")
     page.get_by_label("Say something").fill(SAID)
-    found: list[float] = page.evaluate(SEEN)
+    result: list[float] = page.evaluate(SEEN)
     page.get_by_text("Which reply is better?").wait_for()
-    return sorted(found)
+    return sorted(result)
 
 
 def themselves(servers: Sequence[tuple[str, str]]) -> list[float]:
     """Milliseconds to the first token of each model, asked directly and at once."""
-    found: list[float] = []
+    result: list[float] = []
 
     def ask(url: str, model: str) -> None:
         messages = [{"role": "user", "content": SAID}]
@@ -71,14 +71,14 @@ def themselves(servers: Sequence[tuple[str, str]]) -> list[float]:
             for line in response.iter_lines():
                 if not first and line.startswith("data: {") and _content(line):
                     first = True
-                    found.append((time.perf_counter() - begun) * 1000)
+                    result.append((time.perf_counter() - begun) * 1000)
 
     asking = [threading.Thread(target=ask, args=server) for server in servers]
-    for each in asking:
-        each.start()
-    for each in asking:
-        each.join()
-    return sorted(found)
+    for item in asking:
+        item.start()
+    for item in asking:
+        item.join()
+    return sorted(result)
 
 
 def _content(line: str) -> str:
@@ -89,7 +89,7 @@ def _content(line: str) -> str:
 @contextmanager
 def round_against(servers: Sequence[tuple[str, str]]) -> Iterator[tuple[Page, Client]]:
     """A person and their program on a platform with an open round against models at these addresses."""
-    [chat] = [each for each in shipped.shipped_conversations() if each.config.id == TASK]
+    [chat] = [item for item in shipped.shipped_conversations() if item.config.id == TASK]
     with TemporaryDirectory() as at, gallery.chromium() as browser:
         home = Path(at)
         for number, (url, model) in enumerate(servers):
@@ -98,7 +98,7 @@ def round_against(servers: Sequence[tuple[str, str]]) -> Iterator[tuple[Page, Cl
             wait_for(f"{base}/readyz", 600, '"host":"ok"')
             (home / "task.yaml").write_text(chat.source)
             operate(home, "task", "create", str(home / "task.yaml"))
-            rows = (json.dumps(each["values"]) + "\n" for each in chat.contexts())
+            rows = (json.dumps(item["values"]) + "\n" for item in chat.contexts())
             (home / "contexts.jsonl").write_text("".join(rows))
             operate(home, "context", "upload", TASK, str(home / "contexts.jsonl"))
             operate(home, "round", "open", TASK, "--target", "voice-0", "--target", "voice-1")
@@ -122,7 +122,7 @@ def compared(name: str, servers: Sequence[tuple[str, str]]) -> Iterator[Row]:
     for place, which in ((0, "of either model"), (1, "of both models")):
         seen, own = ([pair[side][place] for pair in pairs[WARM:]] for side in (0, 1))
         ratio = statistics.median(seen) / statistics.median(own)
-        each = statistics.median(one / other for one, other in zip(seen, own, strict=True))
+        item = statistics.median(entry / other for entry, other in zip(seen, own, strict=True))
         yield Row(
             f"chat, {name}: first token {which} on the page",
             statistics.median(seen),
@@ -131,22 +131,22 @@ def compared(name: str, servers: Sequence[tuple[str, str]]) -> Iterator[Row]:
             statistics.median(own),
             f"{BUDGET}x",
             ratio <= BUDGET,
-            f"{PAIRS} pairs in turns, median of their ratios {each:.2f}x; load average {os.getloadavg()[0]:.0f}",
+            f"{PAIRS} pairs in turns, median of their ratios {item:.2f}x; load average {os.getloadavg()[0]:.0f}",
         )
 
 
 def rows() -> list[Row]:
     """The figures: a real small language model twice, where it is installed, and voices that are paced."""
-    found: list[Row] = []
+    result: list[Row] = []
     if not language_model.missing():
         with (
             TemporaryDirectory() as cache,
-            language_model.speaking(Path(cache)) as one,
+            language_model.speaking(Path(cache)) as item,
             language_model.speaking(Path(cache)) as other,
         ):
-            found += compared("SmolLM2-135M twice", [(one, "smollm2"), (other, "smollm2")])
+            result += compared("SmolLM2-135M twice", [(item, "smollm2"), (other, "smollm2")])
     words = [f"word{number}" for number in range(TOKENS)]
     talker = Talker(**{name: Voice(words, first=PACE, pause=0.01) for name in ("north", "south")})
-    found += compared(f"two voices of {PACE:g} s", [(talker.url, "north"), (talker.url, "south")])
+    result += compared(f"two voices of {PACE:g} s", [(talker.url, "north"), (talker.url, "south")])
     talker.stop()
-    return found
+    return result

@@ -20,12 +20,12 @@ AT_ONCE, SECONDS, PATIENCE = 32, 12.0, 300.0
 
 def rows() -> list[Row]:
     """All figures of this file: calls answered a second with 32 callers."""
-    own, one, two = _rate({}), _rate(_ray(1)), _rate(_ray(2))
+    own, item, two = _rate({}), _rate(_ray(1)), _rate(_ray(2))
     note = f"sentiment-minilm, {AT_ONCE} callers, {os.cpu_count()} cores shared by all replicas and callers"
     return [
         Row("the host's own process", own, "calls/s", note=note),
-        Row("Ray Serve, one replica", one, "calls/s", "the host's own process", own, note=note),
-        Row("Ray Serve, two replicas", two, "calls/s", "one replica", one, note=note),
+        Row("Ray Serve, one replica", item, "calls/s", "the host's own process", own, note=note),
+        Row("Ray Serve, two replicas", two, "calls/s", "one replica", item, note=note),
     ]
 
 

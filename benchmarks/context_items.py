@@ -89,7 +89,7 @@ def listed(db: Database, sought: Sought, after: str) -> float:
 
 def rows() -> list[Row]:
     """One row per strategy, per list, and database."""
-    found = []
+    result = []
     with databases() as both:
         for name, db in both.items():
             db.write(fill)
@@ -97,11 +97,11 @@ def rows() -> list[Row]:
                 connection.execute(text("ANALYZE"))
             anchor = fetching(db)
             for strategy in samplers():
-                taken = drawing(db, strategy)
-                what = f"context from 1e6, {name}, {strategy}"
-                found.append(Row(what, taken, "ms", "one probe by key", anchor, "5 ms", taken < BUDGET_MS))
+                used = drawing(db, strategy)
+                subject = f"context from 1e6, {name}, {strategy}"
+                result.append(Row(subject, used, "ms", "one probe by key", anchor, "5 ms", used < BUDGET_MS))
             for which, (sought, after) in LISTS.items():
-                taken = listed(db, sought, after)
-                what = f"contexts of 1e6 listed, {name}, {which}"
-                found.append(Row(what, taken, "ms", "one probe by key", anchor, "50 ms", taken < LIST_MS))
-    return found
+                used = listed(db, sought, after)
+                subject = f"contexts of 1e6 listed, {name}, {which}"
+                result.append(Row(subject, used, "ms", "one probe by key", anchor, "50 ms", used < LIST_MS))
+    return result

@@ -35,8 +35,8 @@ def theirs(script: str, *arguments: str) -> dict[str, float]:
     """What a script in their environment printed as JSON."""
     command = [environment(), "-W", "ignore", THEIRS / script, *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=THEIRS)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def rows() -> list[Row]:
@@ -66,27 +66,27 @@ def _metrics(other: dict[str, float]) -> list[Row]:
 
 
 def _against(
-    what: str, ours: Callable[[], object], seconds: float, least: float, budget_ms: float | None = None
+    subject: str, ours: Callable[[], object], seconds: float, least: float, budget_ms: float | None = None
 ) -> Row:
-    taken = median_ms(ours, 9)
-    faster = seconds * 1000 / taken
+    used = median_ms(ours, 9)
+    faster = seconds * 1000 / used
     budget = f"{least}x faster" + (f", {budget_ms:g} ms" if budget_ms else "")
-    kept = faster >= least and (budget_ms is None or taken <= budget_ms)
-    return Row(what, taken, "ms", "package evaluate", seconds * 1000, budget, kept, f"{faster:,.0f}x faster")
+    rest = faster >= least and (budget_ms is None or used <= budget_ms)
+    return Row(subject, used, "ms", "package evaluate", seconds * 1000, budget, rest, f"{faster:,.0f}x faster")
 
 
 def _alone() -> list[Row]:
     many = labels(N)
     texts = {name: [f"class {value}" for value in column] for name, column in many.items()}
     f1 = load("f1", average="macro")
-    found = []
+    result = []
     for method in ("bca", "percentile"):
-        taken = median_ms(partial(f1.compute, **many, interval=0.95, method=method), 5, 1)
-        what, other = f"{method} interval of macro F1, n 1e6, 9,999 resamples", "package evaluate: does not end"
-        found.append(Row(what, taken, "ms", other, budget="200 ms", kept=taken <= 200))
-    taken = median_ms(lambda: f1.compute(**texts), 5, 1)
-    found.append(Row("macro F1, 1e6 rows of text labels", taken, "ms", budget="150 ms", kept=taken <= 150))
+        used = median_ms(partial(f1.compute, **many, interval=0.95, method=method), 5, 1)
+        subject, other = f"{method} interval of macro F1, n 1e6, 9,999 resamples", "package evaluate: does not end"
+        result.append(Row(subject, used, "ms", other, budget="200 ms", kept=used <= 200))
+    used = median_ms(lambda: f1.compute(**texts), 5, 1)
+    result.append(Row("macro F1, 1e6 rows of text labels", used, "ms", budget="150 ms", kept=used <= 150))
     code = "import time; t = time.perf_counter(); import dynabench.evaluate; print(time.perf_counter() - t)"
     fresh = [float(subprocess.check_output([sys.executable, "-c", code])) * 1000 for _ in range(5)]
     middle = float(np.median(fresh))
-    return [*found, Row("import dynabench.evaluate", middle, "ms", budget="300 ms", kept=middle <= 300)]
+    return [*result, Row("import dynabench.evaluate", middle, "ms", budget="300 ms", kept=middle <= 300)]

@@ -69,7 +69,7 @@ def searching(db: Database, owner: Person, filters: Filters, expected: Any, befo
 
     def ask() -> list[int]:
         page = db.read(search.find, owner, "bench", filters, before=before, limit=PAGE)
-        return [each.example.id for each in page.items]
+        return [item.example.id for item in page.items]
 
     ids = np.flatnonzero(expected) + 1
     ids = ids if before is None else ids[ids < before]
@@ -80,7 +80,7 @@ def searching(db: Database, owner: Person, filters: Filters, expected: Any, befo
 def measured(db: Database, of: Million) -> dict[str, tuple[float, float]]:
     """Milliseconds and budget of each case."""
     owner = db.read(lambda session: session.get_one(Person, PEOPLE + 1))
-    found = {
+    result = {
         f"example search in 1e6: {name}": (searching(db, owner, filters, expected, before), SEARCH_MS)
         for name, (filters, expected, before) in questions(of).items()
     }
@@ -89,16 +89,16 @@ def measured(db: Database, of: Million) -> dict[str, tuple[float, float]]:
         return median_ms(lambda: db.read(lambda session: what(session, session.get_one(Round, 1))), 9)
 
     for name in ("arm", "start", "source", "tag", "day"):
-        found[f"owner's figures of 1e6 by {name}"] = (
+        result[f"owner's figures of 1e6 by {name}"] = (
             reading(lambda s, r, n=name: figures.figures(s, r, [n])),
             FIGURES_MS,
         )  # type: ignore[misc]
-    found["owner's figures of 1e6, all breakdowns"] = (reading(figures.figures), FIGURES_MS)
-    found["owner's figures of 1e6 by annotator, page 20"] = (
+    result["owner's figures of 1e6, all breakdowns"] = (reading(figures.figures), FIGURES_MS)
+    result["owner's figures of 1e6 by annotator, page 20"] = (
         reading(lambda s, r: figures.annotators(s, r, sort="vmer", after=950)),
         FIGURES_MS,
     )
-    return found
+    return result
 
 
 def writing(db: Database) -> tuple[float, float]:
@@ -128,20 +128,20 @@ def writing(db: Database) -> tuple[float, float]:
 
 def rows() -> list[Row]:
     """One row per case and database."""
-    found = []
-    of = draw()
+    result = []
+    source = draw()
     rng = random.Random(0)
     with databases() as both:
         for name, db in both.items():
-            fill(db, of)
+            fill(db, source)
             with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.execute(text("ANALYZE" if db.is_sqlite else "VACUUM ANALYZE"))
             anchor = median_ms(lambda db=db: db.read(lambda s: s.get(Example, rng.randint(1, N))), 100)  # type: ignore[misc]
-            for what, (taken, budget) in measured(db, of).items():
-                found.append(
-                    Row(f"{what}, {name}", taken, "ms", "one probe by key", anchor, f"{budget:.0f} ms", taken < budget)
+            for subject, (used, budget) in measured(db, source).items():
+                result.append(
+                    Row(f"{subject}, {name}", used, "ms", "one probe by key", anchor, f"{budget:.0f} ms", used < budget)
                 )
             row, fold = writing(db)
-            found.append(Row(f"writing what an example is found by, {name}", row, "ms", "one probe by key", anchor))
-            found.append(Row(f"putting some 400 of them into the sets, {name}", fold, "ms"))
-    return found
+            result.append(Row(f"writing what an example is found by, {name}", row, "ms", "one probe by key", anchor))
+            result.append(Row(f"putting some 400 of them into the sets, {name}", fold, "ms"))
+    return result

@@ -54,8 +54,8 @@ def exported(db: Database, form: str, items: int = ITEMS) -> Taken:
         )
         seconds = time.perf_counter() - begun
     assert done.returncode == 0, done.stderr
-    *_, told, used = done.stderr.splitlines()
-    assert json.loads(told)["rows"] == items, done.stderr
+    *_, answer, used = done.stderr.splitlines()
+    assert json.loads(answer)["rows"] == items, done.stderr
     return Taken(seconds, *map(float, used.split()))
 
 
@@ -80,22 +80,22 @@ def plain(db: Database) -> float:
 
 def rows() -> list[Row]:
     """Rates of each format and database, and the most memory of any."""
-    found = []
+    result = []
     for kind in ("SQLite", "PostgreSQL"):
         with databases(kind) as held:
             db = held[kind]
             fill(db)
             anchor = plain(db)
             for form in ("jsonl", "csv", "parquet"):
-                found += _told(kind, form, exported(db, form), anchor)
-    return found
+                result += _told(kind, form, exported(db, form), anchor)
+    return result
 
 
-def _told(kind: str, form: str, taken: Taken, anchor: float) -> list[Row]:
-    rate, least = ITEMS / taken.seconds, PER_SECOND[form]
-    what, note = f"export of 1e6 examples, {kind}, {form}", f"{taken.cpu:.1f} s of CPU"
+def _told(kind: str, form: str, used: Taken, anchor: float) -> list[Row]:
+    rate, least = ITEMS / used.seconds, PER_SECOND[form]
+    subject, note = f"export of 1e6 examples, {kind}, {form}", f"{used.cpu:.1f} s of CPU"
     name = "cursor and json.dumps, no votes or predictions"
     return [
-        Row(what, rate, "rows/s", name, anchor, f">= {least:,} rows/s", rate >= least, note),
-        Row(f"{what}, memory", taken.megabytes, "MB", budget="200 MB", kept=taken.megabytes < MEGABYTES),
+        Row(subject, rate, "rows/s", name, anchor, f">= {least:,} rows/s", rate >= least, note),
+        Row(f"{subject}, memory", used.megabytes, "MB", budget="200 MB", kept=used.megabytes < MEGABYTES),
     ]

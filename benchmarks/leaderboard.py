@@ -66,21 +66,21 @@ def rows() -> list[Row]:
 
 
 def _rows() -> Iterator[Row]:
-    with databases("SQLite", "PostgreSQL") as found:
-        for name, db in found.items():
+    with databases("SQLite", "PostgreSQL") as result:
+        for name, db in result.items():
             db.write(fill, MODELS, DATASETS)
 
             def cold(db: Database = db) -> object:
                 reading._cache.clear()
                 return db.read(weighed)
 
-            what = f"board of {MODELS} models x 5 metrics x {DATASETS} datasets with rank intervals, {name}"
+            subject = f"board of {MODELS} models x 5 metrics x {DATASETS} datasets with rank intervals, {name}"
             warm = median_ms(lambda db=db: db.read(weighed), 10)  # type: ignore[misc]
-            yield Row(what, warm, "ms", budget="50 ms once scores are in", kept=warm < 50)
-            yield Row(f"{what}, first time", median_ms(cold, 3, 1), "ms", note="reads all replicates")
+            yield Row(subject, warm, "ms", budget="50 ms once scores are in", kept=warm < 50)
+            yield Row(f"{subject}, first time", median_ms(cold, 3, 1), "ms", note="reads all replicates")
     moved = in_the_browser()
-    what = f"{MANY} models weighed anew in Chromium, whole re-render"
-    yield Row(what, moved, "ms", budget="50 ms", kept=moved < 50)
+    subject = f"{MANY} models weighed anew in Chromium, whole re-render"
+    yield Row(subject, moved, "ms", budget="50 ms", kept=moved < 50)
 
 
 def in_the_browser() -> float:

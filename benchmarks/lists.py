@@ -85,7 +85,7 @@ def cases(session: Session) -> dict[str, Callable[[], object]]:
 
 def rows() -> list[Row]:
     """One row per list and database."""
-    found = []
+    result = []
     rng = random.Random(1)
     with databases() as both:
         for name, db in both.items():
@@ -93,8 +93,8 @@ def rows() -> list[Row]:
             with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.execute(text("ANALYZE"))
             anchor = median_ms(lambda db=db: db.read(lambda s: s.get(Act, rng.randint(1, ACTS))), 100)  # type: ignore[misc]
-            for what in db.read(cases):
-                taken = median_ms(lambda db=db, what=what: db.read(lambda s: cases(s)[what]()), 15)  # type: ignore[misc]
-                kept = taken < BUDGET_MS
-                found.append(Row(f"{what}, {name}", taken, "ms", "one probe by key", anchor, "50 ms", kept))
-    return found
+            for subject in db.read(cases):
+                used = median_ms(lambda db=db, subject=subject: db.read(lambda s: cases(s)[subject]()), 15)  # type: ignore[misc]
+                rest = used < BUDGET_MS
+                result.append(Row(f"{subject}, {name}", used, "ms", "one probe by key", anchor, "50 ms", rest))
+    return result

@@ -33,7 +33,7 @@ def hypothesis(turn: int) -> str:
 def bare() -> tuple[float, float]:
     """Median milliseconds of one bare call, and examples per second on full batches of 32 of the same texts."""
     model = catalog.open_model(catalog.entry(MODEL).folder)
-    task = next(each for each in shipped_tasks() if each.config.id == "nli")
+    task = next(item for item in shipped_tasks() if item.config.id == "nli")
     premises = [context["values"]["premise"] for context in task.contexts()]
     turns = itertools.count()
 
@@ -65,11 +65,11 @@ class Annotator:
         """One example; three tries are made on each context, as people rarely fool a model at once."""
         if len(self.taken) % TRIES == 0 or not self.given:
             self.given = (await self.http.post("/tasks/nli/contexts/next")).raise_for_status().json()
-        given = self.given
+        values = self.given
         body = {
-            "context_id": given["id"],
+            "context_id": values["id"],
             "input": {"hypothesis": hypothesis(next(self.turns))},
-            "answer": given["goal"],
+            "answer": values["goal"],
             "sandbox": False,
         }
         begun = time.perf_counter()
@@ -94,8 +94,8 @@ async def load(base: str, tokens: list[str]) -> tuple[float, list[float]]:
     seconds = time.perf_counter() - begun
     for person in people:
         await person.http.aclose()
-    taken = [one for person in people for one in person.taken]
-    return len(taken) / seconds, taken
+    used = [item for person in people for item in person.taken]
+    return len(used) / seconds, used
 
 
 async def alone(base: str, token: str) -> list[float]:
@@ -157,14 +157,14 @@ def rows() -> list[Row]:
             operate(home, "round", "open", "nli", "--target", MODEL)
             settle()
             tokens = members(base, ANNOTATORS)
-            taken = asyncio.run(alone(base, tokens[0]))
+            used = asyncio.run(alone(base, tokens[0]))
             before = batch_sizes(home)
             rate, together = asyncio.run(load(base, tokens))
             after = batch_sizes(home)
         started = first_page(home)
     histogram = {size: after[size] - before.get(size, 0) for size in after if after[size] - before.get(size, 0)}
-    middle = statistics.median(taken)
-    late = statistics.quantiles(taken, n=20)[-1]
+    middle = statistics.median(used)
+    late = statistics.quantiles(used, n=20)[-1]
     typical = median_size(histogram)
     return [
         Row(

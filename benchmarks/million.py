@@ -124,52 +124,63 @@ def _setting(session: Session) -> None:
     )
 
 
-def _examples(of: Million) -> Iterator[tuple[Any, ...]]:
+def _examples(source: Million) -> Iterator[tuple[Any, ...]]:
     label, rest = json.dumps({"label": "a"}), (1, 1.0, 1.0)
     at = [datetime.combine(FIRST + timedelta(days=d), datetime.min.time(), UTC).isoformat() for d in range(DAYS)]
     for i in range(N):
-        text = json.dumps({"hypothesis": " ".join(f"w{word}" for word in of.words[i].tolist())})
-        known = (i + 1, f"{i:032x}", 1, i % CONTEXTS + 1, 1, int(of.author[i]) + 1, 1, text, label, bool(of.fooled[i]))
-        made = (SOURCES[of.source[i]], STARTS[of.start[i]], ARMS[of.arm[i]])
-        yield (*known, *made, *rest, str(i), "0" * 64, at[of.day[i]])
+        text = json.dumps({"hypothesis": " ".join(f"w{word}" for word in source.words[i].tolist())})
+        entries = (
+            i + 1,
+            f"{i:032x}",
+            1,
+            i % CONTEXTS + 1,
+            1,
+            int(source.author[i]) + 1,
+            1,
+            text,
+            label,
+            bool(source.fooled[i]),
+        )
+        created = (SOURCES[source.source[i]], STARTS[source.start[i]], ARMS[source.arm[i]])
+        yield (*entries, *created, *rest, str(i), "0" * 64, at[source.day[i]])
 
 
-def _standings(of: Million) -> Iterator[tuple[Any, ...]]:
+def _standings(source: Million) -> Iterator[tuple[Any, ...]]:
     for i in range(N):
-        verdict, gone = VERDICTS[of.verdict[i]], bool(of.retracted[i])
-        waits = verdict == "pending" and bool(of.fooled[i]) and not gone
+        verdict, gone = VERDICTS[source.verdict[i]], bool(source.retracted[i])
+        waits = verdict == "pending" and bool(source.fooled[i]) and not gone
         yield (
-            *(i + 1, 1, int(of.author[i]) + 1, bool(of.fooled[i]), verdict, 0, gone, False, waits),
-            *(projections.draw(i + 1), 0, 0, 1, 1 - int(of.fooled[i])),
+            *(i + 1, 1, int(source.author[i]) + 1, bool(source.fooled[i]), verdict, 0, gone, False, waits),
+            *(projections.draw(i + 1), 0, 0, 1, 1 - int(source.fooled[i])),
         )
 
 
-def _sets(of: Million) -> Iterator[tuple[list[str], Ints]]:
+def _sets(source: Million) -> Iterator[tuple[list[str], Ints]]:
     """Each value's terms with the places of its examples."""
     everything = np.arange(N)
     same = [facet("task", "bench"), facet("round", 1), facet("made", False), "premise", "a"]
     yield [*same, facet("hidden", False), facet("perturbed", False)], everything
     for name, values, column in (
-        ("verdict", VERDICTS, of.verdict),
-        ("fooled", (False, True), of.fooled),
-        ("flagged", (False, True), (of.verdict == 3).astype(int)),
-        ("retracted", (False, True), of.retracted),
-        ("source", SOURCES, of.source),
-        ("start", STARTS, of.start),
-        ("arm", ARMS, of.arm),
-        ("tag", [f"tag {i}" for i in range(TAGS)], of.tag),
-        ("author", range(1, PEOPLE + 1), of.author),
+        ("verdict", VERDICTS, source.verdict),
+        ("fooled", (False, True), source.fooled),
+        ("flagged", (False, True), (source.verdict == 3).astype(int)),
+        ("retracted", (False, True), source.retracted),
+        ("source", SOURCES, source.source),
+        ("start", STARTS, source.start),
+        ("arm", ARMS, source.arm),
+        ("tag", [f"tag {i}" for i in range(TAGS)], source.tag),
+        ("author", range(1, PEOPLE + 1), source.author),
     ):
         for value, places in zip(values, _places(column, len(values)), strict=True):
             yield [facet(name, value)], places
-    for day, places in enumerate(_places(of.day, DAYS)):
+    for day, places in enumerate(_places(source.day, DAYS)):
         yield day_facets(FIRST + timedelta(days=day))[:1], places
-    months = np.array([(FIRST + timedelta(days=d)).month for d in range(DAYS)])[of.day] - 1
+    months = np.array([(FIRST + timedelta(days=d)).month for d in range(DAYS)])[source.day] - 1
     for month, places in enumerate(_places(months, 3)):
         yield [facet("month", f"2026-{month + 1:02}")], places
     yield [facet("year", "2026")], everything
-    word_of = np.repeat(everything, LENGTH)[np.argsort(of.words.ravel(), kind="stable")]
-    ends = np.cumsum(np.bincount(of.words.ravel(), minlength=VOCABULARY))
+    word_of = np.repeat(everything, LENGTH)[np.argsort(source.words.ravel(), kind="stable")]
+    ends = np.cumsum(np.bincount(source.words.ravel(), minlength=VOCABULARY))
     for word in range(VOCABULARY):
         yield [f"w{word}"], np.unique(word_of[ends[word - 1] if word else 0 : ends[word]])
 
@@ -179,39 +190,39 @@ def _places(column: Ints, values: int) -> list[Ints]:
     return np.split(order, np.cumsum(np.bincount(column, minlength=values))[:-1])
 
 
-def _postings(of: Million) -> Iterator[tuple[str, int, bytes]]:
-    for terms, places in _sets(of):
+def _postings(source: Million) -> Iterator[tuple[str, int, bytes]]:
+    for terms, places in _sets(source):
         blocks, members = np.divmod(places + 1, SIZE)
         for block in np.unique(blocks).tolist():
             packed = BitMap(members[blocks == block].astype(np.uint32)).serialize()
             yield from ((term, block, packed) for term in terms)
 
 
-def _breakdowns(of: Million) -> Iterator[tuple[int, str, str, bytes]]:
-    yield 1, "all", "", _rows(of, np.arange(N))
+def _breakdowns(source: Million) -> Iterator[tuple[int, str, str, bytes]]:
+    yield 1, "all", "", _rows(source, np.arange(N))
     days = [(FIRST + timedelta(days=d)).isoformat() for d in range(DAYS)]
     tags = [f"tag {i}" for i in range(TAGS)]
     for name, values, column in (
-        ("day", days, of.day),
-        ("start", STARTS, of.start),
-        ("arm", ARMS, of.arm),
-        ("tag", tags, of.tag),
+        ("day", days, source.day),
+        ("start", STARTS, source.start),
+        ("arm", ARMS, source.arm),
+        ("tag", tags, source.tag),
     ):
         for value, places in zip(values, _places(column, len(values)), strict=True):
-            yield 1, name, value, _rows(of, places)
+            yield 1, name, value, _rows(source, places)
 
 
-def _rows(of: Million, places: Ints) -> bytes:
-    keys, group = np.unique((of.author[places] + 1) * 8 + of.source[places], return_inverse=True)
-    live = of.retracted[places] == 0
-    fooled = live & (of.fooled[places] == 1)
+def _rows(source: Million, places: Ints) -> bytes:
+    keys, group = np.unique((source.author[places] + 1) * 8 + source.source[places], return_inverse=True)
+    live = source.retracted[places] == 0
+    fooled = live & (source.fooled[places] == 1)
     rows = np.zeros(keys.size, ROW)
     rows["person"], rows["kind"] = np.divmod(keys, 8)
     for name, mask in (
         ("examples", live),
         ("fooled", fooled),
-        ("validated", fooled & (of.verdict[places] == 1)),
-        ("resolved", fooled & (of.verdict[places] != 0)),
+        ("validated", fooled & (source.verdict[places] == 1)),
+        ("resolved", fooled & (source.verdict[places] != 0)),
         ("retracted", ~live),
     ):
         rows[name] = np.bincount(group, mask, keys.size)

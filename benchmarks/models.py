@@ -28,23 +28,23 @@ def rows() -> list[Row]:
     runtime.use_threads(runtime.cores())
     model = AdapterModel.load(catalog.BUILTIN / "sentiment-minilm")
     label = str(model.predict([STATEMENT])[0].answer["label"])
-    one = median_ms(lambda: model.predict([STATEMENT]), 30)
+    item = median_ms(lambda: model.predict([STATEMENT]), 30)
     speed = 32_000 / median_ms(lambda: model.predict([STATEMENT] * 32), 8)
     exact = AdapterModel.load(catalog.BUILTIN / "sentiment-minilm", Pool("exact"))
     plain = median_ms(lambda: exact.predict([STATEMENT]), 30)
     strip = median_ms(lambda: model.attribute(STATEMENT, label, "gradient"), 30)
     seconds = median_ms(lambda: model.attribute(STATEMENT, label, "layer_integrated_gradients"), 3, warm=1) / 1000
-    found = model.attribute(STATEMENT, label, "layer_integrated_gradients")
-    error = found.completeness_error or 0.0
+    result = model.attribute(STATEMENT, label, "layer_integrated_gradients")
+    error = result.completeness_error or 0.0
     pieces = f"{len(model.prepare(STATEMENT))} pieces"
     return [
-        Row("bare model, one call", one, "ms", "torch's own layers in fp32", plain, "6 ms", one <= 6, pieces),
-        Row("bare model, batches of 32", speed, "inputs/s", "one at a time", 1000 / one, "400", speed >= 400, pieces),
-        Row("token strip", strip, "ms", "bare model, one call", one, "at most 4x", strip <= 4 * one, pieces),
+        Row("bare model, one call", item, "ms", "torch's own layers in fp32", plain, "6 ms", item <= 6, pieces),
+        Row("bare model, batches of 32", speed, "inputs/s", "one at a time", 1000 / item, "400", speed >= 400, pieces),
+        Row("token strip", strip, "ms", "bare model, one call", item, "at most 4x", strip <= 4 * item, pieces),
         Row("integrated gradients", seconds, "s", budget="2 s", kept=seconds <= 2, note=pieces),
         Row("their completeness error", error, "relative", budget="under 0.05", kept=error < 0.05, note=pieces),
         *_ngram(),
-        *_through_the_host(one),
+        *_through_the_host(item),
     ]
 
 
@@ -57,11 +57,11 @@ def _ngram() -> list[Row]:
     ]
 
 
-def _through_the_host(one: float) -> list[Row]:
+def _through_the_host(item: float) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder, _host(Path(folder)) as url:
         neural, linear = asyncio.run(_median_answers(url))
     return [
-        Row("one call through the host", neural, "ms", "bare call", one, "bare + 15 ms", neural <= one + 15),
+        Row("one call through the host", neural, "ms", "bare call", item, "bare + 15 ms", neural <= item + 15),
         Row("n-gram call through the host", linear, "ms"),
     ]
 

@@ -33,24 +33,25 @@ def index(of: Million) -> Iterator[tuple[str, int, int]]:
 
 def written(db: Database, of: Million, copied: bool) -> float:
     """Median milliseconds of what a new text costs in its transaction: one of new words, or a copy with one changed."""
-    rng, found = random.Random(1), []
+    rng, result = random.Random(1), []
 
     def note(session: Session) -> None:
         place = rng.randrange(N)
         words = [f"w{word}" for word in of.words[place].tolist()]
         words[0] = f"new{rng.randrange(10**9)}"
-        said = " ".join(words if copied else [f"x{rng.randrange(10**6)}" for _ in words])
+        text = " ".join(words if copied else [f"x{rng.randrange(10**6)}" for _ in words])
         config = service.config_of(session, 1).model_copy(update={"near_duplicates": RULE})
-        told = SimpleNamespace(config=config, input={"hypothesis": said}, task_id="bench", made_from=None, author_id=0,
-                               context_id=0)  # fmt: skip
+        draft = SimpleNamespace(
+            config=config, input={"hypothesis": text}, task_id="bench", made_from=None, author_id=0, context_id=0
+        )
         other = (place + N // 2) % N + 1  # any example that has other words
-        found.append(near_duplicates.recorded(session, told, None, other).get("near"))  # type: ignore[arg-type]
+        result.append(near_duplicates.recorded(session, draft, None, other).get("near"))  # type: ignore[arg-type]
         session.rollback()
 
-    taken = median_ms(lambda: db.read(note), 300)
-    if copied and sum(each is not None for each in found) < 0.5 * len(found):
+    used = median_ms(lambda: db.read(note), 300)
+    if copied and sum(item is not None for item in result) < 0.5 * len(result):
         raise RuntimeError("copies with one word changed are not found")
-    return taken
+    return used
 
 
 RULE: Any = SimpleNamespace(do="tell", similarity=0.7)
@@ -58,20 +59,20 @@ RULE: Any = SimpleNamespace(do="tell", similarity=0.7)
 
 def rows() -> list[Row]:
     """A row for each database and kind of text."""
-    of, found = draw(), []
+    source, result = draw(), []
     with databases() as kinds:
         for name, db in kinds.items():
-            ledger(db, of)
-            load(db, "near_bands", ("task_id", "band", "example_id"), index(of))
+            ledger(db, source)
+            load(db, "near_bands", ("task_id", "band", "example_id"), index(source))
             db.write(lambda session: session.execute(text("ANALYZE")))
             anchor = median_ms(lambda db=db: db.read(_probe), 200)  # type: ignore[misc]
-            for what, copied in (("a new text", False), ("a near-duplicate", True)):
-                value = written(db, of, copied)
-                found.append(
-                    Row(f"near-duplicates of {what} in 1e6, {name}", value, "ms", "one probe by key", anchor, "5 ms",
+            for subject, copied in (("a new text", False), ("a near-duplicate", True)):
+                value = written(db, source, copied)
+                result.append(
+                    Row(f"near-duplicates of {subject} in 1e6, {name}", value, "ms", "one probe by key", anchor, "5 ms",
                         value <= BUDGET_MS)
                 )  # fmt: skip
-    return found
+    return result
 
 
 def _probe(session: Session) -> Any:

@@ -27,10 +27,10 @@ BROKEN = "**no**"
 
 def cells(row: Row) -> tuple[str, ...]:
     """The row as text, but for when it was measured."""
-    kept = {True: "yes", False: BROKEN, None: ""}[row.kept]
+    rest = {True: "yes", False: BROKEN, None: ""}[row.kept]
     anchor = f"{row.anchor:.4g} {row.unit} ({row.anchor_name})" if row.anchor is not None else row.anchor_name
     ratio = f"{row.ratio:.2f}x" if row.ratio is not None else ""
-    return (row.what, f"{row.value:.4g} {row.unit}", anchor, ratio, row.budget, kept, row.note)
+    return (row.what, f"{row.value:.4g} {row.unit}", anchor, ratio, row.budget, rest, row.note)
 
 
 def merged(page: str, found: dict[str, list[Row]], machine: str, day: str) -> str:
@@ -43,11 +43,11 @@ def merged(page: str, found: dict[str, list[Row]], machine: str, day: str) -> st
         raise ValueError("the page lacks the marks between which the figures stand")
     lines = [line for line in table[0].splitlines() if line.startswith("|")][2:]
     rows = {line: line.rstrip("| ").rsplit(" ", 1)[1] for line in lines} if machine in table[0] else {}
-    kept = [(part, line) for line, part in rows.items() if part not in found]
+    rest = [(part, line) for line, part in rows.items() if part not in found]
     fresh = [
         (name, "| " + " | ".join((*cells(row), f"{day} {name}")) + " |") for name, some in found.items() for row in some
     ]
-    body = [line for _, line in sorted([*kept, *fresh], key=lambda row: row[0])]
+    body = [line for _, line in sorted([*rest, *fresh], key=lambda row: row[0])]
     head = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
     text = "\n".join([MARKS[0], f"On {machine}.", "", *head, *body, MARKS[1]])
     page = page[: table.start()] + text + page[table.end() :]
@@ -61,8 +61,8 @@ def summary(head: list[str], body: list[str]) -> str:
         rows.setdefault(_figure(line), line)
     first = [rows[name] for name in FIRST if name in rows]
     broken = [line for line in body if f"| {BROKEN} |" in line]
-    told = ["Every budget is kept."] if not broken else ["Not kept:", "", *head, *broken]
-    return "\n".join([SUMMARY[0], *head, *first, "", *told, SUMMARY[1]])
+    answer = ["Every budget is kept."] if not broken else ["Not kept:", "", *head, *broken]
+    return "\n".join([SUMMARY[0], *head, *first, "", *answer, SUMMARY[1]])
 
 
 def _figure(line: str) -> str:

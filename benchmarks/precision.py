@@ -32,24 +32,24 @@ def rows() -> list[Row]:
 def _task(task: str, name: str) -> list[Row]:
     folder = catalog.BUILTIN / f"{task}-minilm"
     recipe = recipes.load(folder.name)
-    found = list(labelled.of_source(recipe.test[0], ROOT.parent / "shared" / "data", recipe))
-    test = random.Random(0).sample(found, min(ROWS, len(found)))
+    result = list(labelled.of_source(recipe.test[0], ROOT.parent / "shared" / "data", recipe))
+    test = random.Random(0).sample(result, min(ROWS, len(result)))
     models = {precision: AdapterModel.load(folder, Pool(precision)) for precision in ("exact", *PRECISIONS)}
     speeds = _speeds(models, test)
     right = {precision: _answers(model, test) for precision, model in models.items()}
     out = []
     for precision in PRECISIONS:
         chosen = precision == runtime.precision()
-        differ = sum(one != other for one, other in zip(right[precision], right["exact"], strict=True))
-        hits = statistics.mean(one == row.label for one, row in zip(right[precision], test, strict=True))
+        differ = sum(item != other for item, other in zip(right[precision], right["exact"], strict=True))
+        hits = statistics.mean(item == row.label for item, row in zip(right[precision], test, strict=True))
         note = f"{name}, n {len(test)}: {differ} answers differ{'; the default here' if chosen else ''}"
         alone, full = (speeds[size, precision] for size in (1, 32))
-        what = f"{task} in {precision}"
+        subject = f"{task} in {precision}"
         out += [
-            Row(f"{what}, one input", 1000 * alone, "ms", "fp32", 1000 * speeds[1, "fp32"]),
-            Row(f"{what}, batches of 32", 32 / full, "inputs/s", "fp32", 32 / speeds[32, "fp32"]),
+            Row(f"{subject}, one input", 1000 * alone, "ms", "fp32", 1000 * speeds[1, "fp32"]),
+            Row(f"{subject}, batches of 32", 32 / full, "inputs/s", "fp32", 32 / speeds[32, "fp32"]),
             Row(
-                f"{what}, accuracy",
+                f"{subject}, accuracy",
                 hits,
                 "",
                 budget=BUDGET if chosen else "",
@@ -62,15 +62,15 @@ def _task(task: str, name: str) -> list[Row]:
 
 def _speeds(models: dict[str, AdapterModel], test: Sequence[Labelled]) -> dict[tuple[int, str], float]:
     """Median seconds of a call by number of inputs and precision, in turns, so that other load falls on all alike."""
-    taken: dict[tuple[int, str], list[float]] = {}
+    used: dict[tuple[int, str], list[float]] = {}
     for at in range(ROUNDS * 32):
         part = [row.inputs for row in test[at * 32 : at * 32 + 32]] if at < ROUNDS else [test[at].inputs]
         for precision, model in models.items():
             ask: Any = partial(model.predict, part)
             begun = time.perf_counter()
             ask()
-            taken.setdefault((len(part), precision), []).append(time.perf_counter() - begun)
-    return {key: statistics.median(seconds[1:]) for key, seconds in taken.items()}
+            used.setdefault((len(part), precision), []).append(time.perf_counter() - begun)
+    return {key: statistics.median(seconds[1:]) for key, seconds in used.items()}
 
 
 def _answers(model: AdapterModel, test: Sequence[Labelled]) -> list[str]:

@@ -29,9 +29,9 @@ def median_ms(call: Callable[[], object], times: int, warm: int = 3) -> float:
     """Median wall time of `call` in milliseconds."""
     for _ in range(warm):
         call()
-    taken = []
+    used = []
     for _ in range(times):
         begun = time.perf_counter()
         call()
-        taken.append((time.perf_counter() - begun) * 1000)
-    return statistics.median(taken)
+        used.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(used)

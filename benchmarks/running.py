@@ -53,12 +53,12 @@ def settle(busy: float = 0.15, span: float = 3.0, seconds: float = 240) -> None:
 
 def _used() -> dict[int, float]:
     """Seconds of processor time of each process that this one started, by pid."""
-    found = {}
+    result = {}
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # it has ended meanwhile
             times = process.cpu_times()
-            found[process.pid] = times.user + times.system
-    return found
+            result[process.pid] = times.user + times.system
+    return result
 
 
 @contextmanager

@@ -43,21 +43,25 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=2.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    asked = parser.parse_args()
-    articles = _articles(asked.data / "squad" / "squad20_dev.jsonl.gz")
-    given = [each for article in articles[::2] for each in article if len(each.passage) < LONGEST]
-    made = synthetic(sorted({each.passage for each in given}), asked.n, asked.seed)
-    drawn = random.Random(asked.seed)
-    human = drawn.sample(given, min(len(made), len(given)))
-    tested = _tested(articles[1::2], asked.tested, drawn)
+    request = parser.parse_args()
+    articles = _articles(request.data / "squad" / "squad20_dev.jsonl.gz")
+    values = [item for article in articles[::2] for item in article if len(item.passage) < LONGEST]
+    created = synthetic(sorted({item.passage for item in values}), request.n, request.seed)
+    drawn = random.Random(request.seed)
+    human = drawn.sample(values, min(len(created), len(values)))
+    tested = _tested(articles[1::2], request.tested, drawn)
     scores = {"no further training": _scores(catalog.entry(TARGET).folder, tested)}
     with tempfile.TemporaryDirectory() as folder:
-        for name, rows in (("synthetic", made), ("human", human)):
+        for name, rows in (("synthetic", created), ("human", human)):
             out = Path(folder) / name
             mix = Mix("qa", ("question", "passage"), "answer", (), [Part(name, rows)], max_length=288)
-            retrain(mix, out, name=name, base=str(catalog.entry(TARGET).folder), epochs=asked.epochs, seed=asked.seed)
+            retrain(
+                mix, out, name=name, base=str(catalog.entry(TARGET).folder), epochs=request.epochs, seed=request.seed
+            )
             scores[name] = _scores(out, tested)
-    print(f"{machine()}; {len(made)} questions of each kind, {sum(map(len, tested))} tested of {len(tested)} articles")
+    print(
+        f"{machine()}; {len(created)} questions of each kind, {sum(map(len, tested))} tested of {len(tested)} articles"
+    )
     for line in table(scores, [len(article) for article in tested]):
         print(line)
 
@@ -66,17 +70,17 @@ def synthetic(passages: Sequence[str], n: int, seed: int) -> list[Question]:
     """The first n questions that `dynabench adversary synthesize` keeps, of passages in an order that is drawn."""
     maker: Any = protocol.create_adversary("synthetic-qa", judges=[JUDGE], agree=2, seed=seed, most=12)
     target = LocalTarget(catalog.open_model(catalog.entry(TARGET).folder))
-    found: list[Question] = []
+    result: list[Question] = []
     for passage in random.Random(seed).sample(passages, len(passages)):
-        for each in maker.propose(Context(passage[:40], {"passage": passage}), target, Budget()):
-            [span] = each.answer["answer"]
-            found.append(
-                Question({"question": each.inputs["question"], "passage": passage}, (span["text"],), span["start"])
+        for item in maker.propose(Context(passage[:40], {"passage": passage}), target, Budget()):
+            [span] = item.answer["answer"]
+            result.append(
+                Question({"question": item.inputs["question"], "passage": passage}, (span["text"],), span["start"])
             )
-        if len(found) >= n:
+        if len(result) >= n:
             break
     print(json.dumps({"passages": maker.tally.passages, "asked": maker.tally.questions, "kept": maker.tally.kept}))
-    return found[:n]
+    return result[:n]
 
 
 def table(scores: Mapping[str, Any], sizes: Sequence[int]) -> list[str]:
@@ -88,16 +92,18 @@ def table(scores: Mapping[str, Any], sizes: Sequence[int]) -> list[str]:
         if sums is None:
             cells, other, sums = ["", ""], scores["human"], scores["synthetic"]
         else:
-            cells, other = [f"{100 * each.sum() / sum(sizes):.1f} %" for each in sums], first
+            cells, other = [f"{100 * item.sum() / sum(sizes):.1f} %" for item in sums], first
         apart = [difference(mine, sizes, theirs, sizes) for mine, theirs in zip(sums, other, strict=True)]
-        told = [_points(each) if name != "no further training" else "" for each in apart]
-        lines.append(f"| {' | '.join([name, *cells, *told])} |")
+        answer = [_points(item) if name != "no further training" else "" for item in apart]
+        lines.append(f"| {' | '.join([name, *cells, *answer])} |")
     return lines
 
 
-def _points(found: Any) -> str:
+def _points(result: Any) -> str:
     return (
-        f"{100 * found.value:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]" if found.low is not None else "0"
+        f"{100 * result.value:+.1f} [{100 * result.low:+.1f}, {100 * result.high:+.1f}]"
+        if result.low is not None
+        else "0"
     )
 
 
@@ -120,24 +126,24 @@ def _articles(path: Path) -> list[Article]:
 
 def _tested(articles: Sequence[Article], n: int, drawn: random.Random) -> list[Article]:
     """n questions drawn of all, by article."""
-    every = [(place, each) for place, article in enumerate(articles) for each in article]
-    found = defaultdict[int, list[Question]](list)
-    for place, each in drawn.sample(every, min(n, len(every))):
-        found[place].append(each)
-    return list(found.values())
+    every = [(place, item) for place, article in enumerate(articles) for item in article]
+    result = defaultdict[int, list[Question]](list)
+    for place, item in drawn.sample(every, min(n, len(every))):
+        result[place].append(item)
+    return list(result.values())
 
 
 def _scores(folder: Path, articles: Sequence[Article]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Exact matches and F1, summed by article: shape (2, articles). SQuAD's: the nearest right answer counts."""
     model = catalog.open_model(folder)
-    found = np.zeros((2, len(articles)))
+    result = np.zeros((2, len(articles)))
     for place, article in enumerate(articles):
-        outputs = model.predict([each.inputs for each in article])
-        for each, output in zip(article, outputs, strict=True):
-            said = " ".join(span["text"] for span in output.answer[model.card.answer])
-            found[0, place] += any(answer_words(said) == answer_words(right) for right in each.answers)
-            found[1, place] += max(word_f1(said, right) for right in each.answers)
-    return found
+        outputs = model.predict([item.inputs for item in article])
+        for item, output in zip(article, outputs, strict=True):
+            text = " ".join(span["text"] for span in output.answer[model.card.answer])
+            result[0, place] += any(answer_words(text) == answer_words(right) for right in item.answers)
+            result[1, place] += max(word_f1(text, right) for right in item.answers)
+    return result
 
 
 if __name__ == "__main__":

@@ -29,12 +29,12 @@ def rows() -> list[Row]:
         written(model.card.labels, Path(folder))
         file = Path(folder) / "rows.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        found = [_ours(model, rows)]
+        result = [_ours(model, rows)]
         other, now = theirs("throughput.py", folder, str(file)), _here(folder, str(file))
-        found.append(_ours(model, rows))
-    if abs(found[0]["accuracy"] - other["accuracy"]) > 1e-12:
-        raise RuntimeError(f"both sides must say the same: {found[0]['accuracy']} and {other['accuracy']}")
-    speed = max(one["samples_per_second"] for one in found)
+        result.append(_ours(model, rows))
+    if abs(result[0]["accuracy"] - other["accuracy"]) > 1e-12:
+        raise RuntimeError(f"both sides must say the same: {result[0]['accuracy']} and {other['accuracy']}")
+    speed = max(item["samples_per_second"] for item in result)
     against = {
         "a pipeline loop, transformers 5": now["loop"],
         "a pipeline loop, transformers 4": other["loop"],
@@ -46,22 +46,22 @@ def rows() -> list[Row]:
 
 
 def _ours(model: Any, rows: list[dict[str, str]]) -> dict[str, Any]:
-    found: dict[str, Any] = evaluator("text-classification").compute(model, rows, metric="accuracy")
-    return found
+    result: dict[str, Any] = evaluator("text-classification").compute(model, rows, metric="accuracy")
+    return result
 
 
 def _row(speed: float, name: str, anchor: float) -> Row:
     least = 1.5 if "batches" in name else 3.0
-    budget, kept = f"at least {least:g}x", speed >= least * anchor
-    return Row("evaluator, sentiment target", speed, "examples/s", name, anchor, budget, kept, "SST-3 test")
+    budget, rest = f"at least {least:g}x", speed >= least * anchor
+    return Row("evaluator, sentiment target", speed, "examples/s", name, anchor, budget, rest, "SST-3 test")
 
 
 def _here(*arguments: str) -> dict[str, Any]:
     """The pipeline loop in this environment."""
     command = [sys.executable, "-W", "ignore", THEIRS / "throughput.py", *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=THEIRS)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def written(labels: Sequence[str], folder: Path) -> None:

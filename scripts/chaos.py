@@ -49,11 +49,11 @@ STUCK = 60.0
 
 def furnish(settings: Settings, database: Database, evaluations: int) -> None:
     """Datasets, copies of a model, and all of their evaluations queued."""
-    [task] = [each for each in shipped_tasks() if each.config.id == TASK]
+    [task] = [item for item in shipped_tasks() if item.config.id == TASK]
     database.write(rounds.save_task, None, task.source)
     versions = [_dataset(settings, database, number) for number in range(DATASETS)]
-    made = sum(feed(settings, database, number) for number in range(-(-evaluations // DATASETS)))
-    print(f"{made} evaluations on {len(versions)} datasets of {ROWS} rows", file=sys.stderr)
+    created = sum(feed(settings, database, number) for number in range(-(-evaluations // DATASETS)))
+    print(f"{created} evaluations on {len(versions)} datasets of {ROWS} rows", file=sys.stderr)
 
 
 def feed(settings: Settings, database: Database, number: int) -> int:
@@ -89,26 +89,26 @@ def _copy(settings: Settings, number: int) -> Path:
     """A copy of the model under another name, which makes it another version."""
     folder = settings.folder / "models" / f"copy-{number}"
     shutil.copytree(catalog.entry(MODEL).folder, folder)
-    said = yaml.safe_load((folder / "model.yaml").read_text()) | {"name": f"copy-{number}"}
-    spec.write(folder, said)
+    text = yaml.safe_load((folder / "model.yaml").read_text()) | {"name": f"copy-{number}"}
+    spec.write(folder, text)
     return folder
 
 
 def _submission(session: Session, folder: Path) -> int:
     card = spec.card(folder)
-    made = Submission(
+    created = Submission(
         task_id=TASK, kind="installed", name=card.name, model=card.name, version=card.version, inside=True,
         state="ready", card={"size_bytes": card.size_bytes},
     )  # fmt: skip
-    session.add(made)
+    session.add(created)
     session.flush()
-    return made.id
+    return created.id
 
 
 def going(session: Session) -> dict[int, tuple[Any, ...]]:
     """Of each evaluation that was begun and is not over, how far it is."""
     begun = select(Evaluation).where(Evaluation.state.in_(queries.OPEN_STATES), Evaluation.state != "queued")
-    return {each.id: (each.state, each.rows_done) for each in session.scalars(begun)}
+    return {item.id: (item.state, item.rows_done) for item in session.scalars(begun)}
 
 
 def left(session: Session) -> int:
@@ -122,16 +122,16 @@ def left(session: Session) -> int:
 def outcome(session: Session) -> dict[str, int]:
     """What became of everything: states, shards that are missing or overlap, scores that stand twice."""
     states = session.execute(select(Evaluation.state, func.count()).group_by(Evaluation.state)).all()
-    found = {f"state_{state}": int(number) for state, number in states}
+    result = {f"state_{state}": int(number) for state, number in states}
     covered = dict(
         session.execute(select(Shard.evaluation_id, func.sum(Shard.rows)).group_by(Shard.evaluation_id)).all()
     )
     evaluations = session.scalars(select(Evaluation)).all()
-    found["wrong_shards"] = sum(covered.get(each.id, 0) != ROWS or each.rows_done != ROWS for each in evaluations)
+    result["wrong_shards"] = sum(covered.get(item.id, 0) != ROWS or item.rows_done != ROWS for item in evaluations)
     named = select(Score.evaluation_id, Score.metric, Score.slice)
     twice = named.group_by(Score.evaluation_id, Score.metric, Score.slice).having(func.count() > 1)
-    found["scores_twice"] = len(session.execute(twice).all())
-    return found | {
+    result["scores_twice"] = len(session.execute(twice).all())
+    return result | {
         "evaluations": len(evaluations),
         "shards": session.scalar(select(func.count()).select_from(Shard)) or 0,
     }
@@ -194,21 +194,23 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
+    request = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dynabench-chaos-", ignore_cleanup_errors=True) as folder:
         os.environ["DYNABENCH_HOME"] = folder
         settings = Settings()
         upgrade(settings)
         database = Database(settings.url)
-        furnish(settings, database, asked.evaluations)
-        found = run(settings, database, asked.minutes, random.Random(asked.seed), Path(folder) / "worker.log")
+        furnish(settings, database, request.evaluations)
+        result = run(settings, database, request.minutes, random.Random(request.seed), Path(folder) / "worker.log")
         database.close()
-        print(json.dumps(found | {"at": now().isoformat(timespec="seconds")}))
-        print(row(found))
+        print(json.dumps(result | {"at": now().isoformat(timespec="seconds")}))
+        print(row(result))
         fine = (
-            found.get("state_done") == found["evaluations"] and not found["wrong_shards"] and not found["scores_twice"]
+            result.get("state_done") == result["evaluations"]
+            and not result["wrong_shards"]
+            and not result["scores_twice"]
         )
-        sys.exit(0 if fine and found["longest_still"] <= STUCK else 1)
+        sys.exit(0 if fine and result["longest_still"] <= STUCK else 1)
 
 
 if __name__ == "__main__":

@@ -96,10 +96,10 @@ def patient(http: httpx2.Client, method: str, path: str, until: float, **how: An
 
 def write(http: httpx2.Client, until: float) -> None:
     """Take a context and have an example accepted on it."""
-    given = patient(http, "POST", f"/api/v1/tasks/{TASK}/contexts/next", until).raise_for_status().json()
-    goal = given["goal"] or {"label": "negative"}
+    values = patient(http, "POST", f"/api/v1/tasks/{TASK}/contexts/next", until).raise_for_status().json()
+    goal = values["goal"] or {"label": "negative"}
     words = f"A film like no other, sadly: {time.monotonic_ns()}."
-    body = {"context_id": given["id"], "input": {FIELD: words}, "answer": goal}
+    body = {"context_id": values["id"], "input": {FIELD: words}, "answer": goal}
     patient(http, "POST", f"/api/v1/tasks/{TASK}/examples", until, json=body).raise_for_status()
 
 
@@ -165,20 +165,20 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="what a first accepted example may take")
     parser.add_argument("--stop", type=float, default=0.0, help="seconds that each process is stopped afterwards")
     parser.add_argument("--postgres", action="store_true", help="on PostgreSQL")
-    given = parser.parse_args()
+    values = parser.parse_args()
     late = 0
-    for number in range(1, given.times + 1):
-        with busy(given.loops):
+    for number in range(1, values.times + 1):
+        with busy(values.loops):
             try:
-                events = start(given.seconds * GIVE_UP, given.stop, given.postgres)
+                events = start(values.seconds * GIVE_UP, values.stop, values.postgres)
             except TimeoutError as error:
                 print(f"{number}: given up, {error} was never answered", flush=True)
                 late += 1
                 continue
         stops = [after for event, after in events.items() if event.startswith("after ")]
-        late += events["example"] > given.seconds or any(after > HEALED for after in stops)
+        late += events["example"] > values.seconds or any(after > HEALED for after in stops)
         print(f"{number}: " + ", ".join(f"{event} {after:g} s" for event, after in events.items()), flush=True)
-    print(f"{given.times - late} of {given.times} within {given.seconds:g} s beside {given.loops} busy loops")
+    print(f"{values.times - late} of {values.times} within {values.seconds:g} s beside {values.loops} busy loops")
     return 1 if late else 0
 
 

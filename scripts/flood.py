@@ -131,10 +131,10 @@ KINDS: tuple[Kind, ...] = (
 
 async def attack(port: int, address: str, kind: Kind, until: float, told: Counter[str]) -> None:
     """Send one request of a kind from an address again and again until the time is over; note what is answered."""
-    while (left := until - time.monotonic()) > 0:
+    while (remaining := until - time.monotonic()) > 0:
         outcome = "closed"
         with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(remaining):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
                 sending = asyncio.ensure_future(kind(writer))
                 try:
@@ -192,11 +192,11 @@ async def all_processes(serve: int) -> dict[str, int]:
 
 def processes(serve: int) -> dict[str, int]:
     """Return the process ids of the platform's processes by their command."""
-    found = {}
+    result = {}
     for child in psutil.Process(serve).children():
         with contextlib.suppress(psutil.Error):
-            found[" ".join(child.cmdline()).partition(" dynabench ")[2].partition(" ")[0]] = child.pid
-    return found
+            result[" ".join(child.cmdline()).partition(" dynabench ")[2].partition(" ")[0]] = child.pid
+    return result
 
 
 async def memory(pid: int, until: float, most: list[float]) -> None:
@@ -267,15 +267,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--addresses", type=int, default=4)
     parser.add_argument("--bystand", type=int, default=0, help=argparse.SUPPRESS)  # the port; see `bystand_apart`
-    given = parser.parse_args()
-    if given.bystand:
-        asyncio.run(print_bystander(given.bystand, min(given.seconds, 600)))
+    values = parser.parse_args()
+    if values.bystand:
+        asyncio.run(print_bystander(values.bystand, min(values.seconds, 600)))
         return
-    told = asyncio.run(run(given.connections, min(given.seconds, 600), min(given.addresses, 250)))
-    print(json.dumps(told, indent=1))
-    slow, large = told["wait, longest s"] > LONGEST_WAIT, told["web process, most MB"] > MOST_MEMORY  # type: ignore[operator]
-    refused = set(told["bystander"]) | set(told["after"]) != {"200"}  # type: ignore[call-overload]
-    sys.exit(1 if slow or large or refused or told["replaced"] else 0)
+    answer = asyncio.run(run(values.connections, min(values.seconds, 600), min(values.addresses, 250)))
+    print(json.dumps(answer, indent=1))
+    slow, large = answer["wait, longest s"] > LONGEST_WAIT, answer["web process, most MB"] > MOST_MEMORY  # type: ignore[operator]
+    refused = set(answer["bystander"]) | set(answer["after"]) != {"200"}  # type: ignore[call-overload]
+    sys.exit(1 if slow or large or refused or answer["replaced"] else 0)
 
 
 if __name__ == "__main__":

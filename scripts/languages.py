@@ -82,16 +82,16 @@ def write(language: str, catalogue: Catalog) -> None:
 
 def fresh(language: str, sources: Catalog) -> Catalog:
     """The catalogue with the sources' texts and what is known of their translations."""
-    known, made = read(language), Catalog(locale=language, project="Dynabench", fuzzy=False)
-    made.revision_date = made.creation_date = made.creation_date.replace(
+    entries, created = read(language), Catalog(locale=language, project="Dynabench", fuzzy=False)
+    created.revision_date = created.creation_date = created.creation_date.replace(
         year=2026, month=11, day=22, hour=0, minute=0, second=0, microsecond=0
     )
     for message in sources:
         if message.id:
-            old = known.get(message.id)
+            old = entries.get(message.id)
             same = old is not None and isinstance(old.id, tuple) == isinstance(message.id, tuple)
-            made.add(message.id, old.string if old is not None and same else "")
-    return made
+            created.add(message.id, old.string if old is not None and same else "")
+    return created
 
 
 def update() -> None:
@@ -115,35 +115,35 @@ def _whole(string: Any) -> bool:
 def fill(language: str, translations: dict[str, Any]) -> int:
     """Take in translations; how many texts they fit."""
     catalogue = fresh(language, extracted())
-    taken = 0
+    used = 0
     for message in catalogue:
         first = message.id[0] if isinstance(message.id, tuple) else message.id
-        if first and (told := translations.get(first)):
-            message.string = tuple(told) if isinstance(message.id, tuple) and isinstance(told, list) else told
-            taken += 1
+        if first and (answer := translations.get(first)):
+            message.string = tuple(answer) if isinstance(message.id, tuple) and isinstance(answer, list) else answer
+            used += 1
     write(language, catalogue)
-    return taken
+    return used
 
 
 def wrong(language: str, sources: Catalog) -> Iterator[str]:
     """What keeps a catalogue from being complete, a line for each text."""
-    known = read(language)
+    entries = read(language)
     for message in sources:
         if not message.id:
             continue
         first = message.id[0] if isinstance(message.id, tuple) else message.id
-        entry = known.get(message.id)
+        entry = entries.get(message.id)
         if entry is None or not _whole(entry.string) or entry.fuzzy:
             yield f"{language}: no translation of {first!r}"
             continue
         forms = entry.string if isinstance(entry.string, tuple) else (entry.string,)
-        if isinstance(message.id, tuple) and len(forms) != known.num_plurals:
-            yield f"{language}: {len(forms)} forms in place of {known.num_plurals} for {first!r}"
-        asked = [_placeholders(each) for each in _forms(message.id)]
+        if isinstance(message.id, tuple) and len(forms) != entries.num_plurals:
+            yield f"{language}: {len(forms)} forms in place of {entries.num_plurals} for {first!r}"
+        request = [_placeholders(item) for item in _forms(message.id)]
         for at, form in enumerate(forms):
-            lacking = asked[-1] - _placeholders(form) - {"num"}
-            told = isinstance(message.id, tuple) and at < len(forms) - 1  # forms for 0, 1 and 2 may say it in words
-            if _placeholders(form) - asked[0] - asked[-1] or (lacking and not told):
+            lacking = request[-1] - _placeholders(form) - {"num"}
+            answer = isinstance(message.id, tuple) and at < len(forms) - 1  # forms for 0, 1 and 2 may say it in words
+            if _placeholders(form) - request[0] - request[-1] or (lacking and not answer):
                 yield f"{language}: other placeholders than {first!r}: {form!r}"
 
 

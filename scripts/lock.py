@@ -20,7 +20,7 @@ LEFT_OUT = {"sentence-transformers", "llama-cpp-python", "llm"}  # declared by p
 
 def closure(requirements: list[str]) -> dict[str, str]:
     """Name -> version of the requirements and of all that they need here."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     waiting = [Requirement(text) for text in requirements]
     while waiting:
         requirement = waiting.pop()
@@ -28,16 +28,16 @@ def closure(requirements: list[str]) -> dict[str, str]:
         extras = requirement.extras or {""}
         if name in OURS | LEFT_OUT or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
             continue
-        known = distribution(name)
-        if name in found and not requirement.extras:
+        entries = distribution(name)
+        if name in result and not requirement.extras:
             continue
-        found[name] = known.version.split("+")[0]
-        for text in known.requires or []:
+        result[name] = entries.version.split("+")[0]
+        for text in entries.requires or []:
             needed = Requirement(text)
             if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
                 needed.marker = None
                 waiting.append(needed)
-    return found
+    return result
 
 
 def main() -> None:
@@ -52,8 +52,8 @@ def main() -> None:
         extras[name] = plugin["project"]["dependencies"]
     seen: dict[str, str] = {}
     for lock, names in LOCKS.items():
-        wanted = always + [text for name in names for text in extras[name]]
-        new = {name: version for name, version in sorted(closure(wanted).items()) if name not in seen}
+        options = always + [text for name in names for text in extras[name]]
+        new = {name: version for name, version in sorted(closure(options).items()) if name not in seen}
         (ROOT / "requirements" / f"{lock}.txt").write_text(
             "".join(f"{name}=={version}\n" for name, version in new.items())
         )

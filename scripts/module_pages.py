@@ -23,17 +23,17 @@ TITLES = {"metric": "Metrics", "measurement": "Measurements", "comparison": "Com
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a page for each kind, and the list of all."""
     for kind, title in TITLES.items():
-        text = page(title, [each for each in library.all_entries() if each.kind == kind and each.ours])
+        text = page(title, [item for item in library.all_entries() if item.kind == kind and item.ours])
         files.append(File.generated(config, f"reference/modules/{kind}s.md", content=text))
     return files
 
 
 def page(title: str, found: list[library.LibraryEntry]) -> str:
     """All modules of a kind: a table, then each one's card."""
-    rows = "\n".join(f"| [`{each.name}`](#{each.name}) | {cell(each.line)} | {cell(told(each))} |" for each in found)
+    rows = "\n".join(f"| [`{item.name}`](#{item.name}) | {cell(item.line)} | {cell(told(item))} |" for item in found)
     intro = f"# {title}\n\nMade from the cards in the code. `dynabench evaluate show` prints one, `/evaluate` computes."
     head = "| module | what it says | range |\n|---|---|---|"
-    return "\n\n".join([intro, f"{head}\n{rows}", *(card(each) for each in found)]) + "\n"
+    return "\n\n".join([intro, f"{head}\n{rows}", *(card(item) for item in found)]) + "\n"
 
 
 def told(entry: library.LibraryEntry) -> str:
@@ -43,24 +43,24 @@ def told(entry: library.LibraryEntry) -> str:
 
 def card(entry: library.LibraryEntry) -> str:
     """One module."""
-    known = entry.card
+    entries = entry.card
     parts = [
         f"## {entry.name} {{#{entry.name}}}",
-        plain(known.description),
-        f"<div>{formula_as_mathml(known.formula)}</div>",
+        plain(entries.description),
+        f"<div>{formula_as_mathml(entries.formula)}</div>",
     ]
-    parts.append(terms("column", known.inputs))
-    if known.options:
-        parts.append(terms("option", known.options))
-    parts.append(terms("result", {each.name: f"{each.text} ({range_text(each)})" for each in known.outputs}))
+    parts.append(terms("column", entries.inputs))
+    if entries.options:
+        parts.append(terms("option", entries.options))
+    parts.append(terms("result", {item.name: f"{item.text} ({range_text(item)})" for item in entries.outputs}))
     parts.append(f"```python\n{usage.python_usage(entry)}\n```")
-    parts.append(f"**Limits.** {plain(known.limits)}")
-    needs = [f"`{install_command(LIBRARY, extra)}`" for extra in known.needs] + (
-        [known.resource] if known.resource else []
+    parts.append(f"**Limits.** {plain(entries.limits)}")
+    needs = [f"`{install_command(LIBRARY, extra)}`" for extra in entries.needs] + (
+        [entries.resource] if entries.resource else []
     )
     if needs:
         parts.append(f"**Needs** {', '.join(needs)}.")
-    parts.append(f"**Source.** {plain(known.citation)}")
+    parts.append(f"**Source.** {plain(entries.citation)}")
     return "\n\n".join(parts)
 
 

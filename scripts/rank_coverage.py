@@ -30,7 +30,8 @@ CASES: list[tuple[str, Sequence[float], int]] = [
 def true_ranks(skills: Sequence[float]) -> list[tuple[int, int]]:
     """The first and last place that each model may claim."""
     return [
-        (1 + sum(other > one for other in skills), len(skills) - sum(other < one for other in skills)) for one in skills
+        (1 + sum(other > item for other in skills), len(skills) - sum(other < item for other in skills))
+        for item in skills
     ]
 
 
@@ -47,8 +48,8 @@ def once(
     ease = np.sqrt(COMMON) * rng.normal(size=(rows, 1)) + np.sqrt(1 - COMMON) * rng.normal(size=(rows, len(skills)))
     right = (ease < ndtri(skills)).astype(np.float32)
     counts = _counts(rng, rows, times)
-    found = rank_intervals(right.mean(0), counts @ right / rows, level)
-    pairs = [((one.low or 0), (one.high or 0)) for one in found]
+    result = rank_intervals(right.mean(0), counts @ right / rows, level)
+    pairs = [((item.low or 0), (item.high or 0)) for item in result]
     covered = all(
         low <= first and last <= high for (low, high), (first, last) in zip(pairs, true_ranks(skills), strict=True)
     )
@@ -60,8 +61,8 @@ def main(repetitions: int) -> None:
     print("| models | rows | all ranks covered at 95 % | places in an interval |\n|---|---|---|---|")
     for number, (name, skills, rows) in enumerate(CASES):
         rng = np.random.default_rng(number)
-        found = [once(skills, rows, rng) for _ in range(repetitions)]
-        share, places = np.mean([covered for covered, _ in found]), np.mean([width for _, width in found])
+        result = [once(skills, rows, rng) for _ in range(repetitions)]
+        share, places = np.mean([covered for covered, _ in result]), np.mean([width for _, width in result])
         print(f"| {name} | {rows:,} | {100 * share:.1f} % | {places:.1f} |", flush=True)
 
 

@@ -49,14 +49,14 @@ def write_models(folder: Path) -> None:
 def describe_model(folder: Path) -> dict[str, object]:
     """A model as a component."""
     details = spec.read(folder)
-    known = not details.licence.startswith("LicenseRef-")  # only SPDX's own identifiers may stand under `id`
+    entries = not details.licence.startswith("LicenseRef-")  # only SPDX's own identifiers may stand under `id`
     return {
         "type": "machine-learning-model",
         "bom-ref": details.name,
         "name": details.name,
         "version": spec.version(folder),
         "description": details.summary,
-        "licenses": [{"license": {"id" if known else "name": details.licence}}],
+        "licenses": [{"license": {"id" if entries else "name": details.licence}}],
     }
 
 

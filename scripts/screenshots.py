@@ -86,11 +86,11 @@ def create(page: Page, client: Client) -> None:
 def mark(page: Page, answer: str) -> None:
     """From the keyboard: the first and the last word of an answer."""
     words = page.locator(".span-passage .span-word")
-    texts, wanted = words.all_inner_texts(), answer.split()
-    first = next(at for at in range(len(texts)) if texts[at : at + len(wanted)] == wanted)
+    texts, options = words.all_inner_texts(), answer.split()
+    first = next(at for at in range(len(texts)) if texts[at : at + len(options)] == options)
     page.locator(".span-passage .span-check").nth(first).focus()
     page.keyboard.press("Enter")
-    page.locator(".span-passage .span-check").nth(first + len(wanted) - 1).focus()
+    page.locator(".span-passage .span-check").nth(first + len(options) - 1).focus()
     page.keyboard.press("Enter")
 
 
@@ -112,9 +112,9 @@ def seed(page: Page) -> None:
     for _ in range(60):
         if page.locator(".start .model-reading").count():
             break
-        given = page.locator("#create-form [name=handout]").input_value()
+        values = page.locator("#create-form [name=handout]").input_value()
         page.get_by_role("button", name="Another one").click()
-        expect(page.locator("#create-form [name=handout]")).not_to_have_value(given)
+        expect(page.locator("#create-form [name=handout]")).not_to_have_value(values)
     text = page.get_by_role("textbox", name="Statement")
     text.fill("As far as I recall, " + text.input_value()[0].lower() + text.input_value()[1:])
     page.locator("#create-form").get_by_label("neutral").check()
@@ -169,15 +169,15 @@ def look_at_modules(page: Page) -> None:
 
 def look_at_models(page: Page) -> None:
     """The registry: the list, a model that was asked and looked at closely, two that disagree."""
-    asked = {
+    request = {
         "inputs.premise": "The second violinist played the solo, since the first had caught a cold.",
         "inputs.hypothesis": "Whoever had practised the solo was left to listen.",
     }
-    page.goto(f"/models/nli-minilm?{urlencode(asked)}")
+    page.goto(f"/models/nli-minilm?{urlencode(request)}")
     page.get_by_role("combobox", name="Explained by").select_option("layer_integrated_gradients")
     expect(page.locator(".strip-method").first).to_contain_text("the weights miss")
     shoot(page, "model")
-    page.goto(f"/models/compare?{urlencode({'a': 'nli-minilm', 'b': 'nli-ngram'} | asked)}")
+    page.goto(f"/models/compare?{urlencode({'a': 'nli-minilm', 'b': 'nli-ngram'} | request)}")
     expect(page.locator("token-strip .strip").nth(3)).to_be_visible()
     shoot(page, "models-compared")
     page.goto("/models")
@@ -226,29 +226,29 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     expect.set_options(timeout=20_000)
     with tempfile.TemporaryDirectory() as home, platform(Path(home), "--demo") as base, sync_playwright() as driver:
-        made = people(base)
-        authors = [made[name] for name in PEOPLE]
+        created = people(base)
+        authors = [created[name] for name in PEOPLE]
         check(authors, write(authors))
-        ask_questions(made["maren"])
+        ask_questions(created["maren"])
         browser = driver.chromium.launch(executable_path=find(), args=FLAGS)
         page = browser.new_page(base_url=base, reduced_motion="reduce")
         if "boards" in sys.argv[1:]:
             log_in(page, "sofia")
         else:
-            look(page, made["sofia"])
-        screenshots_boards.enter(Path(home), made["sofia"])
+            look(page, created["sofia"])
+        screenshots_boards.enter(Path(home), created["sofia"])
         screenshots_boards.look(page, lambda page, name: shoot(page, name, BRIEFLY))
         if "boards" in sys.argv[1:]:
             return
         operate(Path(home), "user", "promote", "olga", "--admin")
-        secret = screenshots_owner.run(made["olga"], made)
+        secret = screenshots_owner.run(created["olga"], created)
         screenshots_owner.age(Path(home))
         log_in_again(page, "olga")
         screenshots_owner.look(page, secret, lambda page, name: shoot(page, name, BRIEFLY))
         browser.close()
     readme_pictures.renew_pictures(OUT)
     pictures = list(OUT.glob("*.png"))
-    print(f"{len(pictures)} pictures, {sum(each.stat().st_size for each in pictures) / 1e6:.1f} MB, in {OUT}")
+    print(f"{len(pictures)} pictures, {sum(item.stat().st_size for item in pictures) / 1e6:.1f} MB, in {OUT}")
 
 
 if __name__ == "__main__":

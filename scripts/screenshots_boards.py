@@ -32,7 +32,7 @@ PAGES = (
 def enter(home: Path, sofia: Client) -> None:
     """A second dataset, and a third model: the handler that `dynabench model new` writes."""
     with (home / "one-liners.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = [(each["text"], each["label"]) for each in SAID["statements"]]
+        rows = [(item["text"], item["label"]) for item in SAID["statements"]]
         csv.writer(file).writerows([("statement", "label"), *rows])
     operate(home, "dataset", "add", "sentiment", "one-liners", str(home / "one-liners.csv"), "--visibility", "public")
     operate(home, "model", "new", "word-list", "--task", "sentiment", "--into", str(home))
@@ -48,9 +48,9 @@ def look(page: Page, shoot: Callable[[Page, str], None]) -> None:
             break
         page.wait_for_timeout(3000)
     while page.locator(".notice").count():
-        left = page.locator(".notice").count()
+        remaining = page.locator(".notice").count()
         page.get_by_role("button", name="Dismiss").first.click()
-        expect(page.locator(".notice")).to_have_count(left - 1)
+        expect(page.locator(".notice")).to_have_count(remaining - 1)
     for name, path in PAGES:
         page.goto(path)
         shoot(page, name)

@@ -35,8 +35,8 @@ def run(owner: Client, people: dict[str, Client]) -> str:
     flag(people["lucia"], 1, "Copied from a newspaper.")
     waiting = people["ines"].request("GET", f"/tasks/{TASK}/moderation")["items"]
     people["ines"].hide(waiting[0]["example"]["id"], "It names a private person.")
-    known = {each["name"]: each["id"] for each in owner.people(TASK)}
-    owner.warn(TASK, known["yuki"], "Please write whole sentences.")
+    entries = {item["name"]: item["id"] for item in owner.people(TASK)}
+    owner.warn(TASK, entries["yuki"], "Please write whole sentences.")
     owner.invite(TASK, "expert", uses=3, note="Linguists from the institute")
     return str(owner.invite(TASK, "annotator", uses=20, note="Seminar on evaluation, autumn")["secret"])
 
@@ -54,8 +54,8 @@ def age(home: Path) -> None:
 
     def spread(session: Session) -> None:
         rng = random.Random(1)  # the same pictures each time
-        of = session.scalars(select(Round).where(Round.task_id == TASK)).one()
-        ids = session.scalars(select(Example.id).where(Example.round_id == of.id).order_by(Example.id)).all()
+        source = session.scalars(select(Round).where(Round.task_id == TASK)).one()
+        ids = session.scalars(select(Example.id).where(Example.round_id == source.id).order_by(Example.id)).all()
         back = sorted((rng.uniform(0.05, DAYS) for _ in ids), reverse=True)
         for id, days in zip(ids, back, strict=True):
             at = now() - timedelta(days=days)
@@ -63,8 +63,8 @@ def age(home: Path) -> None:
             session.execute(update(Example).where(Example.id == id).values(at=at, seconds=seconds))
             voted = at + timedelta(days=days * rng.uniform(0.2, 0.9))
             session.execute(update(Validation).where(Validation.example_id == id).values(at=voted))
-        of.opened_at = now() - timedelta(days=DAYS + 0.2)
-        rebuild(session, of.id)
+        source.opened_at = now() - timedelta(days=DAYS + 0.2)
+        rebuild(session, source.id)
 
     try:
         db.write(spread)

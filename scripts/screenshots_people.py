@@ -15,20 +15,20 @@ SAID: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "screenshots.yaml
 
 def people(base: str) -> dict[str, Client]:
     """Registered people by name, each with a token."""
-    made = {}
+    created = {}
     for name in (*PEOPLE, "sofia", "olga"):
-        made[name] = Client(base)
-        made[name].register(name, f"{name}@example.org", PASSWORD)
-        made[name].log_in(name, PASSWORD)
-    return made
+        created[name] = Client(base)
+        created[name].register(name, f"{name}@example.org", PASSWORD)
+        created[name].log_in(name, PASSWORD)
+    return created
 
 
 def write_statement(author: Client, said: dict[str, Any]) -> None:
     """Sentiment, on whatever start the author is given."""
     context = author.next_context("sentiment")
-    made = author.create_example("sentiment", context["id"], {"statement": said["text"]}, {"label": said["label"]})
-    if made["fooled"]:
-        author.explain(made["id"], {"why_fooled": "It takes the strongest word at its word."})
+    created = author.create_example("sentiment", context["id"], {"statement": said["text"]}, {"label": said["label"]})
+    if created["fooled"]:
+        author.explain(created["id"], {"why_fooled": "It takes the strongest word at its word."})
 
 
 def hypotheses(context: dict[str, Any]) -> list[str]:
@@ -56,15 +56,15 @@ def write_hypothesis(author: Client, used: set[int]) -> set[str]:
 def write(authors: list[Client]) -> set[str]:
     """Authors take turns on both tasks; the hypotheses that others will find incorrect."""
     wrong, used = set[str](), set[int]()
-    for author, said in zip(itertools.cycle(authors), SAID["statements"], strict=False):
-        write_statement(author, said)
+    for author, text in zip(itertools.cycle(authors), SAID["statements"], strict=False):
+        write_statement(author, text)
         wrong |= write_hypothesis(author, used)
     return wrong
 
 
 def check(validators: list[Client], wrong: set[str]) -> None:
     """Everybody answers some of what waits for them; the last few are left for the picture of the validate page."""
-    opinions = {each["text"]: itertools.cycle(each.get("others", [each["label"]])) for each in SAID["statements"]}
+    opinions = {entry["text"]: itertools.cycle(entry.get("others", [entry["label"]])) for entry in SAID["statements"]}
     for validator in validators:
         for _ in range(9):
             if item := validator.next_validation("sentiment"):
@@ -88,14 +88,14 @@ def hand_out(client: Client, task: str, beginning: str, goal: str = "") -> None:
 
 def ask_questions(author: Client) -> None:
     """Questions on the passages that `screenshots.yaml` knows; the answer is marked where it stands last."""
-    left = {each["passage"]: each["questions"] for each in SAID["questions"]}
+    remaining = {item["passage"]: item["questions"] for item in SAID["questions"]}
     for _ in range(120):
         context = author.next_context("qa")
         passage = context["values"]["passage"]
-        known = next((beginning for beginning in left if passage.startswith(beginning)), None)
-        for question, answer in left.pop(known, {}).items() if known else ():
+        entries = next((beginning for beginning in remaining if passage.startswith(beginning)), None)
+        for question, answer in remaining.pop(entries, {}).items() if entries else ():
             start = passage.rindex(answer)
             span = {"start": start, "end": start + len(answer)}
             author.create_example("qa", context["id"], {"question": question}, {"answer": [span]})
-        if not left:
+        if not remaining:
             return

@@ -57,7 +57,7 @@ class Soak:
 
     def processes(self) -> dict[str, list[psutil.Process]]:
         """The platform's processes by what they are."""
-        found: dict[str, list[psutil.Process]] = defaultdict(list)
+        result: dict[str, list[psutil.Process]] = defaultdict(list)
         for process in psutil.Process().children(recursive=True):
             try:
                 line = process.cmdline()
@@ -67,8 +67,8 @@ class Soak:
                 role = line[line.index("dynabench") + 1]
                 if role == "host" and line[line.index("--workers") + 1] == "1":
                     role = "host worker"
-                found[role].append(process)
-        return {role: sorted(some, key=psutil.Process.cmdline) for role, some in found.items()}
+                result[role].append(process)
+        return {role: sorted(some, key=psutil.Process.cmdline) for role, some in result.items()}
 
     def measure(self, now: float) -> None:
         """Note how much memory each process holds."""
@@ -82,19 +82,19 @@ class Soak:
     def harm(self, now: float, early: bool) -> None:
         """Do one thing to the models, to be mended after a while. One worker is never killed by itself."""
         roles = self.processes()
-        what = self.rng.choice([*HARMS, "kill host"] if early else HARMS)
-        if what == "switch":
+        subject = self.rng.choice([*HARMS, "kill host"] if early else HARMS)
+        if subject == "switch":
             self.switch.way = self.rng.choice(WAYS)
             self.harms[f"switch: {self.switch.way}"] += 1
             self.mend.append((now + STOPPED, partial(setattr, self.switch, "way", WELL)))
             return
-        victims = roles.get("host worker" if what.endswith("worker") else "host", [])
+        victims = roles.get("host worker" if subject.endswith("worker") else "host", [])
         if not victims:
             return
-        pid = victims[-1].pid if what == "kill worker" else self.rng.choice(victims).pid
-        self.harms[what] += 1
-        send(pid, signal.SIGKILL if what.startswith("kill") else signal.SIGSTOP)
-        if what.startswith("stop"):
+        pid = victims[-1].pid if subject == "kill worker" else self.rng.choice(victims).pid
+        self.harms[subject] += 1
+        send(pid, signal.SIGKILL if subject.startswith("kill") else signal.SIGSTOP)
+        if subject.startswith("stop"):
             self.mend.append((now + STOPPED, partial(send, pid, signal.SIGCONT)))
 
     def run(self, seconds: float) -> None:
@@ -103,7 +103,7 @@ class Soak:
         harm_at, measure_at = begun + 10, begun
         while (now := time.monotonic()) < begun + seconds:
             self.host.check()
-            for at, mend in [each for each in self.mend if each[0] <= now]:
+            for at, mend in [item for item in self.mend if item[0] <= now]:
                 mend()
                 self.mend.remove((at, mend))
             if now >= harm_at and now < begun + seconds - 10:
@@ -137,8 +137,8 @@ def compared(home: Path, people: list[Annotator]) -> tuple[int, int, list[str]]:
     acknowledged = {id: key for person in people for id, key in person.acknowledged.items()}
     database = Database(f"sqlite:///{home / 'dynabench.sqlite'}")
     with database._reads() as session:
-        kept = dict(session.execute(select(Example.id, Example.key)).all())
-        asked = session.execute(
+        rest = dict(session.execute(select(Example.id, Example.key)).all())
+        request = session.execute(
             select(Prediction.example_id, Prediction.model)
             .group_by(Prediction.example_id, Prediction.model)
             .having(func.count() > 1)
@@ -147,22 +147,22 @@ def compared(home: Path, people: list[Annotator]) -> tuple[int, int, list[str]]:
             select(Example.id).where(~select(Prediction.id).where(Prediction.example_id == Example.id).exists())
         ).all()
     database.close()
-    wrong = [f"example {id} was acknowledged and is not there" for id in acknowledged.keys() - kept.keys()]
-    wrong += [f"example {id} is there and was not acknowledged" for id in kept.keys() - acknowledged.keys()]
+    wrong = [f"example {id} was acknowledged and is not there" for id in acknowledged.keys() - rest.keys()]
+    wrong += [f"example {id} is there and was not acknowledged" for id in rest.keys() - acknowledged.keys()]
     wrong += [
-        f"example {id} has another key" for id in acknowledged.keys() & kept.keys() if acknowledged[id] != kept[id]
+        f"example {id} has another key" for id in acknowledged.keys() & rest.keys() if acknowledged[id] != rest[id]
     ]
-    wrong += [f"example {id} has two predictions of {model}" for id, model in asked]
+    wrong += [f"example {id} has two predictions of {model}" for id, model in request]
     wrong += [f"example {id} has no prediction" for id in bare]
-    return len(acknowledged), len(kept), wrong
+    return len(acknowledged), len(rest), wrong
 
 
 def report(soak: Soak, people: list[Annotator], seconds: float, kept: tuple[int, int, list[str]]) -> tuple[str, bool]:
     """The figures as Markdown, and whether nothing was wrong."""
     seen: Counter[str] = sum((person.seen for person in people), Counter())
-    wrong = [told for person in people for told in person.wrong] + kept[2]
+    wrong = [answer for person in people for answer in person.wrong] + kept[2]
     memory = soak.growth()
-    wrong += [f"{each.role} grows by {each.told}" for each in memory if each.verdict == "grows"]
+    wrong += [f"{item.role} grows by {item.told}" for item in memory if item.verdict == "grows"]
     head = f"{datetime.now(UTC):%Y-%m-%d}, {seconds / 60:.1f} min, {PEOPLE} annotators, {os.cpu_count()} cores"
     lines = [f"**{head}**", "", "| what | count |", "|---|---|"]
     lines += [f"| {name} | {count} |" for name, count in sorted(seen.items())]
@@ -174,17 +174,17 @@ def report(soak: Soak, people: list[Annotator], seconds: float, kept: tuple[int,
         "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {each.role} | {each.lives} | {each.life:.0f} s | {each.size:.0f} MiB | {each.told} | {each.verdict} |"
-        for each in memory
+        f"| {item.role} | {item.lives} | {item.life:.0f} s | {item.size:.0f} MiB | {item.told} | {item.verdict} |"
+        for item in memory
     ]
-    lines += ["", f"**{verdict(wrong, memory)}**", "", *(f"- {told}" for told in wrong[:20])]
+    lines += ["", f"**{verdict(wrong, memory)}**", "", *(f"- {answer}" for answer in wrong[:20])]
     return "\n".join(lines).rstrip() + "\n", not wrong
 
 
 def verdict(wrong: list[str], memory: list[Growth]) -> str:
     """The run in one sentence."""
     first = f"Failed: {len(wrong)} things were wrong." if wrong else "Passed: nothing was wrong."
-    kinds = {name: [each.role for each in memory if each.verdict == name] for name in ("flat", "unclear", "too short")}
+    kinds = {name: [item.role for item in memory if item.verdict == name] for name in ("flat", "unclear", "too short")}
     flat = f"Memory grows by less than {FLAT:g} MiB a minute in: {', '.join(kinds['flat']) or 'no process'}."
     open_ = [*kinds["unclear"], *kinds["too short"]]
     return " ".join([first, flat, *([f"The run was too short to tell of: {', '.join(open_)}."] if open_ else [])])

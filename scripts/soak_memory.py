@@ -64,8 +64,8 @@ def slope(samples: Sequence[Sample]) -> tuple[float, float]:
     minutes = (seconds - seconds.mean()) / 60
     spread = float(minutes @ minutes)
     rate = float(minutes @ held) / spread
-    left = held - held.mean() - rate * minutes
-    squares = float(left @ left)
-    alike = min(max(float(left[:-1] @ left[1:]) / squares, 0.0), 0.99) if squares else 0.0
+    remaining = held - held.mean() - rate * minutes
+    squares = float(remaining @ remaining)
+    alike = min(max(float(remaining[:-1] @ remaining[1:]) / squares, 0.0), 0.99) if squares else 0.0
     worth = max(len(samples) * (1 - alike) / (1 + alike), 3.0)
     return rate, math.sqrt(squares / (worth - 2) / spread)

@@ -66,46 +66,46 @@ class Annotator(threading.Thread):
 
     def by_api(self, task: str, turn: int) -> None:
         """A context and an example on it; 503 is an honest refusal there."""
-        given = self.api.post(f"/tasks/{task}/contexts/next")
-        if given.status_code == 503:
-            return self.refused("API", given)
-        context = given.raise_for_status().json()
+        values = self.api.post(f"/tasks/{task}/contexts/next")
+        if values.status_code == 503:
+            return self.refused("API", values)
+        context = values.raise_for_status().json()
         answer = context["goal"] or {"label": "negative"}
         body = {"context_id": context["id"], "input": {FIELDS[task]: self.text(turn)}, "answer": answer}
         if context.get("handout"):
             body["handout"] = context["handout"]
         key = str(uuid.uuid4())
         while not self.stop.is_set():
-            told = self.api.post(f"/tasks/{task}/examples", json=body, headers={"Idempotency-Key": key})
-            if told.status_code != 503:
-                self.acknowledged[told.raise_for_status().json()["id"]] = key
+            report = self.api.post(f"/tasks/{task}/examples", json=body, headers={"Idempotency-Key": key})
+            if report.status_code != 503:
+                self.acknowledged[report.raise_for_status().json()["id"]] = key
                 self.seen["API: answered"] += 1
                 return None
-            self.refused("API", told)
+            self.refused("API", report)
         return None
 
     def by_page(self, task: str, turn: int) -> None:
         """The create page and its form; the page is there whatever models do."""
-        shown = self.page.get(f"/tasks/{task}/create")
-        if not self.fine(shown):
+        view = self.page.get(f"/tasks/{task}/create")
+        if not self.fine(view):
             return
-        form = hidden(shown.text)
+        form = hidden(view.text)
         if "key" not in form:
-            self.silent(shown.text)
+            self.silent(view.text)
             return
         form |= {f"input.{FIELDS[task]}": self.text(turn), "answer.label": form.get("answer.label", "negative")}
         headers = {"HX-Request": "true"} if turn % 4 else {}
         while not self.stop.is_set():
-            told = self.page.post(f"/tasks/{task}/create", data=form, headers=headers)
-            if not self.fine(told):
+            answer = self.page.post(f"/tasks/{task}/create", data=form, headers=headers)
+            if not self.fine(answer):
                 return
-            recorded = RECORDED.search(told.text)
+            recorded = RECORDED.search(answer.text)
             if recorded:
                 self.acknowledged[int(recorded[1])] = form["key"]
                 self.seen["page: answered"] += 1
                 return
-            self.silent(told.text)
-            if not headers and form[f"input.{FIELDS[task]}"] not in html.unescape(told.text):
+            self.silent(answer.text)
+            if not headers and form[f"input.{FIELDS[task]}"] not in html.unescape(answer.text):
                 self.wrong.append("the page came back without what was written")
                 return
 

@@ -72,26 +72,26 @@ def known(articles: Sequence[dict[str, Any]]) -> dict[tuple[str, ...], str]:
     votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for article in articles:
         for paragraph in article["paragraphs"]:
-            for asked in paragraph["qas"]:
-                label = next((label for label, form in ASKS if form.search(asked["question"])), None)
-                if label and (phrase := _phrase(asked["answers"][0]["text"])):
+            for request in paragraph["qas"]:
+                label = next((label for label, form in ASKS if form.search(request["question"])), None)
+                if label and (phrase := _phrase(request["answers"][0]["text"])):
                     votes[phrase]["organisation" if BODY.search(" ".join(phrase)) else label] += 1
-    return {phrase: best for phrase, told in votes.items() if (best := _agreed(told))}
+    return {phrase: best for phrase, answer in votes.items() if (best := _agreed(answer))}
 
 
 def _phrase(answer: str) -> tuple[str, ...]:
     """The words of an answer that is a name by its looks; none of another."""
-    said = [word.text for word in words(answer)]
-    while said and said[0].lower() in ("the", "a", "an", "in", "at", "by"):
-        said = said[1:]
+    text = [word.text for word in words(answer)]
+    while text and text[0].lower() in ("the", "a", "an", "in", "at", "by"):
+        text = text[1:]
     small = {"of", "de", "la", "van", "von", "del", "the", "and", "for"}
-    fits = 0 < len(said) < 6 and all(word[:1].isupper() or word in small or word == "." for word in said)
-    return tuple(said) if fits and said[0][:1].isupper() and said[0] not in PEOPLES and len(said[-1]) > 1 else ()
+    fits = 0 < len(text) < 6 and all(word[:1].isupper() or word in small or word == "." for word in text)
+    return tuple(text) if fits and text[0][:1].isupper() and text[0] not in PEOPLES and len(text[-1]) > 1 else ()
 
 
-def _agreed(told: Counter[str]) -> str | None:
-    [(label, most)] = told.most_common(1)
-    return label if most / told.total() > 0.7 else None
+def _agreed(answer: Counter[str]) -> str | None:
+    [(label, most)] = answer.most_common(1)
+    return label if most / answer.total() > 0.7 else None
 
 
 def marked(
@@ -109,38 +109,38 @@ def marked(
             if label == "person" and len(phrase) > 1 and " ".join(phrase) in text:
                 own.setdefault(phrase[-1:], label)  # who was named once in full goes by the last name
         for paragraph in article["paragraphs"]:
-            said = list(words(paragraph["context"]))
-            yield said, _tags(paragraph["context"], said, own, longest, small)
+            message = list(words(paragraph["context"]))
+            yield message, _tags(paragraph["context"], message, own, longest, small)
 
 
 def _tags(
-    text: str, said: list[Word], names: dict[tuple[str, ...], str], longest: int, small: Counter[str]
+    text: str, message: list[Word], names: dict[tuple[str, ...], str], longest: int, small: Counter[str]
 ) -> list[int]:
-    tags = [0 if not word.text[:1].isupper() or word.text in PEOPLES else -1 for word in said]
-    for at, word in enumerate(said):
-        first = at == 0 or bool(tagger.ENDS.search(said[at - 1].text))
+    tags = [0 if not word.text[:1].isupper() or word.text in PEOPLES else -1 for word in message]
+    for at, word in enumerate(message):
+        first = at == 0 or bool(tagger.ENDS.search(message[at - 1].text))
         if first and tags[at] < 0 and small[word.text.lower()] > 20:
             tags[at] = 0
-    for found in DATE.finditer(text):
-        inside = [at for at, word in enumerate(said) if found.start() <= word.start and word.end <= found.end()]
+    for result in DATE.finditer(text):
+        inside = [at for at, word in enumerate(message) if result.start() <= word.start and word.end <= result.end()]
         _put(tags, inside, "date")
     at = 0
-    while at < len(said):
+    while at < len(message):
         size = next(
             (
                 n
-                for n in range(min(longest, len(said) - at), 0, -1)
-                if tuple(w.text for w in said[at : at + n]) in names
+                for n in range(min(longest, len(message) - at), 0, -1)
+                if tuple(w.text for w in message[at : at + n]) in names
             ),
             0,
         )
         whole = (
             size
-            and not (said[at + size : at + size + 1] and said[at + size].text[:1].isupper())
-            and not (at and said[at - 1].text[:1].isupper() and tags[at - 1] < 0)
+            and not (message[at + size : at + size + 1] and message[at + size].text[:1].isupper())
+            and not (at and message[at - 1].text[:1].isupper() and tags[at - 1] < 0)
         )
         if size and whole:
-            _put(tags, range(at, at + size), names[tuple(w.text for w in said[at : at + size])])
+            _put(tags, range(at, at + size), names[tuple(w.text for w in message[at : at + size])])
         at += size or 1
     return tags
 
@@ -154,8 +154,8 @@ def train(passages: Sequence[tuple[list[Word], list[int]]]) -> tuple[Any, Any]:
     """Weights and bias of a softmax over the words whose tags are known; `QUIET` of the words that are no names."""
     rng, mask = random.Random(SEED), (1 << BITS) - 1
     columns, tags = [], []
-    for said, told in passages:
-        for row, tag in zip(tagger.rows(said, mask), told, strict=True):
+    for text, answer in passages:
+        for row, tag in zip(tagger.rows(text, mask), answer, strict=True):
             if tag > 0 or (tag == 0 and rng.random() < QUIET):
                 columns.append(row)
                 tags.append(tag)
@@ -175,29 +175,29 @@ def train(passages: Sequence[tuple[list[Word], list[int]]]) -> tuple[Any, Any]:
 def score(folder: Path, rows: Sequence[tuple[str, list[dict[str, Any]]]], field: str) -> dict[str, Any]:
     """F1 of names, and the share of texts whose names are all right, by the code that serves the weights."""
     model = catalog.open_model(folder)
-    said = [output.answer["names"] for output in model.predict([{field: text} for text, _ in rows])]
+    message = [output.answer["names"] for output in model.predict([{field: text} for text, _ in rows])]
     right = [spans for _, spans in rows]
-    found = load("labelled_spans_f1").compute(predictions=said, references=right)
-    whole = [{(s["start"], s["end"], s["label"]) for s in one} == {(s["start"], s["end"], s["label"]) for s in two}
-             for one, two in zip(said, right, strict=True)]  # fmt: skip
+    result = load("labelled_spans_f1").compute(predictions=message, references=right)
+    whole = [{(s["start"], s["end"], s["label"]) for s in item} == {(s["start"], s["end"], s["label"]) for s in two}
+             for item, two in zip(message, right, strict=True)]  # fmt: skip
     rate = wilson(sum(whole), len(whole))
-    print({key: round(value, 4) for key, value in found.items()}, flush=True)
-    numbers = {"exact_match": sum(whole) / len(whole), "f1": found["f1"], "low": rate.low, "high": rate.high}
+    print({key: round(value, 4) for key, value in result.items()}, flush=True)
+    numbers = {"exact_match": sum(whole) / len(whole), "f1": result["f1"], "low": rate.low, "high": rate.high}
     return {**{key: round(value, 4) for key, value in numbers.items()}, "n": len(rows)}
 
 
 def distant(passages: Sequence[tuple[list[Word], list[int]]], articles: Sequence[dict[str, Any]]) -> list[Any]:
     """Passages of which nothing is left open, with the spans that the questions tell."""
     texts = (paragraph["context"] for article in articles for paragraph in article["paragraphs"])
-    found = []
-    for text, (said, tags) in zip(texts, passages, strict=True):
+    result = []
+    for text, (message, tags) in zip(texts, passages, strict=True):
         if min(tags) >= 0 and any(tags):
             spans = [
-                {"start": said[a].start, "end": said[b].end, "label": LABELS[label]}
+                {"start": message[a].start, "end": message[b].end, "label": LABELS[label]}
                 for a, b, label in tagger.stretches(tags)
             ]
-            found.append((text, spans))
-    return found
+            result.append((text, spans))
+    return result
 
 
 def main() -> None:
@@ -205,31 +205,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, default=BUILTIN / NAME)
-    given = parser.parse_args()
-    articles = read(given.data / "squad" / "squad11_train.jsonl.gz")
+    values = parser.parse_args()
+    articles = read(values.data / "squad" / "squad11_train.jsonl.gz")
     random.Random(SEED).shuffle(articles)
     cut = len(articles) // 10
-    held, kept = articles[:cut], articles[cut:]
+    held, rest = articles[:cut], articles[cut:]
     began = time.monotonic()
-    names = known(kept)
+    names = known(rest)
     print(f"{len(names)} names: {Counter(names.values())}", flush=True)
-    passages = list(marked(kept, names))
+    passages = list(marked(rest, names))
     weights, bias = train(random.Random(SEED).sample(passages, PASSAGES))
     minutes = (time.monotonic() - began) / 60
-    if given.out.exists():
-        shutil.rmtree(given.out)
-    given.out.mkdir(parents=True)
-    tagger.save(given.out, weights, bias)
-    write(given.out, {})
+    if values.out.exists():
+        shutil.rmtree(values.out)
+    values.out.mkdir(parents=True)
+    tagger.save(values.out, weights, bias)
+    write(values.out, {})
     own = [(seed["input"]["sentence"], seed["answer"]["names"]) for seed in shipped_seeds()]
-    told = known(held) | names
+    answer = known(held) | names
     scores = {
-        "the task's own sentences": score(given.out, own, "sentence"),
+        "the task's own sentences": score(values.out, own, "sentence"),
         "held-out passages, labelled at a distance": score(
-            given.out, distant(list(marked(held, told)), held), "sentence"
+            values.out, distant(list(marked(held, answer)), held), "sentence"
         ),
     }
-    write(given.out, scores)
+    write(values.out, scores)
     print(f"{minutes:.1f} minutes", json.dumps(scores))
 
 

@@ -61,12 +61,12 @@ def fit(model: Any, batches: Iterator[dict[str, torch.Tensor]], steps: int, rate
 
 def digits(folder: Path) -> dict[str, Any]:
     """A small ResNet of the first digits, shifted by up to a pixel; scored on those that contexts are made of."""
-    _, shown = load_digits(return_X_y=True)
+    _, view = load_digits(return_X_y=True)
     read = ViTImageProcessor(size={"height": 16, "width": 16})
-    pixels = read(images=[digit_image(at).convert("RGB") for at in range(len(shown))], return_tensors="pt")[
+    pixels = read(images=[digit_image(at).convert("RGB") for at in range(len(view))], return_tensors="pt")[
         "pixel_values"
     ]
-    marks = torch.tensor(shown)
+    marks = torch.tensor(view)
     named = {"id2label": {at: str(at) for at in range(10)}, "label2id": {str(at): at for at in range(10)}}
     config = ResNetConfig(embedding_size=24, hidden_sizes=[24, 48], depths=[1, 1], layer_type="basic", **named)
     model = ResNetForImageClassification(config)
@@ -84,8 +84,8 @@ def digits(folder: Path) -> dict[str, Any]:
     labels = [str(at) for at in range(10)]
     describe(folder, "image-classification", ["image"], labels, DIGITS)
     rows = [
-        ({"image": pictures.text_of(digit_image(at).convert("RGB"))}, str(shown[at]))
-        for at in range(TRAINING_DIGITS, len(shown))
+        ({"image": pictures.text_of(digit_image(at).convert("RGB"))}, str(view[at]))
+        for at in range(TRAINING_DIGITS, len(view))
     ]
     return {"digits, rows from 1,200 on": score(folder, rows)}
 
@@ -109,55 +109,55 @@ def shapes(folder: Path, wheel: Path) -> dict[str, Any]:
     pixels = read.image_processor(images=[seen[name] for name in names], return_tensors="pt")["pixel_values"]
     place = {name: at for at, name in enumerate(names)}
     words = read.tokenizer([row[0] for row in train], padding=True, return_tensors="pt")
-    of = torch.tensor([place[row[2]] for row in train])
+    source = torch.tensor([place[row[2]] for row in train])
     marks = torch.nn.functional.one_hot(torch.tensor([answers.index(row[1]) for row in train]), len(answers)).float()
 
     def batches() -> Iterator[dict[str, torch.Tensor]]:
         for _ in range(STEPS):
             picked = torch.randint(0, len(train), (64,))
-            said = {name: value[picked] for name, value in words.items()}
-            yield {**said, "pixel_values": pixels[of[picked]], "labels": marks[picked]}
+            text = {name: value[picked] for name, value in words.items()}
+            yield {**text, "pixel_values": pixels[source[picked]], "labels": marks[picked]}
 
     fit(model, batches(), STEPS, 2e-3)
     model.save_pretrained(folder)
     read.save_pretrained(folder)
     describe(folder, "visual-question-answering", ["image", "question"], answers, SHAPES)
-    rows = [({"image": pictures.text_of(others[name]), "question": question}, said) for question, said, name in test]
+    rows = [({"image": pictures.text_of(others[name]), "question": question}, text) for question, text, name in test]
     yes = [row for row in rows if row[1] in ("yes", "no")]
     rest = [row for row in rows if row[1] not in ("yes", "no")]
     return {"easy-VQA test": score(folder, rows), "yes or no": score(folder, yes), "the others": score(folder, rest)}
 
 
 def _questions(packed: zipfile.ZipFile, part: str) -> tuple[list[list[Any]], dict[int, Image.Image]]:
-    asked = json.loads(packed.read(f"easy_vqa/data/{part}/questions.json"))
-    names = {row[2] for row in asked}
+    request = json.loads(packed.read(f"easy_vqa/data/{part}/questions.json"))
+    names = {row[2] for row in request}
     held = {name: io.BytesIO(packed.read(f"easy_vqa/data/{part}/images/{name}.png")) for name in names}
-    return asked, {name: Image.open(one).convert("RGB") for name, one in held.items()}
+    return request, {name: Image.open(item).convert("RGB") for name, item in held.items()}
 
 
 def _tokenizer(folder: Path, rows: list[list[Any]]) -> BertTokenizerFast:
     """The questions' own words; any other is spelt."""
-    known = sorted({word for row in rows for word in row[0].lower().replace("?", " ").split()})
+    entries = sorted({word for row in rows for word in row[0].lower().replace("?", " ").split()})
     letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + list("0123456789?.,'!-")
-    pieces = [*(each for each in letters if each not in known), *(f"##{each}" for each in letters)]
+    pieces = [*(item for item in letters if item not in entries), *(f"##{item}" for item in letters)]
     vocabulary = folder / "vocab.txt"
-    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *known, *pieces]) + "\n")
+    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *entries, *pieces]) + "\n")
     return BertTokenizerFast(vocab=str(vocabulary))
 
 
 def score(folder: Path, rows: list[tuple[dict[str, str], str]]) -> dict[str, Any]:
     """Accuracy and macro F1 of the folder as it is served."""
     model = catalog.open_model(folder, bulk=True)
-    said: list[str] = []
+    text: list[str] = []
     for start in range(0, len(rows), 64):
-        said += [
+        text += [
             output.answer[model.card.answer] for output in model.predict([row for row, _ in rows[start : start + 64]])
         ]
-    right = sum(one == other for one, (_, other) in zip(said, rows, strict=True))
+    right = sum(item == other for item, (_, other) in zip(text, rows, strict=True))
     interval = wilson(right, len(rows))
-    macro = f1_score([right for _, right in rows], said, average="macro", zero_division=0)
-    told = {"accuracy": right / len(rows), "macro_f1": float(macro), "low": interval.low, "high": interval.high}
-    return {name: round(value, 4) for name, value in told.items()} | {"n": len(rows)}
+    macro = f1_score([right for _, right in rows], text, average="macro", zero_division=0)
+    answer = {"accuracy": right / len(rows), "macro_f1": float(macro), "low": interval.low, "high": interval.high}
+    return {name: round(value, 4) for name, value in answer.items()} | {"n": len(rows)}
 
 
 def describe(folder: Path, architecture: str, inputs: list[str], labels: list[str], told: dict[str, Any]) -> None:
@@ -224,18 +224,18 @@ SHAPES: dict[str, Any] = {
 
 def main() -> None:
     """Train one of the two into a folder (by default where shipped models are)."""
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("what", choices=["digits", "shapes"])
-    asked.add_argument("wheel", nargs="?", type=Path)
-    asked.add_argument("--into", type=Path, default=BUILTIN)
-    given = asked.parse_args()
+    request = argparse.ArgumentParser(description=__doc__)
+    request.add_argument("what", choices=["digits", "shapes"])
+    request.add_argument("wheel", nargs="?", type=Path)
+    request.add_argument("--into", type=Path, default=BUILTIN)
+    values = request.parse_args()
     torch.manual_seed(SEED)
     np.random.seed(SEED)
-    folder = given.into / ("digits-resnet" if given.what == "digits" else "vqa-vilt")
+    folder = values.into / ("digits-resnet" if values.what == "digits" else "vqa-vilt")
     shutil.rmtree(folder, ignore_errors=True)
     began = time.perf_counter()
-    scores = digits(folder) if given.what == "digits" else shapes(folder, given.wheel)
-    finish(folder, scores, DIGITS if given.what == "digits" else SHAPES, (time.perf_counter() - began) / 60)
+    scores = digits(folder) if values.what == "digits" else shapes(folder, values.wheel)
+    finish(folder, scores, DIGITS if values.what == "digits" else SHAPES, (time.perf_counter() - began) / 60)
     print(json.dumps(scores, indent=2))
 
 

@@ -51,31 +51,31 @@ def questions(articles: Sequence[dict[str, Any]], few: int) -> Iterator[Asked]:
         for paragraph in article["paragraphs"]
         for qa in paragraph["qas"]
     )
-    yield from (asked for place, asked in enumerate(every) if place % few == 0)
+    yield from (request for place, request in enumerate(every) if place % few == 0)
 
 
 def found(extractor: ExtractorModel, asked: Sequence[Asked]) -> Iterator[FoundAnswers]:
     """What the extractor finds, with the time it took on the screen."""
     began = time.monotonic()
     for start in range(0, len(asked), CHUNK):
-        yield from extractor.candidates([each.inputs for each in asked[start : start + CHUNK]])
+        yield from extractor.candidates([item.inputs for item in asked[start : start + CHUNK]])
         print(f"{start}/{len(asked)} {time.monotonic() - began:.0f} s", end="\r", flush=True)
 
 
 def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.Weights:
     """A logistic regression of whether there is no answer, and the threshold that makes F1 highest."""
-    said = list(found(extractor, asked))
+    text = list(found(extractor, asked))
     table = np.array(
-        [reader.weigh_evidence(a.question, a.passage, f.spans, f.strength) for a, f in zip(asked, said, strict=True)]
+        [reader.weigh_evidence(a.question, a.passage, f.spans, f.strength) for a, f in zip(asked, text, strict=True)]
     )
-    none = np.array([not each.answers for each in asked])
+    none = np.array([not item.answers for item in asked])
     mean, scale = table.mean(0), table.std(0) + 1e-6
     fitted = LogisticRegression(C=0.3, max_iter=1000).fit((table - mean) / scale, none)
     chances = fitted.predict_proba((table - mean) / scale)[:, 1]
     gains = np.array(
         [
             max((word_f1(answered(a.question, f), r) for r in a.answers), default=0)
-            for a, f in zip(asked, said, strict=True)
+            for a, f in zip(asked, text, strict=True)
         ]
     )
     marks = np.linspace(0.3, 0.7, 41)
@@ -95,21 +95,21 @@ def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.Weights:
 def predicted(folder: Path, asked: Sequence[Asked]) -> list[str]:
     """What the code that serves the weights answers, empty where it says that there is no answer."""
     model = catalog.open_model(folder)
-    said: list[str] = []
+    message: list[str] = []
     for start in range(0, len(asked), CHUNK):
-        outputs = model.predict([each.inputs for each in asked[start : start + CHUNK]])
-        said += [output.answer["answer"] for output in outputs]
+        outputs = model.predict([item.inputs for item in asked[start : start + CHUNK]])
+        message += [output.answer["answer"] for output in outputs]
         print(f"{start}/{len(asked)}", end="\r", flush=True)
-    return ["" if text == NONE else text for text in said]
+    return ["" if text == NONE else text for text in message]
 
 
 def score(rows: Sequence[tuple[Asked, str]]) -> dict[str, Any]:
     """SQuAD 2.0's exact match and F1."""
-    made = load("squad_v2").compute(
-        predictions=[said for _, said in rows], references=[list(each.answers) for each, _ in rows]
+    created = load("squad_v2").compute(
+        predictions=[text for _, text in rows], references=[list(item.answers) for item, _ in rows]
     )
-    rate = wilson(round(made["exact"] * len(rows) / 100), len(rows))
-    numbers = {"exact_match": made["exact"] / 100, "f1": made["f1"] / 100, "low": rate.low, "high": rate.high}
+    rate = wilson(round(created["exact"] * len(rows) / 100), len(rows))
+    numbers = {"exact_match": created["exact"] / 100, "f1": created["f1"] / 100, "low": rate.low, "high": rate.high}
     return {**{key: round(value, 4) for key, value in numbers.items()}, "n": len(rows)}
 
 
@@ -119,26 +119,26 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--few", type=int, default=1, help="take every so manieth question")
     parser.add_argument("--out", type=Path, default=BUILTIN / NAME)
-    given = parser.parse_args()
-    with gzip.open(given.data / "squad" / "squad20_dev.jsonl.gz", "rt", encoding="utf-8") as lines:
+    values = parser.parse_args()
+    with gzip.open(values.data / "squad" / "squad20_dev.jsonl.gz", "rt", encoding="utf-8") as lines:
         articles = [json.loads(line) for line in lines]
-    kept, held = (list(questions(articles[part::2], given.few)) for part in (0, 1))
+    rest, held = (list(questions(articles[part::2], values.few)) for part in (0, 1))
     extractor = catalog.open_model(BUILTIN / MEMBERS[0])
     if not isinstance(extractor, ExtractorModel):
         raise TypeError(f"{MEMBERS[0]} is no extractor")
-    weights = train(kept, extractor)
-    if given.out.exists():
-        shutil.rmtree(given.out)
-    given.out.mkdir(parents=True)
-    (given.out / reader.FILE).write_text(weights.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    write(given.out, {})
-    rows = list(zip(held, predicted(given.out, held), strict=True))
+    weights = train(rest, extractor)
+    if values.out.exists():
+        shutil.rmtree(values.out)
+    values.out.mkdir(parents=True)
+    (values.out / reader.FILE).write_text(weights.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    write(values.out, {})
+    rows = list(zip(held, predicted(values.out, held), strict=True))
     scores = {
         "SQuAD 2.0 dev, odd articles": score(rows),
         "of these, with an answer": score([row for row in rows if row[0].answers]),
         "of these, without one": score([row for row in rows if not row[0].answers]),
     }
-    write(given.out, scores)
+    write(values.out, scores)
     print(json.dumps(scores))
 
 

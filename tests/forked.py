@@ -16,7 +16,7 @@ from dynabench.kit.jobs import FOLDER, KEEPERS, WORKFLOWS
 
 _forking = multiprocessing.get_context("forkserver")
 _forking.set_forkserver_preload(
-    ["dbos", "dynabench.cli.worker", *{where.partition(":")[0] for where in (*WORKFLOWS.values(), *KEEPERS, FOLDER)}]
+    ["dbos", "dynabench.cli.processes", *{where.partition(":")[0] for where in (*WORKFLOWS.values(), *KEEPERS, FOLDER)}]
 )
 
 

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from dynabench.cli import COMMANDS
 from dynabench.kit import logs
-from dynabench.site.metrics import Metrics
+from dynabench.site.middleware import Metrics
 from tests.conftest import PASSWORD
 
 HEAVY = ("torch", "transformers", "peft", "captum", "sklearn", "scipy", "altair", "dbos", "mlcroissant")

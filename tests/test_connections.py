@@ -8,7 +8,7 @@ import sys
 import pytest
 import uvicorn
 
-from dynabench.cli import web
+from dynabench.cli import processes
 from dynabench.kit import connection_limits
 from dynabench.kit.settings import Settings
 
@@ -19,7 +19,7 @@ BODY = b"x" * 32 * 2**20
 @contextlib.asynccontextmanager
 async def serving(app):
     """Serve `app` as `dynabench web` does; yields the port."""
-    kept = web.config(Settings(secret="a secret for tests, long enough to be one"))
+    kept = processes.server_config(Settings(secret="a secret for tests, long enough to be one"))
     config = uvicorn.Config(
         app, host="127.0.0.1", port=0, log_config=None, http=kept.http, lifespan="off", timeout_keep_alive=1
     )

@@ -46,16 +46,16 @@ class Wrapper(ModelWrapper):
 
 def main() -> None:
     """Attack row after row until `n` of them were answered correctly."""
-    asked = json.loads(Path(sys.argv[1]).read_text())
-    wrapper = Wrapper(asked["model"])
+    request = json.loads(Path(sys.argv[1]).read_text())
+    wrapper = Wrapper(request["model"])
     card = wrapper.model.card
     attack: Attack = DeepWordBugGao2018.build(wrapper)
-    if asked["kept"]:
-        attack.pre_transformation_constraints.append(InputColumnModification(list(card.inputs), set(asked["kept"])))
-    attack.goal_function.query_budget = asked["queries"]
-    found: list[dict[str, Any]] = []
-    for number, row in enumerate(asked["rows"]):
-        if len(found) == asked["n"]:
+    if request["kept"]:
+        attack.pre_transformation_constraints.append(InputColumnModification(list(card.inputs), set(request["kept"])))
+    attack.goal_function.query_budget = request["queries"]
+    match: list[dict[str, Any]] = []
+    for number, row in enumerate(request["rows"]):
+        if len(match) == request["n"]:
             break
         label, texts = card.labels.index(row["label"]), {name: row["inputs"][name] for name in card.inputs}
         if int(wrapper([tuple(texts.values()) if len(texts) > 1 else next(iter(texts.values()))])[0].argmax()) != label:
@@ -64,7 +64,7 @@ def main() -> None:
         result = attack.attack(AttackedText(OrderedDict(texts)), label)
         end = result.perturbed_result
         changed = dict(end.attacked_text._text_input)
-        found.append(
+        match.append(
             {
                 "row": number,
                 "inputs": changed,
@@ -74,7 +74,7 @@ def main() -> None:
                 "seconds": time.monotonic() - begun,
             }
         )
-    Path(sys.argv[2]).write_text(json.dumps(found))
+    Path(sys.argv[2]).write_text(json.dumps(match))
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ def classify(data: list[dict[str, Any]], context: Any) -> list[dict[str, float]]
         _loaded.update(body=body, head=head, tokenizer=AutoTokenizer.from_pretrained(folder))
     if not data:
         return []
-    texts = [each["body"]["statement"] for each in data]
-    given = _loaded["tokenizer"](texts, padding=True, truncation=True, max_length=256, return_tensors="pt")
+    texts = [item["body"]["statement"] for item in data]
+    values = _loaded["tokenizer"](texts, padding=True, truncation=True, max_length=256, return_tensors="pt")
     with torch.inference_mode():
-        states = _loaded["body"](**given).last_hidden_state
-        rows = torch.softmax(_loaded["head"](states, given["attention_mask"]), -1)
+        states = _loaded["body"](**values).last_hidden_state
+        rows = torch.softmax(_loaded["head"](states, values["attention_mask"]), -1)
     return [dict(zip(LABELS, row.tolist(), strict=True)) for row in rows]

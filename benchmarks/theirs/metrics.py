@@ -16,12 +16,12 @@ HERE = Path(__file__).parent
 
 def seconds(call: Callable[[], object], times: int) -> float:
     """Median wall time."""
-    taken = []
+    used = []
     for _ in range(times):
         begun = time.perf_counter()
         call()
-        taken.append(time.perf_counter() - begun)
-    return statistics.median(taken)
+        used.append(time.perf_counter() - begun)
+    return statistics.median(used)
 
 
 def main() -> None:
@@ -36,14 +36,14 @@ def main() -> None:
 
     accuracy.compute(**few)
     f1.compute(**few, average="macro")
-    found = {
+    result = {
         "accuracy": seconds(lambda: accuracy.compute(**rows), 5),
         "f1": seconds(lambda: f1.compute(**rows, average="macro"), 5),
         "add_batch": seconds(stream, 3),
         "bca": seconds(lambda: Evaluator._compute_confidence_interval(accuracy, few, ["accuracy"], 0.95, 9999, 0), 1),
         "value": accuracy.compute(**rows)["accuracy"],
     }
-    json.dump(found, sys.stdout)
+    json.dump(result, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -20,11 +20,14 @@ def main() -> None:
     texts = [row["text"] for row in rows]
     for text in texts[:50]:
         pipe(text)
-    found = {"loop": min(_loop(pipe, texts) for _ in range(2)), "batched": min(_batched(pipe, texts) for _ in range(2))}
-    found["accuracy"] = sum(pipe(row["text"])[0]["label"] == row["label"] for row in rows) / len(rows)
+    result = {
+        "loop": min(_loop(pipe, texts) for _ in range(2)),
+        "batched": min(_batched(pipe, texts) for _ in range(2)),
+    }
+    result["accuracy"] = sum(pipe(row["text"])[0]["label"] == row["label"] for row in rows) / len(rows)
     if importlib.util.find_spec("evaluate") is not None:
-        found["evaluator"] = _evaluator(pipe, rows)
-    json.dump(found, sys.stdout)
+        result["evaluator"] = _evaluator(pipe, rows)
+    json.dump(result, sys.stdout)
 
 
 def _loop(pipe: object, texts: list[str]) -> float:

@@ -11,7 +11,7 @@ from dynabench.adversaries.protocol import Budget, Context, MeteredTarget
 from dynabench.adversaries.synthetic_answers import find_answers
 from dynabench.adversaries.synthetic_qa import Judge
 from dynabench.adversaries.synthetic_questions import make_question
-from dynabench.cli import mixes
+from dynabench.cli import training_mixes
 from dynabench.cli.adversary import app
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models.catalog import BUILTIN, open_model
@@ -172,7 +172,7 @@ def test_the_rows_of_the_command_are_read_by_training(tmp_path):
     assert process.exit_code == 0, process.output
     figures = json.loads(process.stdout)
     assert (figures["passages"], figures["passed_over"]) == (2, 2)
-    [part] = mixes.mix("qa", [str(out)], [], [], None).parts
+    [part] = training_mixes.build_mix("qa", [str(out)], [], [], None).parts
     assert len(part.rows) == figures["kept"] > 0
     for row in part.rows:
         assert row.passage.startswith(row.answers[0], row.start)

@@ -57,7 +57,7 @@ def test_checking_computes_the_examples_and_names_what_is_wrong(monkeypatch):
 def test_what_cannot_run_here_says_what_it_lacks(monkeypatch):
     monkeypatch.setattr(loading, "builtin_modules", lambda: iter([("metric", "f1")]))
     monkeypatch.setattr(
-        "dynabench.cli.evaluation.listing.missing_requirement", lambda module: "torch: pip install 'dynabench[x]'"
+        "dynabench.cli.evaluation_views.missing_requirement", lambda module: "torch: pip install 'dynabench[x]'"
     )
     (told,) = json.loads(run("list", "--check", "--json").stdout)
     assert told["lacks"].startswith("torch")

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from dynabench.cli import app, mixes
+from dynabench.cli import app, training_mixes
 from dynabench.kit.errors import Invalid, NotFound
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
@@ -46,26 +46,26 @@ def test_files_with_weights_become_a_model_for_each_seed(files):
 @pytest.mark.large_data(CAD)
 def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files):
     data = need_data(CAD).parents[1]
-    mix = mixes.mix("nli", ["recipe:nli-minilm/CAD-NLI test:0.5"], [], [], data)
+    mix = training_mixes.build_mix("nli", ["recipe:nli-minilm/CAD-NLI test:0.5"], [], [], data)
     assert mix.inputs == ("premise", "hypothesis")
     assert (mix.parts[0].weight, len(mix.parts[0].rows)) == (0.5, 2000)
     with pytest.raises(NotFound, match="no source"):
-        mixes.mix("nli", ["recipe:nli-minilm/SNLI"], [], [], data)
+        training_mixes.build_mix("nli", ["recipe:nli-minilm/SNLI"], [], [], data)
     with pytest.raises(NotFound, match="is no release"):
-        mixes.mix("nli", ["nothing.jsonl"], [], [], None)
+        training_mixes.build_mix("nli", ["nothing.jsonl"], [], [], None)
     with pytest.raises(Invalid, match="Row 1"):
-        mixes.mix("nli", [str(files / "train.jsonl")], [], [], None)
+        training_mixes.build_mix("nli", [str(files / "train.jsonl")], [], [], None)
     (files / "notes.jsonl").write_text("No rows.")
     with pytest.raises(Invalid, match="no JSON"):
-        mixes.mix("nli", [str(files / "notes.jsonl")], [], [], None)
+        training_mixes.build_mix("nli", [str(files / "notes.jsonl")], [], [], None)
     with pytest.raises(Invalid, match="chosen from a list"):
-        mixes.mix("summarization", [str(files / "train.jsonl")], [], [], None)
+        training_mixes.build_mix("summarization", [str(files / "train.jsonl")], [], [], None)
 
 
 def test_a_weight_stands_behind_the_last_colon():
-    assert mixes.weighted("release:nli/3:2") == ("release:nli/3", 2.0)
-    assert mixes.weighted("release:nli/3") == ("release:nli/3", 1.0)
-    assert mixes.weighted("rows.jsonl") == ("rows.jsonl", 1.0)
+    assert training_mixes.parse_weight("release:nli/3:2") == ("release:nli/3", 2.0)
+    assert training_mixes.parse_weight("release:nli/3") == ("release:nli/3", 1.0)
+    assert training_mixes.parse_weight("rows.jsonl") == ("rows.jsonl", 1.0)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 import dynabench
-from dynabench.cli import web
+from dynabench.cli import processes
 from dynabench.client.retries import Resending
 from dynabench.models import host_connection
 
@@ -117,4 +117,4 @@ def test_an_answer_that_breaks_off_is_not_asked_for_again():
 
 
 def test_web_processes_keep_connections_longer_than_clients_do(settings):
-    assert web.config(settings).timeout_keep_alive > host_connection.IDLE
+    assert processes.server_config(settings).timeout_keep_alive > host_connection.IDLE

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from dynabench.benchmark.evaluations import child
 from dynabench.cli import app
-from dynabench.cli.evaluation import models as evaluation_models
+from dynabench.cli import evaluation_run as evaluation_models
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import clusters
 from dynabench.models.catalog import BUILTIN
@@ -55,7 +55,7 @@ def grid(tmp_path, chosen):
 def test_hosts_and_evaluations_ask_the_cluster_that_the_settings_name(grid):
     assert application([Path("models")], None) == ("host", "grid-head:6379", [Path("models")])
     assert child._open_model(BUILTIN / "nli-ngram", 2**40) == ("model", "grid-head:6379", "nli-ngram")
-    assert evaluation_models.found("nli-ngram", "")[0] == ("model", "grid-head:6379", "nli-ngram")
+    assert evaluation_models.find_model("nli-ngram", "")[0] == ("model", "grid-head:6379", "nli-ngram")
 
 
 def test_without_a_cluster_no_plug_in_is_asked():

@@ -41,9 +41,9 @@ def test_the_containers_run_commands_that_exist():
 
 
 def test_options_of_the_model_host_exist():
-    from dynabench.cli.host import app
+    from dynabench.cli.processes import host_app
 
-    shown = CliRunner().invoke(app, ["--help"]).output
+    shown = CliRunner().invoke(host_app, ["--help"]).output
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     for option in (word for word in services["models"]["command"] if word.startswith("--")):
         assert option in re.sub(r"\x1b\[[0-9;]*m", "", shown)

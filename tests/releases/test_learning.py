@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from dynabench.benchmark.releases import release_reading, service
-from dynabench.cli import mixes
+from dynabench.cli import training_mixes
 from dynabench.kit.errors import Invalid
 from dynabench.kit.settings import get_settings
 from dynabench.models.training import mixing
@@ -37,7 +37,7 @@ def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, setting
         assert [orjson.loads(line)["hypothesis"] for line in lines] == [
             row.inputs["hypothesis"] for row in found.rows(part, shape)
         ]
-    mix = mixes.mix(world.task, [f"release:{world.task}/1:2"], [], [], None)
+    mix = training_mixes.build_mix(world.task, [f"release:{world.task}/1:2"], [], [], None)
     assert mix.parts[0].weight == 2
     assert [row.inputs for row in mix.dev] == [row.inputs for row in found.rows("dev", shape)]
     assert [len(rows) for rows in mix.tests.values()] == [len(found.rows("test", shape))]
@@ -49,8 +49,10 @@ def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, setting
 
     stolen = tmp_path / "stolen.jsonl"
     shutil.copyfile(folder / "data" / "test.jsonl", stolen)
-    mix = mixes.mix(world.task, [f"release:{world.task}/1", str(stolen)], [], [], None)
+    mix = training_mixes.build_mix(world.task, [f"release:{world.task}/1", str(stolen)], [], [], None)
     ready = mixing.guarded(mix, 0)
     assert not ready.mix.parts[1].rows
     with pytest.raises(Invalid, match="name the release's folder"):
-        mixes.mix(world.task, [f"release:{world.task}/1", str(folder / "data" / "test.jsonl")], [], [], None)
+        training_mixes.build_mix(
+            world.task, [f"release:{world.task}/1", str(folder / "data" / "test.jsonl")], [], [], None
+        )

@@ -19,18 +19,18 @@ from dynabench.kit.errors import Problem
 # name -> (where its `typer.Typer` is, what `dynabench --help` says)
 COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("dynabench.cli.serve:app", "Run the whole platform on this machine."),
-    "web": ("dynabench.cli.web:app", "Run the web process alone."),
-    "host": ("dynabench.cli.host:app", "Run the model host alone."),
-    "worker": ("dynabench.cli.worker:app", "Run durable jobs: imports, sweeps."),
+    "web": ("dynabench.cli.processes:web_app", "Run the web process alone."),
+    "host": ("dynabench.cli.processes:host_app", "Run the model host alone."),
+    "worker": ("dynabench.cli.processes:worker_app", "Run durable jobs: imports, sweeps."),
     "db": ("dynabench.cli.db:app", "Upgrade, check and rebuild the database."),
     "backup": ("dynabench.cli.backup:app", "Back up the whole platform to one file."),
-    "restore": ("dynabench.cli.restore:app", "Restore a backup into an empty place."),
+    "restore": ("dynabench.cli.backup:restore_app", "Restore a backup into an empty place."),
     "user": ("dynabench.cli.user:app", "List people and give them rights."),
     "task": ("dynabench.cli.task:app", "Create and list tasks."),
     "round": ("dynabench.cli.round:app", "Open, close, release and list rounds."),
     "context": ("dynabench.cli.context:app", "Upload contexts."),
-    "export": ("dynabench.cli.export:app", "Write a task's examples to a file."),
-    "import": ("dynabench.cli.data:app", "Bring in examples, contexts or seeds of others."),
+    "export": ("dynabench.cli.data:export_app", "Write a task's examples to a file."),
+    "import": ("dynabench.cli.data:import_app", "Bring in examples, contexts or seeds of others."),
     "dataset": ("dynabench.cli.dataset:app", "Add datasets that models are scored on, list them, write rows."),
     "board": ("dynabench.cli.board:app", "Write boards in others' form; bring in what others report."),
     "model": ("dynabench.cli.model:app", "Start models, check them, list them, ask them."),
@@ -111,8 +111,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(asked_for: bool) -> None:
+    if asked_for:
         typer.echo(f"dynabench {__version__}")
         raise typer.Exit
 

@@ -2,18 +2,23 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from dynabench.cli import mining, proposing, synthesizing
+from dynabench.cli import adversary_programs
 from dynabench.cli.operator import AsJson, say
 
+if TYPE_CHECKING:
+    from dynabench.adversaries.attacks import AttackSummary
+
 app = typer.Typer(help="Perturb texts, write suites of tests, attack models, propose examples.", no_args_is_help=True)
+app.add_typer(adversary_programs.app)
 
 
 @app.callback()
@@ -28,13 +33,13 @@ def list_transformations(
     """Every transformation, those of installed packages too."""
     from dynabench.adversaries.perturbations import transformations
 
-    found = [one for one in transformations().values() if axis in ("", one.axis)]
+    chosen = [item for item in transformations().values() if axis in ("", item.axis)]
     if as_json:
-        say(True, {"transformations": [{"name": o.name, "axis": o.axis, "title": o.title} for o in found]}, "")
+        say(True, {"transformations": [{"name": o.name, "axis": o.axis, "title": o.title} for o in chosen]}, "")
         return
     table = Table("name", "axis", "what it does")
-    for one in found:
-        table.add_row(one.name, one.axis, one.title)
+    for transformation in chosen:
+        table.add_row(transformation.name, transformation.axis, transformation.title)
     Console().print(table)
 
 
@@ -55,11 +60,11 @@ def perturb(
 
     with ExitStack() as stack:
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
-        made = 0
+        copies = 0
         for line in attacks.perturb_rows(file, with_, seed, field or ()):
             target.write(line + "\n")
-            made += 1
-    typer.echo(f"{made} copies.", err=True)
+            copies += 1
+    typer.echo(f"{copies} copies.", err=True)
 
 
 @app.command()
@@ -79,11 +84,45 @@ def attack(
 
     Prints how many it fooled, with how many queries, and how near to their originals the texts stayed.
     """
+    from itertools import islice
+
+    from rich.progress import track
+
+    from dynabench.adversaries import attacks, protocol
     from dynabench.adversaries.protocol import Budget
-    from dynabench.cli import attacking
+    from dynabench.kit.errors import Problem
+    from dynabench.models import catalog
 
     budget = Budget(queries=queries, seconds=seconds)
-    attacking.run(model, data, with_, option or (), budget, most, keep or (), out, as_json)
+    try:
+        folder = Path(model) if Path(model).is_dir() else catalog.entry(model).folder
+        opened = catalog.open_model(folder)
+        contexts = list(attacks.read_contexts(data, opened.card, keep or ()))
+        adversary = protocol.create_adversary(with_, **_options(option or ()))
+        attempt_stream = attacks.run_attempts(adversary, attacks.LocalTarget(opened), contexts, budget, most)
+        with ExitStack() as stack:
+            file = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
+            attempts = list[attacks.Attempt]()
+            total = min(len(contexts), most or len(contexts))
+            for attempt in track(
+                islice(attempt_stream, total), "Attacking", total, console=Console(stderr=True), disable=as_json
+            ):
+                attempts.append(attempt)
+                for candidate in attempt.candidates:
+                    if file is None:
+                        break
+                    file.write(json.dumps(attacks.candidate_row(candidate), ensure_ascii=False) + "\n")
+    except Problem as problem:
+        Console(stderr=True, soft_wrap=True).print(f"{problem.title}: {problem.detail}", style="red", markup=False)
+        raise typer.Exit(1) from None
+    summary = attacks.summarise_attempts(attempts)
+    if as_json:
+        say(True, {"model": f"{opened.card.name}@{opened.card.version}", "adversary": with_, **_figures(summary)}, "")
+        return
+    table = Table(title=f"{with_} against {opened.card.name}", show_header=False)
+    for label, value in _summary_rows(summary):
+        table.add_row(label, value)
+    Console().print(table)
 
 
 @app.command("suite")
@@ -97,9 +136,11 @@ def write_suite(
     from dynabench.datasets import suites
 
     if name == "list":
-        known = [(one, checklist.load_suite(one)) for one in checklist.shipped_suites()]
-        told = [{"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in known]
-        say(as_json, {"suites": told}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
+        known = [(suite_name, checklist.load_suite(suite_name)) for suite_name in checklist.shipped_suites()]
+        rows_of_suites = [
+            {"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in known
+        ]
+        say(as_json, {"suites": rows_of_suites}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
         return
     rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(checklist.load_suite(name))]
     with ExitStack() as stack:
@@ -108,7 +149,49 @@ def write_suite(
     typer.echo(f"{len(rows)} tests.", err=True)
 
 
-app.command("run")(proposing.run)
-app.command("import")(proposing.bring)
-app.command("mine")(mining.mine)
-app.command("synthesize")(synthesizing.synthesize)
+def _options(texts: Sequence[str]) -> dict[str, Any]:
+    """Return `name=value` texts by name; values are JSON where they can be read as such, else text."""
+    from dynabench.kit.errors import Invalid
+
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise Invalid({"option": f"{text!r} is no name=value."})
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
+
+
+def _figures(summary: "AttackSummary") -> dict[str, Any]:
+    rate = summary.fooled
+    return {
+        "correct": summary.correct,
+        "fooled": {"value": rate.value, "low": rate.low, "high": rate.high, "n": rate.n},
+        "queries": {"median": summary.queries_median, "mean": summary.queries_mean},
+        "queries_fooled_median": summary.queries_fooled_median,
+        "similarity": summary.similarity,
+        "changed": summary.changed,
+        "seconds": round(summary.seconds, 2),
+    }
+
+
+def _summary_rows(summary: "AttackSummary") -> list[tuple[str, str]]:
+    rate = summary.fooled
+    fooled = "" if rate.value is None else f"{rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%})"
+    return [
+        ("inputs answered correctly", str(summary.correct)),
+        ("of these fooled (95 % Wilson)", fooled),
+        ("queries, median", _number(summary.queries_median)),
+        ("queries, mean", _number(summary.queries_mean)),
+        ("queries of successes, median", _number(summary.queries_fooled_median)),
+        ("similarity of successes, mean", _number(summary.similarity)),
+        ("words changed of successes, mean", "" if summary.changed is None else f"{summary.changed:.1%}"),
+        ("seconds", f"{summary.seconds:.1f}"),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""`dynabench backup`: the whole platform in one file."""
+"""`dynabench backup` and `dynabench restore`: the whole platform in one file, and back."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,10 +20,38 @@ def backup(
     from dynabench.operations.backups.backup import make_backup
 
     with refusals(), bar("Backing up", as_json) as progress:
-        made = make_backup(get_settings(), target, progress)
-    for flaw in made.manifest.flaws:
+        written = make_backup(get_settings(), target, progress)
+    for flaw in written.manifest.flaws:
         typer.secho(f"Before this backup: {flaw}", fg="yellow", err=True)
-    size = made.path.stat().st_size
-    answer = {"file": str(made.path), "bytes": size, "files": len(made.manifest.files), "flaws": made.manifest.flaws}
-    text = f"Wrote {made.path} ({answer['files']} files, {size / 1e6:.1f} MB). It holds the keys: keep it closed."
+    size = written.path.stat().st_size
+    answer = {
+        "file": str(written.path),
+        "bytes": size,
+        "files": len(written.manifest.files),
+        "flaws": written.manifest.flaws,
+    }
+    text = f"Wrote {written.path} ({answer['files']} files, {size / 1e6:.1f} MB). It holds the keys: keep it closed."
     say(as_json, answer, text)
+
+
+restore_app = typer.Typer(help="Restore a backup into an empty place.")
+
+
+@restore_app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `dynabench backup` wrote.", exists=True, dir_okay=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Restore a backup into the home folder and the database of the settings, which must be empty."""
+    from dynabench.operations.backups.restore import restore_backup
+
+    settings = get_settings()
+    with refusals(), bar("Restoring", as_json) as progress:
+        restored = restore_backup(settings, file, progress)
+    for flaw in restored.manifest.flaws:
+        typer.secho(f"Before the backup: {flaw}", fg="yellow", err=True)
+    models = ":".join(str(item) for item in restored.models)
+    manifest = restored.manifest
+    answer = {"home": str(settings.folder), "files": len(manifest.files), "models": models, "flaws": manifest.flaws}
+    text = f"Restored {len(manifest.files)} files into {settings.folder}. Start it with `dynabench serve`."
+    say(as_json, answer, f"{text} Set DYNABENCH_MODELS={models} first." if models else text)

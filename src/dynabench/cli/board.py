@@ -41,14 +41,18 @@ def import_(
     from dynabench.benchmark.leaderboards import reports
 
     def write(session: Session) -> dict[str, Any]:
-        made = reports.add_report(session, None, task, file.read_bytes(), source)
-        return {"id": made.id, "results": len(made.document["results"]), "left_out": made.document["left_out"]}
+        report_row = reports.add_report(session, None, task, file.read_bytes(), source)
+        return {
+            "id": report_row.id,
+            "results": len(report_row.document["results"]),
+            "left_out": report_row.document["left_out"],
+        }
 
     with database() as db:
-        told = db.write(write)
-    for why in told["left_out"]:
+        report = db.write(write)
+    for why in report["left_out"]:
         typer.echo(f"left out: {why}", err=True)
-    say(as_json, told, f"Import {told['id']}: {told['results']} results, reported elsewhere.")
+    say(as_json, report, f"Import {report['id']}: {report['results']} results, reported elsewhere.")
 
 
 @app.command("imports")
@@ -58,9 +62,9 @@ def imports(task: str, as_json: AsJson = False) -> None:
 
     def read(session: Session) -> list[dict[str, Any]]:
         return [
-            {"id": each.id, "source": each.source, "results": len(each.document["results"]),
-             "taken back": each.removed_at.isoformat() if each.removed_at else ""}
-            for each in reports.reports_of_task(session, task)
+            {"id": item.id, "source": item.source, "results": len(item.document["results"]),
+             "taken back": item.removed_at.isoformat() if item.removed_at else ""}
+            for item in reports.reports_of_task(session, task)
         ]  # fmt: skip
 
     with database() as db:

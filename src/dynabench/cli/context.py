@@ -1,20 +1,21 @@
-"""`dynabench context`: upload contexts, and seeds to start from, from files of any size."""
+"""`dynabench context`: upload, list and change contexts, and seeds to start from."""
 
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from dynabench.cli import context_edit
-from dynabench.cli.operator import AsJson, database, say
+from dynabench.cli.operator import AsJson, database, say, table
+from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.rounds.contexts import Upload
 
+
 app = typer.Typer(help="Upload, list and change contexts, and seeds to start from.", no_args_is_help=True)
-app.add_typer(context_edit.app)
 
 
 @app.callback()
@@ -51,7 +52,7 @@ def upload(
             file = archives.rows(db, get_settings(), task, None, copy)
         bar = progress.add_task(f"Contexts of {task}", total=file.stat().st_size)
         result = files.upload(db, task, file, lambda position: progress.update(bar, completed=position))
-    tell(file, result, as_json)
+    report_upload(file, result, as_json)
 
 
 @app.command()
@@ -69,27 +70,100 @@ def seeds(
     JSONL: an object per line, {"context": {...}, "input": {...}, "answer": {...}, "tag": "..."} with all but input
     optional, or the input's fields themselves; CSV: a column per input field. Exit status 1 where a row was left out.
     """
-    from dynabench.collection import seeds as service
+    from dynabench.collection import seeds as seed_service
 
     if (file is None) == (from_round == 0):
         raise typer.BadParameter("Give either a FILE or --from-round.")
     with database() as db:
         if file is None:
-            created = db.write(service.from_round, None, task, from_round, verdict)
+            created = db.write(seed_service.from_round, None, task, from_round, verdict)
             return say(as_json, {"created": created}, f"{created} new seeds from round {from_round}.")
-        result = service.upload(db, task, file)
-    return tell(file, result, as_json)
+        result = seed_service.upload(db, task, file)
+    return report_upload(file, result, as_json)
 
 
-def tell(file: Path, result: "Upload", as_json: bool) -> None:
+def report_upload(file: Path, result: "Upload", as_json: bool) -> None:
     """Report the rows created, known already and left out of a file, and end the command.
 
     The exit status is 1 if rows had errors, else 0.
     """
     bad = [{"row": row, "message": message} for row, message in result.errors]
-    for each in bad if not as_json else []:
-        typer.echo(f"{file.name}:{each['row']}: {each['message']}", err=True)
+    for item in bad if not as_json else []:
+        typer.echo(f"{file.name}:{item['row']}: {item['message']}", err=True)
     answer = {"created": result.created, "duplicates": result.duplicates, "errors": bad}
     text = f"{result.created} new, {result.duplicates} known already, {len(bad)} left out."
     say(as_json, answer, text)
     raise typer.Exit(1 if bad else 0)
+
+
+@app.command("list")
+def list_contexts(
+    task: str,
+    q: Annotated[str, typer.Option(help="Words that they have, whatever their case.")] = "",
+    tag: Annotated[str | None, typer.Option(help="Only those with this tag.")] = None,
+    retired: Annotated[bool | None, typer.Option(help="Only those that are, or are not, retired.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List contexts of TASK, newest first."""
+    from dynabench.rounds import context_list, service
+    from dynabench.rounds.context_list import Sought
+
+    after: str | None = ""
+    rows: list[dict[str, Any]] = []
+    with database() as db:
+        db.read(service.task, task)
+        while after is not None and len(rows) < limit:
+            page = db.read(context_list.find, task, Sought(q, tag, retired), after, limit - len(rows))
+            rows += [item.model_dump(mode="json") for item in page.items]
+            after = page.next
+    table(as_json, rows, "id", "values", "tag", "weight", "used", "fooled", "retired_at")
+
+
+@app.command("change")
+def change_contexts(
+    task: str,
+    context: Annotated[list[int], typer.Option(help="A context's id; give several times.")],
+    tag: Annotated[str | None, typer.Option(help="The tag to give them.")] = None,
+    weight: Annotated[
+        float | None, typer.Option(help="How often they come where contexts are drawn by weight.")
+    ] = None,
+    retire: Annotated[bool | None, typer.Option("--retire/--restore", help="Hand them out no more, or again.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tag, weigh, retire or bring back contexts of TASK."""
+    from dynabench.rounds import context_list
+    from dynabench.rounds.context_list import Change
+
+    with database() as db:
+        changed = db.write(context_list.change, None, task, context, Change(tag, weight, retire))
+    say(as_json, {"changed": changed}, f"{changed} contexts of {task} were changed.")
+
+
+@app.command("from-dataset")
+def from_dataset(
+    task: str,
+    dataset: str,
+    of_task: Annotated[str, typer.Option(help="The task that the dataset belongs to, if it is another.")] = "",
+    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for each field.")] = None,
+    tag: Annotated[str, typer.Option(help="The column that holds tags.")] = "tag",
+    as_json: AsJson = False,
+) -> None:
+    """Make contexts of TASK from the rows of a public DATASET. Exit status 1 where a row was left out.
+
+    Columns are the rows' inputs by name, their first answer as answer_FIELD, and tag, their first tag.
+    """
+    from dynabench.datasets import as_contexts
+    from dynabench.intake.mapping import ColumnMapping
+    from dynabench.rounds import files
+
+    pairs = [item.partition("=") for item in column or []]
+    if any(not (field and equals and name) for field, equals, name in pairs):
+        raise typer.BadParameter("Give --column FIELD=COLUMN.")
+    mapping = ColumnMapping.of_context({field: name for field, _, name in pairs}, tag) if pairs else None
+    with database() as db, tempfile.TemporaryDirectory() as folder:
+        rows = db.read(as_contexts.digest, None, task, of_task, dataset)
+        file = Path(folder) / f"{dataset}.jsonl"
+        as_contexts.write(get_settings(), rows, file)
+        result = files.upload(db, task, file, lambda position: None, mapping)
+    report_upload(file, result, as_json)

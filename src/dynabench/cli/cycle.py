@@ -55,12 +55,12 @@ def run(
         chosen = chosen.model_copy(update={"anyway": True})
     with database() as db:
         if dry_run:
-            found = db.read(views.preview_turn, get_settings(), None, task, chosen, number)
-            lines = ["Nothing is done yet. A turn would go like this:", *views.preview_sentences(found)]
-            say(as_json, found.model_dump(mode="json"), "\n".join(lines))
+            preview = db.read(views.preview_turn, get_settings(), None, task, chosen, number)
+            lines = ["Nothing is done yet. A turn would go like this:", *views.preview_sentences(preview)]
+            say(as_json, preview.model_dump(mode="json"), "\n".join(lines))
             return
-        made = db.write(lambda session: service.start_turn(session, None, task, chosen, number).id)
-        _end(_watched(db, task, made, as_json) if wait else _one(db, task, made), as_json, wait)
+        turn_id = db.write(lambda session: service.start_turn(session, None, task, chosen, number).id)
+        _end(_watched(db, task, turn_id, as_json) if wait else _one(db, task, turn_id), as_json, wait)
 
 
 @app.command("status")
@@ -76,8 +76,8 @@ def pause(task: str, turn: Id = None, as_json: AsJson = False) -> None:
     from dynabench.cycle import service
 
     with database() as db:
-        made = db.write(lambda session: service.pause_turn(session, None, task, turn).id)
-        _tell(_one(db, task, made), as_json)
+        turn_id = db.write(lambda session: service.pause_turn(session, None, task, turn).id)
+        _tell(_one(db, task, turn_id), as_json)
 
 
 @app.command("resume")
@@ -91,8 +91,8 @@ def resume(
     from dynabench.cycle import service
 
     with database() as db:
-        made = db.write(lambda session: service.resume_turn(session, None, task, turn).id)
-        _end(_watched(db, task, made, as_json) if wait else _one(db, task, made), as_json, wait)
+        turn_id = db.write(lambda session: service.resume_turn(session, None, task, turn).id)
+        _end(_watched(db, task, turn_id, as_json) if wait else _one(db, task, turn_id), as_json, wait)
 
 
 @app.command("undo")
@@ -106,12 +106,16 @@ def undo(
     from dynabench.cycle import round_steps
 
     with database() as db:
-        found = _one(db, task, turn)
+        current = _one(db, task, turn)
         if not yes:
-            typer.confirm(f"Close round {found.next} and open a new one with {', '.join(found.present)}?", abort=True)
-        until_served(db.read(round_steps.models_to_restore, None, task, found.id))
-        made = db.write(lambda session: round_steps.undo_promotion(session, get_settings(), None, task, found.id).id)
-        _tell(_one(db, task, made), as_json)
+            typer.confirm(
+                f"Close round {current.next} and open a new one with {', '.join(current.present)}?", abort=True
+            )
+        until_served(db.read(round_steps.models_to_restore, None, task, current.id))
+        turn_id = db.write(
+            lambda session: round_steps.undo_promotion(session, get_settings(), None, task, current.id).id
+        )
+        _tell(_one(db, task, turn_id), as_json)
 
 
 def _one(db: "Database", task: str, id: int | None) -> "TurnOut":
@@ -127,55 +131,57 @@ def _watched(db: "Database", task: str, id: int, as_json: bool) -> "TurnOut":
     begun, warned = time.monotonic(), False
     console = Console(stderr=True, quiet=as_json)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as shown:
-        bar = shown.add_task("", total=None, what="")
+    with Progress(*columns, console=console, transient=True) as display:
+        bar = display.add_task("", total=None, what="")
         while True:
-            found = _one(db, task, id)
-            if found.state not in (TurnState.QUEUED, TurnState.RUNNING):
-                return found
-            at = found.progress
+            turn = _one(db, task, id)
+            if turn.state not in (TurnState.QUEUED, TurnState.RUNNING):
+                return turn
+            at = turn.progress
             total = (at.of or None) if at else None
-            shown.update(bar, description=found.step, total=total, completed=at.done if at else 0,
+            display.update(bar, description=turn.step, total=total, completed=at.done if at else 0,
                          what=at.what if at else "")  # fmt: skip
-            if found.state == TurnState.QUEUED and not warned and time.monotonic() - begun > PATIENCE:
+            if turn.state == TurnState.QUEUED and not warned and time.monotonic() - begun > PATIENCE:
                 console.print("No worker has taken it yet: `dynabench serve` or `dynabench worker` does.")
                 warned = True
             time.sleep(POLL)
 
 
-def _end(found: "TurnOut", as_json: bool, wait: bool) -> None:
+def _end(turn: "TurnOut", as_json: bool, wait: bool) -> None:
     from dynabench.cycle.tables import TurnState
 
-    _tell(found, as_json)
-    raise typer.Exit(0 if not wait or found.state == TurnState.DONE else 1)
+    _tell(turn, as_json)
+    raise typer.Exit(0 if not wait or turn.state == TurnState.DONE else 1)
 
 
-def _tell(found: "TurnOut", as_json: bool) -> None:
+def _tell(turn: "TurnOut", as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(found.model_dump(mode="json")))
+        typer.echo(json.dumps(turn.model_dump(mode="json")))
         return
-    typer.echo("\n".join(_lines(found)))
+    typer.echo("\n".join(_lines(turn)))
 
 
-def _lines(found: "TurnOut") -> list[Any]:
-    said = [f"Turn {found.id} of {found.task}, round {found.round}: {found.state} ({found.step})"]
-    if found.reason:
-        said.append(found.reason)
-    if found.release:
-        said.append(f"Release of round {found.round}: sha256 {found.release}")
-    for each in found.candidates:
-        told = f" on {each.rows:,} rows in {each.seconds:g} s" if each.rows and each.seconds is not None else ""
-        said.append(f"{each.name}{f'@{each.version}' * bool(each.version)}: {each.state}{told} {each.reason}".rstrip())
-    if found.report:
-        for row in found.report.rounds:
+def _lines(turn: "TurnOut") -> list[Any]:
+    lines = [f"Turn {turn.id} of {turn.task}, round {turn.round}: {turn.state} ({turn.step})"]
+    if turn.reason:
+        lines.append(turn.reason)
+    if turn.release:
+        lines.append(f"Release of round {turn.round}: sha256 {turn.release}")
+    for item in turn.candidates:
+        effort = f" on {item.rows:,} rows in {item.seconds:g} s" if item.rows and item.seconds is not None else ""
+        lines.append(
+            f"{item.name}{f'@{item.version}' * bool(item.version)}: {item.state}{effort} {item.reason}".rstrip()
+        )
+    if turn.report:
+        for row in turn.report.rounds:
             low, high, value = row.change.low or 0.0, row.change.high or 0.0, row.change.value or 0.0
-            said.append(
+            lines.append(
                 f"Round {row.round}, {row.n} rows: error {(row.old.value or 0):.1%} -> {(row.new.value or 0):.1%}, "
                 f"change {value * 100:+.1f} points ({low * 100:+.1f} to {high * 100:+.1f})"
             )
-        said.append(found.report.why)
-    if found.back:
-        said.append(f"Undone: round {found.back} goes on with {', '.join(found.present)}.")
-    elif found.next:
-        said.append(f"Next: round {found.next}.")
-    return said
+        lines.append(turn.report.why)
+    if turn.back:
+        lines.append(f"Undone: round {turn.back} goes on with {', '.join(turn.present)}.")
+    elif turn.next:
+        lines.append(f"Next: round {turn.next}.")
+    return lines

@@ -1,6 +1,8 @@
-"""`dynabench import`: examples, contexts or seeds from a file, a dataset's folder or the hub."""
+"""`dynabench export` and `dynabench import`: examples to a file; examples, contexts or seeds from files or the hub."""
 
+import sys
 import tempfile
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,12 +15,77 @@ from dynabench.cli.operator import AsJson, database, say
 from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
+    from dynabench.datasets.exports import Pages
     from dynabench.intake.bad_rows import BadRow
 
-app = typer.Typer(help="Bring in examples, contexts or seeds of others.")
+
+export_app = typer.Typer(help="Write a task's examples to a file.")
 
 
-@app.command()
+@export_app.command()
+def export(
+    task: str,
+    number: Annotated[int | None, typer.Option("--round", min=1, help="Only this round.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="jsonl, csv, parquet or zip (with files); by default as the file's name.")
+    ] = "",
+    attributions: Annotated[bool, typer.Option(help="With the words that models looked at.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Tell in JSON, on standard error, what was written.")] = False,
+) -> None:
+    """Write the examples of TASK with predictions and votes, people as pseudonyms; retracted and hidden ones stay out.
+
+    A name that ends in .gz is compressed. The docs have the rows' format.
+    """
+    import gc
+    import json
+    from dataclasses import replace
+
+    from dynabench.datasets import exports, scopes
+    from dynabench.datasets.formats import FORMATS, gzipped
+    from dynabench.kit import errors
+    from dynabench.media.store import MediaStore
+
+    gc.disable()  # a tenth of the time went into looking for circles, of which an export makes none
+    kind = form or _format_of(output)
+    quiet = Console(stderr=True, quiet=as_json or output is None)
+    with database() as db, Progress(console=quiet, transient=True) as progress:
+        if kind not in FORMATS:
+            raise errors.Invalid({"format": f"Choose one of {', '.join(FORMATS)}."})
+        scope = db.read(scopes.scope, None, task, number, attributions=attributions)
+        scope = replace(scope, files=MediaStore.of(get_settings()))
+        bar = progress.add_task(f"Examples of {task}", total=db.read(scopes.expected, scope))
+        parts = FORMATS[kind].write(_counted(exports.records(db, get_settings(), scope), progress, bar), scope)
+        parts = gzipped(parts) if output and output.suffix.lower() == ".gz" else parts
+        with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+        written = int(progress.tasks[bar].completed)
+    summary = {"task": task, "rows": written, "format": kind, "file": str(output) if output else None}
+    text = f"{written} rows of {task} in {output}."
+    if as_json or output is not None:
+        typer.echo(json.dumps(summary) if as_json else text, err=True)
+
+
+def _counted(pages: "Pages", progress: Progress, bar: TaskID) -> "Pages":
+    for page in pages:
+        yield page
+        progress.advance(bar, len(page))
+
+
+def _format_of(output: Path | None) -> str:
+    """The format that a file's name says; JSON lines where it says none."""
+    from dynabench.datasets.formats import FORMATS
+
+    name = output.name.lower().removesuffix(".gz") if output else ""
+    return next((kind for kind, format_ in FORMATS.items() if name.endswith(format_.ending)), "jsonl")
+
+
+import_app = typer.Typer(help="Bring in examples, contexts or seeds of others.")
+
+
+@import_app.command()
 def import_(
     task: str,
     source: Annotated[str, typer.Argument(help="A file, a dataset's folder, or hub:ID of a dataset.")],
@@ -50,14 +117,14 @@ def import_(
         Progress(console=quiet, transient=True) as progress,
     ):
         for sent in _files(source, Path(place) / "hub", config, split, revision):
-            each = sent
+            file = sent
             if files.is_one(sent):
-                each = files.rows(db, get_settings(), task, None, sent, Path(place) / "rows.jsonl")
-            bar = progress.add_task(each.name, total=each.stat().st_size)
-            plan = batches.plan_for(each, each.name, into, form, document)
-            state, bad = direct.run(db, get_settings(), task, each, plan, partial(_update, progress, bar))
+                file = files.rows(db, get_settings(), task, None, sent, Path(place) / "rows.jsonl")
+            bar = progress.add_task(file.name, total=file.stat().st_size)
+            plan = batches.plan_for(file, file.name, into, form, document)
+            state, bad = direct.run(db, get_settings(), task, file, plan, partial(_update, progress, bar))
             total = _sum(total, state)
-            refused += [_bad(each, one) for one in bad]
+            refused += [_bad(file, bad_row) for bad_row in bad]
     if not as_json:
         _warn(refused, total.notes)
     counts: dict[str, Any] = {"created": total.created, "duplicates": total.duplicates}
@@ -72,8 +139,8 @@ def _files(source: str, place: Path, config: str, split: str, revision: str) -> 
     from dynabench.intake import folders
 
     if source.startswith("hub:"):
-        wanted = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
-        return hub.download(get_settings(), wanted, place)
+        hub_dataset = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
+        return hub.download(get_settings(), hub_dataset, place)
     path = Path(source)
     return folders.local(path, config, split) if path.is_dir() else [_file(path)]
 
@@ -91,14 +158,14 @@ def _update(progress: Progress, bar: TaskID, at: int) -> None:
 
 
 def _warn(refused: list[dict[str, Any]], notes: dict[str, int]) -> None:
-    for one in refused:
-        typer.echo(f"{one['file']}:{one['row']}: {one['message']}", err=True)
+    for row in refused:
+        typer.echo(f"{row['file']}:{row['row']}: {row['message']}", err=True)
     for note, times in notes.items():
         typer.echo(f"{note}: {times}", err=True)
 
 
-def _bad(file: Path, one: "BadRow") -> dict[str, Any]:
-    return {"file": file.name, "row": one.number, "message": one.message}
+def _bad(file: Path, row: "BadRow") -> dict[str, Any]:
+    return {"file": file.name, "row": row.number, "message": row.message}
 
 
 def _sum(total: Any, state: Any) -> Any:

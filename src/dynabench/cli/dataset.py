@@ -41,8 +41,8 @@ def add(
     chosen = Layout.parse(layout.read_text(encoding="utf-8")) if layout else None
 
     def refused(bad: "list[BadRow]") -> None:
-        for one in bad:
-            typer.echo(f"{source.name}: row {one.number}: {one.message}", err=True)
+        for bad_row in bad:
+            typer.echo(f"{source.name}: row {bad_row.number}: {bad_row.message}", err=True)
 
     kind = "pool" if pool else "suite" if suite else "rows"
     with database() as db, sources.open_path(source) as files:
@@ -51,8 +51,8 @@ def add(
         number, reason = db.write(_store, task, name, visibility, kind, written)
     if reason:
         raise errors.Conflict(reason)
-    told = {"name": name, "version": number, "rows": written.rows, "digest": written.digest}
-    say(as_json, told, f"{name}: version {number} with {written.rows} rows, sha256:{written.digest}")
+    summary = {"name": name, "version": number, "rows": written.rows, "digest": written.digest}
+    say(as_json, summary, f"{name}: version {number} with {written.rows} rows, sha256:{written.digest}")
 
 
 def _store(session: Session, task: str, name: str, visibility: str, kind: str, written: "Written") -> tuple[int, str]:
@@ -60,10 +60,10 @@ def _store(session: Session, task: str, name: str, visibility: str, kind: str, w
     from dynabench.datasets import library, library_queries
     from dynabench.datasets.library_schemas import Settled
 
-    found = session.scalar(library_queries.named(task, name))
+    dataset = session.scalar(library_queries.named(task, name))
     settled = Settled.model_validate({"visibility": visibility, "kind": kind})
-    found = found or library.add(session, None, task, name, settled)
-    version = library.ready(session, library.draft(session, None, found).id, written)
+    dataset = dataset or library.add(session, None, task, name, settled)
+    version = library.ready(session, library.draft(session, None, dataset).id, written)
     return version.number, version.reason
 
 
@@ -77,10 +77,12 @@ def list_(task: Annotated[str, typer.Argument(help="Empty for all.")] = "", as_j
     with database() as db:
         if task:
             db.read(rounds.newest_config, task)  # refuses the name of no task
-        found = db.read(lambda s: [(d.task_id, d.name, d.visibility, v.rows if v else 0)
+        datasets = db.read(lambda s: [(d.task_id, d.name, d.visibility, v.rows if v else 0)
                                    for d, v in s.execute(library_queries.listed(sought))])  # fmt: skip
-    told = [dict(zip(("task", "name", "visibility", "rows"), each, strict=True)) for each in found]
-    say(as_json, {"items": told}, "\n".join(f"{t}/{n}  {v}  {r} rows" for t, n, v, r in found) or "No datasets yet.")
+    items = [dict(zip(("task", "name", "visibility", "rows"), item, strict=True)) for item in datasets]
+    say(
+        as_json, {"items": items}, "\n".join(f"{t}/{n}  {v}  {r} rows" for t, n, v, r in datasets) or "No datasets yet."
+    )
 
 
 @app.command()
@@ -90,15 +92,15 @@ def show(task: str, name: str, as_json: AsJson = False) -> None:
     from dynabench.kit import errors
 
     with database() as db:
-        found = db.read(lambda s: [(d.title, [(v.number, v.state, v.rows, v.digest, v.slices) for v in
+        matches = db.read(lambda s: [(d.title, [(v.number, v.state, v.rows, v.digest, v.slices) for v in
                                               s.scalars(library_queries.versions(d.id))])
                                    for d in s.scalars(library_queries.named(task, name))])  # fmt: skip
-    if not found:
+    if not matches:
         raise errors.NotFound(f"Task {task!r} has no dataset {name!r}.")
-    [(title, versions)] = found
+    [(title, versions)] = matches
     names = ("number", "state", "rows", "digest", "slices")
-    told = {"name": name, "title": title, "versions": [dict(zip(names, each, strict=True)) for each in versions]}
-    say(as_json, told, "\n".join([title, *(f"version {n}: {s}, {r} rows {d}" for n, s, r, d, _ in versions)]))
+    summary = {"name": name, "title": title, "versions": [dict(zip(names, item, strict=True)) for item in versions]}
+    say(as_json, summary, "\n".join([title, *(f"version {n}: {s}, {r} rows {d}" for n, s, r, d, _ in versions)]))
 
 
 @app.command()
@@ -117,12 +119,12 @@ def rows(
         raise errors.Invalid({"format": f"Choose one of {', '.join(library_files.FORMATS)}."})
 
     def digest(session: Session) -> str:
-        found = session.scalar(library_queries.named(task, name))
-        if found is None or not Disclosure.of(None, found).rows or found.version_id is None:
+        dataset = session.scalar(library_queries.named(task, name))
+        if dataset is None or not Disclosure.of(None, dataset).rows or dataset.version_id is None:
             raise errors.NotFound(f"Task {task!r} has no public dataset {name!r} with rows.")
-        return session.get_one(DatasetVersion, found.version_id).digest
+        return session.get_one(DatasetVersion, dataset.version_id).digest
 
     with database() as db:
-        wanted = db.read(digest)
-    for part in library_files.parts(get_settings(), wanted, form):
+        rows_digest = db.read(digest)
+    for part in library_files.parts(get_settings(), rows_digest, form):
         sys.stdout.buffer.write(part)

@@ -89,9 +89,9 @@ def accept_secret(as_json: AsJson = False) -> None:
 
 def _damage(db: Database) -> list[str]:
     with db.engine.connect() as connection:
-        found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+        damages = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
         orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
-    return found + [f"Row {row[1]} of {row[0]} points to a row of {row[2]} that is not there." for row in orphans]
+    return damages + [f"Row {row[1]} of {row[0]} points to a row of {row[2]} that is not there." for row in orphans]
 
 
 @app.command()

@@ -2,11 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
+
+if TYPE_CHECKING:
+    from dynabench.benchmark.evaluations.records import SignedRecord
+    from dynabench.cli.evaluation_run import RunOutcome
 
 app = typer.Typer(help="Evaluate models and predictions; list, read and write modules.", no_args_is_help=True)
 
@@ -27,14 +31,14 @@ def list_modules(
     as_json: AsJson = False,
 ) -> None:
     """Every module with what it measures, and what is missing for those that cannot run here."""
-    from dynabench.cli.evaluation import listing
+    from dynabench.cli import evaluation_views
 
-    found = listing.rows(kind, task, check)
+    modules = evaluation_views.list_modules(kind, task, check)
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(modules, indent=2))
     else:
-        Console().print(listing.table(found, check))
-    raise typer.Exit(1 if any(each["failures"] for each in found) else 0)
+        Console().print(evaluation_views.module_table(modules, check))
+    raise typer.Exit(1 if any(item["failures"] for item in modules) else 0)
 
 
 @app.command("show")
@@ -44,17 +48,18 @@ def show_module(
     as_json: AsJson = False,
 ) -> None:
     """A module's card: what it says, what goes in, what comes out, where it misleads."""
-    from dynabench.cli.evaluation import listing
+    from dynabench.cli import evaluation_views
+    from dynabench.evaluate import loading
 
     try:
-        module = listing.find(name, kind)
+        module = loading.find_module(name, kind or None)
     except ValueError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     if as_json:
-        typer.echo(json.dumps(listing.document(module), indent=2))
+        typer.echo(json.dumps(evaluation_views.module_document(module), indent=2))
     else:
-        Console().print(listing.card(module))
+        Console().print(evaluation_views.module_card(module))
 
 
 @app.command("new")
@@ -64,10 +69,10 @@ def new_module(
     folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path(),
 ) -> None:
     """Write NAME.py, a module that works, and test_NAME.py, which passes; then change both."""
-    from dynabench.cli.evaluation import writing
+    from dynabench.cli.evaluation_module import write_module
 
     try:
-        written = writing.write(name, kind, folder)
+        written = write_module(name, kind, folder)
     except ValueError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
@@ -103,30 +108,32 @@ def run_evaluation(
 
     Without --model the data has a column for each of the module's: prediction and reference, say, or as --column tells.
     """
-    from dynabench.cli.evaluation import running
+    from dynabench.cli import evaluation_run
 
     try:
-        chosen = running.Run(
+        chosen = evaluation_run.RunRequest(
             data=data,
-            metrics=tuple(running.metric_of(each) for each in metric or ()),
+            metrics=tuple(evaluation_run.parse_metric(item) for item in metric or ()),
             model=model,
             task=task,
             predictions=predictions,
-            columns=running.pairs(column or (), "--column"),
+            columns=evaluation_run.parse_pairs(column or (), "--column"),
             subset=subset or None,
             split=split or None,
-            label_mapping=running.pairs(label_mapping.split(",") if label_mapping else [], "--label-mapping"),
+            label_mapping=evaluation_run.parse_pairs(
+                label_mapping.split(",") if label_mapping else [], "--label-mapping"
+            ),
             batch_size=batch_size,
             checkpoint=checkpoint,
             level=level if interval else None,
             by=by,
         )
         with Progress(console=Console(stderr=True), transient=True) as progress:
-            found = running.run(chosen, progress)
+            outcome = evaluation_run.run_evaluation(chosen, progress)
     except ValueError as error:
         typer.echo(f"Cannot evaluate: {error}", err=True)
         raise typer.Exit(1) from None
-    _tell(found, json_file, html_file)
+    _tell(outcome, json_file, html_file)
 
 
 @app.command("verify")
@@ -141,28 +148,26 @@ def verify_record(
     as_json: AsJson = False,
 ) -> None:
     """Check the signature of a record, and with --again its scores; exit status 1 if something does not hold."""
-    from dynabench.cli.evaluation import verifying
-
     try:
-        told = verifying.verify(score, server, key, again, tolerance)
+        check = _verify(score, server, key, again, tolerance)
     except ValueError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     if as_json:
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(check, indent=2))
     else:
-        whose = "" if told["given"] else " (the key is the file's own: compare it with the one that the server shows)"
-        typer.echo(f"{told['model']} on {told['dataset']['name']}, {told['made_at']}")
-        typer.echo(f"signature {'holds' if told['valid'] else 'DOES NOT HOLD'} under {told['key']}{whose}")
-        if not told["asked"]:
-            typer.echo(f"scored from answers of {told['answered_at']}, without asking the model again")
-        for each in told.get("other_versions", ()):
-            versions = f"recorded by version {each['recorded']} of the metric, here is {each['here']}"
-            typer.echo(f"{each['metric']}: {versions}, not compared")
-        for each in told.get("scores", ()):
-            outcome = "same" if each["same"] else "DIFFERS"
-            typer.echo(f"{each['metric']}: recorded {each['recorded']:.6f}, now {each['now']:.6f}, {outcome}")
-    raise typer.Exit(0 if told["valid"] and all(each["same"] for each in told.get("scores", ())) else 1)
+        whose = "" if check["given"] else " (the key is the file's own: compare it with the one that the server shows)"
+        typer.echo(f"{check['model']} on {check['dataset']['name']}, {check['made_at']}")
+        typer.echo(f"signature {'holds' if check['valid'] else 'DOES NOT HOLD'} under {check['key']}{whose}")
+        if not check["asked"]:
+            typer.echo(f"scored from answers of {check['answered_at']}, without asking the model again")
+        for item in check.get("other_versions", ()):
+            versions = f"recorded by version {item['recorded']} of the metric, here is {item['here']}"
+            typer.echo(f"{item['metric']}: {versions}, not compared")
+        for item in check.get("scores", ()):
+            outcome = "same" if item["same"] else "DIFFERS"
+            typer.echo(f"{item['metric']}: recorded {item['recorded']:.6f}, now {item['now']:.6f}, {outcome}")
+    raise typer.Exit(0 if check["valid"] and all(item["same"] for item in check.get("scores", ())) else 1)
 
 
 @app.command("new-key")
@@ -177,21 +182,77 @@ def new_key(as_json: AsJson = False) -> None:
     typer.echo(json.dumps({"key": key}) if as_json else f"records are signed from now on with {key}")
 
 
-def _tell(found: Any, json_file: Path | None, html_file: Path | None) -> None:
+def _tell(outcome: "RunOutcome", json_file: Path | None, html_file: Path | None) -> None:
     """Print and write what was found."""
-    from dynabench.cli.evaluation import report
+    from dynabench.cli import evaluation_views
 
     quiet = json_file is not None and str(json_file) == "-"
     if quiet:
-        typer.echo(json.dumps(found.document(), indent=2, allow_nan=False))
+        typer.echo(json.dumps(outcome.document(), indent=2, allow_nan=False))
     else:
         console = Console()
-        for each in report.tables(found):
-            console.print(each)
+        for item in evaluation_views.result_tables(outcome):
+            console.print(item)
     if json_file is not None and not quiet:
         from dynabench.evaluate.saving import save
 
-        typer.echo(f"{save(json_file, **found.document())}", err=True)
+        typer.echo(f"{save(json_file, **outcome.document())}", err=True)
     if html_file is not None:
-        html_file.write_text(report.html(found), encoding="utf-8")
+        html_file.write_text(evaluation_views.html_report(outcome), encoding="utf-8")
         typer.echo(str(html_file), err=True)
+
+
+def _find_record(score: str, server: str) -> "SignedRecord":
+    """Return the record of a file, or of an evaluation's number here or at a server. Raises ValueError."""
+    from dynabench.benchmark.evaluations import records
+    from dynabench.kit.errors import Problem
+    from dynabench.kit.settings import get_settings
+
+    try:
+        if not score.isdecimal():
+            return records.read_record(Path(score))
+        if not server:
+            return records.own_record(get_settings(), int(score))
+    except Problem as problem:
+        raise ValueError(problem.detail) from None
+    from dynabench.client import ApiError, Client
+
+    try:
+        with Client(server) as client:
+            record = client.request("GET", f"/evaluations/{score}/record")
+            keys = client.request("GET", "/key")
+            return records.trusted_record(record["document"], record["signature"], [keys["key"], *keys["older"]])
+    except (ApiError, OSError) as error:
+        raise ValueError(f"{server} gives no record of {score}: {error}") from None
+
+
+def _verify(score: str, server: str, key: str, again: bool, tolerance: float) -> dict[str, Any]:
+    """Return the result of checking a signed record, as JSON: `valid`, and the key that it was checked with.
+
+    With `again`, also each score as it is computed now. Raises ValueError.
+    """
+    from dynabench.benchmark.evaluations import records
+    from dynabench.benchmark.evaluations.model_process import EvaluationStopped
+    from dynabench.kit.errors import Problem
+    from dynabench.kit.settings import get_settings
+
+    signed = _find_record(score, server)
+    document = signed.document
+    outcome = {
+        "valid": signed.holds(key),
+        "key": key or signed.key,
+        "given": bool(key or not Path(score).is_file()),
+        "model": f"{document['model']['name']}@{document['model']['version']}",
+        "dataset": document["dataset"],
+        "made_at": document["made_at"],
+        "answered_at": document["answered_at"],
+        "asked": document["asked"],
+    }
+    if not again:
+        return outcome
+    try:
+        compared = list(records.compare_again(get_settings(), document, tolerance))
+    except (Problem, EvaluationStopped) as error:
+        raise ValueError(f"It cannot be run again here: {error}") from None
+    other = [{"metric": name, "recorded": old, "here": new} for name, old, new in records.outdated_metrics(document)]
+    return outcome | {"tolerance": tolerance, "scores": [vars(item) for item in compared], "other_versions": other}

@@ -1,5 +1,6 @@
-"""`dynabench model`: which models there are, what they answer, whether their strips are worth looking at."""
+"""`dynabench model`: which models and kinds of models there are, what they answer, what their strips are worth."""
 
+import ast
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -7,31 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from dynabench.cli.models.check import check
-from dynabench.cli.models.entering import enter, submit
-from dynabench.cli.models.export import export
-from dynabench.cli.models.hub import bring
-from dynabench.cli.models.kinds import kinds
-from dynabench.cli.models.new import new
-from dynabench.cli.models.pack import pack
+from dynabench.cli import model_folders
+from dynabench.cli.operator import AsJson
 from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import explained
 
 app = typer.Typer(help="Start models, check them, list them, ask them, measure them.", no_args_is_help=True)
-app.command("pack")(pack)
-app.command("export")(export)
-app.command("new")(new)
-app.command("check")(check)
-app.command("kinds")(kinds)
-app.command("hub")(bring)
-app.command("enter")(enter)
-app.command("submit")(submit)
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+app.add_typer(model_folders.app)
 
 
 @app.command("list")
-def list_models(as_json: Json = False) -> None:
+def list_models(as_json: AsJson = False) -> None:
     """Every model that the host would serve, broken ones with the reason."""
     from dynabench.models import catalog
 
@@ -42,9 +29,9 @@ def list_models(as_json: Json = False) -> None:
         elif entry.card is None:
             typer.echo(f"{entry.name}  broken: {entry.reason}")
         else:
-            found = entry.card
-            size = f"{found.size_bytes / 1e6:.1f} MB"
-            typer.echo("  ".join([found.name, found.version, found.task, found.kind, size, found.licence]))
+            card = entry.card
+            size = f"{card.size_bytes / 1e6:.1f} MB"
+            typer.echo("  ".join([card.name, card.version, card.task, card.kind, size, card.licence]))
 
 
 @app.command("card")
@@ -61,7 +48,7 @@ def ask(
     name: Annotated[str, typer.Argument(help="An installed model's name, or a model's folder.")],
     fields: Annotated[list[str], typer.Argument(help="The input, one FIELD=TEXT each.")],
     words: Annotated[bool, typer.Option("--words", help="Also say which words spoke for the answer.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Load a model in this process and ask it once."""
     from dynabench.models import catalog, spec
@@ -75,17 +62,17 @@ def ask(
     try:
         output = model.predict([inputs])[0]
         label = output.answer[model.card.answer] if model.card.returns == "label" else explained(model.card)[0]
-        found = model.attribute(inputs, label, model.card.methods[0]) if words else None
+        attribution = model.attribute(inputs, label, model.card.methods[0]) if words else None
     finally:
         model.close()  # type: ignore[attr-defined]
     if as_json:
         document = {"answer": output.answer, "probabilities": output.probabilities}
-        typer.echo(json.dumps(document | ({"attribution": asdict(found)} if found else {})))
+        typer.echo(json.dumps(document | ({"attribution": asdict(attribution)} if attribution else {})))
         return
     typer.echo(", ".join(f"{key}: {_plain(value)}" for key, value in output.answer.items()))
     for label, probability in (output.probabilities or {}).items():
         typer.echo(f"  {label:<16} {probability:.3f}")
-    for field, weights in (found.fields if found else {}).items():
+    for field, weights in (attribution.fields if attribution else {}).items():
         typer.echo(f"{field}: " + "  ".join(f"{word.text} {word.weight:+.2f}" for word in weights))
 
 
@@ -102,7 +89,7 @@ def check_strip(
     data: Annotated[Path, typer.Option(help="Folder that holds the data sets.", exists=True, file_okay=False)],
     method: Annotated[str, typer.Option(help="Attribution method; by default the strip's.")] = "",
     examples: Annotated[int, typer.Option(help="Test examples, drawn at random.", min=1)] = 500,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how often removing the strip's top three words lowers the probability more than random removal.
 
@@ -116,11 +103,81 @@ def check_strip(
     recipe = recipes.load(name)
     reader = questions if recipe.kind == "extractor" else rows
     test = [row.inputs for row in reader.of_source(recipe.test[0], data, recipe)]
-    found = removal.check_faithfulness(model, removal.sample_rows(test, examples), method)
+    measure = removal.check_faithfulness(model, removal.sample_rows(test, examples), method)
     if as_json:
-        typer.echo(json.dumps(asdict(found)))
+        typer.echo(json.dumps(asdict(measure)))
     else:
         typer.echo(
-            f"{name} on {recipe.test[0].name}, {found.method}: {found.share:.1%} ({found.low:.1%} to {found.high:.1%}) "
-            f"of {found.n}; mean drop {found.drop:.3f} against {found.random_drop:.3f}"
+            f"{name} on {recipe.test[0].name}, {measure.method}: {measure.share:.1%} ({measure.low:.1%} to "
+            f"{measure.high:.1%}) of {measure.n}; mean drop {measure.drop:.3f} against {measure.random_drop:.3f}"
         )
+
+
+@app.command("kinds")
+def list_kinds(as_json: AsJson = False) -> None:
+    """Every kind of model, what it is, where it runs, and whether all it needs is installed here."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [_kind_row(name) for name in _kind_names()]
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    table = Table("kind", "what it is", "runs", "installed", box=None, pad_edge=False)
+    for row in rows:
+        lacks = "no sandbox here" if row["runs"] == "sandbox" else row["installation"]
+        short = row["what"].partition(":")[0]
+        description = short if " " in short else row["what"]
+        cells = (row["kind"], description, row["runs"], "yes" if row["installed"] else lacks)
+        table.add_row(*(Text(cell) for cell in cells))
+    Console(highlight=False).print(table)
+
+
+def _kind_names() -> list[str]:
+    from dynabench.models.kinds import kinds
+
+    return list(kinds())
+
+
+def _kind_row(name: str) -> dict[str, Any]:
+    from dynabench.models.kinds import kind
+
+    kind_ = kind(name)
+    lacks = kind_.lacks() or (_sandbox_problem() if kind_.files is None else "")
+    return {
+        "kind": name,
+        "what": _describe_kind(kind_.backend.partition(":")[0]),
+        "runs": "sandbox" if kind_.files is None else "here" if kind_.inside else "elsewhere",
+        "installed": not lacks,
+        "lacks": lacks,
+        "extra": kind_.extra,
+        "installation": kind_.installation,
+        "methods": list(kind_.methods),
+    }
+
+
+def _sandbox_problem() -> str:
+    """Why code of others cannot run here; empty where a sandbox can confine it."""
+    from dynabench.kit.errors import Unavailable
+    from dynabench.models.sandbox.available import sandbox
+
+    try:
+        sandbox()
+    except Unavailable as problem:
+        return problem.detail
+    return ""
+
+
+def _describe_kind(module: str) -> str:
+    """The first sentence of the backend's module, read without importing what it needs."""
+    from importlib.util import find_spec
+
+    try:
+        module_spec = find_spec(module)
+    except ModuleNotFoundError:
+        return ""
+    if module_spec is None or not module_spec.origin:
+        return ""
+    docstring = ast.get_docstring(ast.parse(Path(module_spec.origin).read_text(encoding="utf-8"))) or ""
+    return " ".join(docstring.split("\n\n")[0].split()).rstrip(".")

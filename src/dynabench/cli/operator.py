@@ -26,8 +26,8 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except (errors.Problem, ApiError) as problem:
-        said = problem.detail if isinstance(problem, errors.Problem) else str(problem)
-        Console(stderr=True, soft_wrap=True).print(said, style="red", markup=False)
+        message = problem.detail if isinstance(problem, errors.Problem) else str(problem)
+        Console(stderr=True, soft_wrap=True).print(message, style="red", markup=False)
         raise typer.Exit(1) from None
 
 
@@ -57,13 +57,13 @@ def _current(db: Database) -> None:
     """Refuse a database that nobody has brought up to date: often it is not the one that is meant."""
     from dynabench.operations import migrations
 
-    found, newest = migrations.version(db), migrations.newest()
-    if found == newest or (not found and inspect(db.engine).has_table("people")):
+    version, newest = migrations.version(db), migrations.newest()
+    if version == newest or (not version and inspect(db.engine).has_table("people")):
         return
     where = db.engine.url.render_as_string(hide_password=True)
-    said = f"is at version {found}, the code needs {newest}" if found else "has no tables yet"
+    problem = f"is at version {version}, the code needs {newest}" if version else "has no tables yet"
     raise errors.Conflict(
-        f"The database {where} {said}. If the platform keeps its state elsewhere (`make run`: in .dynabench), set "
+        f"The database {where} {problem}. If the platform keeps its state elsewhere (`make run`: in .dynabench), set "
         "DYNABENCH_HOME to that folder; otherwise run `dynabench db upgrade`."
     )
 
@@ -86,10 +86,10 @@ def table(as_json: bool, rows: Sequence[dict[str, Any]], *columns: str) -> None:
     if as_json:
         typer.echo(json.dumps(rows, default=str))
         return
-    shown = Table(*columns)
+    view = Table(*columns)
     for row in rows:
-        shown.add_row(*("" if row[name] is None else str(row[name]) for name in columns))
-    Console().print(shown)
+        view.add_row(*("" if row[name] is None else str(row[name]) for name in columns))
+    Console().print(view)
 
 
 @contextmanager

@@ -24,8 +24,8 @@ def list_plugins(as_json: AsJson = False) -> None:
 
     brought = _brought()
     rows: list[dict[str, Any]] = [
-        {"name": each.name, "package": each.package, "version": each.version, "brings": brought.get(each.name, {})}
-        for each in plugins.installed().loaded()
+        {"name": item.name, "package": item.package, "version": item.version, "brings": brought.get(item.name, {})}
+        for item in plugins.installed().loaded()
     ]
     failures = [failure._asdict() for failure in plugins.installed().failures]
     if as_json:
@@ -37,8 +37,8 @@ def list_plugins(as_json: AsJson = False) -> None:
         table.add_row(row["name"], f"{row['package']} {row['version']}", "; ".join(parts))
     console = Console(soft_wrap=True)
     console.print(table if rows else "No plug-ins are installed.")
-    for each in failures:
-        console.print(f"[red]{escape(each['plugin'])}: {escape(each['reason'])}[/red]")
+    for item in failures:
+        console.print(f"[red]{escape(item['plugin'])}: {escape(item['reason'])}[/red]")
 
 
 def _brought() -> dict[str, dict[str, list[str]]]:
@@ -63,13 +63,13 @@ def _brought() -> dict[str, dict[str, list[str]]]:
         reports.readers,
     ):
         ask()
-    found: dict[str, dict[str, list[str]]] = {}
+    names_by_plugin: dict[str, dict[str, list[str]]] = {}
     for hook in plugins.HOOKS:
         for name, (by, _) in plugins.installed().brings(hook, _as_they_are).items():
-            found.setdefault(by, {}).setdefault(hook, []).append(name)
-    return found
+            names_by_plugin.setdefault(by, {}).setdefault(hook, []).append(name)
+    return names_by_plugin
 
 
-def _as_they_are(given: dict[str, Any]) -> list[tuple[str, Any]]:
+def _as_they_are(things_by_name: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the names and things unchecked, for hooks that nothing has read yet, such as samplers."""
-    return list(given.items())
+    return list(things_by_name.items())

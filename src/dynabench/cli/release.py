@@ -41,8 +41,8 @@ def release(
 
     settings = get_settings()
     with database() as db:
-        made = db.read(service.release_of_round, task, number)
-        if made is None or made.state != ReleaseState.READY:
+        released = db.read(service.release_of_round, task, number)
+        if released is None or released.state != ReleaseState.READY:
             chosen = db.read(service.release_rules, task, number, _rules(rules))
             plan = planning.plan_release(db, settings, task, number, chosen)
             _tell(plan.report, as_json and not preview)
@@ -50,16 +50,16 @@ def release(
                 say(as_json, {"rules": chosen.model_dump(mode="json"), "report": plan.report.model_dump()}, "")
                 return
             begun = db.write(lambda session: service.prepare_release(session, None, task, number, chosen, anyway).id)
-            made = release_steps.make_release(db, settings, begun)
-        folder = service.release_folder(settings, made.id)
+            released = release_steps.make_release(db, settings, begun)
+        folder = service.release_folder(settings, released.id)
         if output is not None:
             push_to(settings, folder, output.absolute().as_uri())
         place = _push(settings, folder, to, "", as_json) if to else ""
-    told = {"task": task, "round": number, "digest": made.digest, "folder": str(folder), "pushed": place or None}
+    summary = {"task": task, "round": number, "digest": released.digest, "folder": str(folder), "pushed": place or None}
     say(
         as_json,
-        told,
-        f"Round {number} of {task} is released: sha256 {made.digest}\n{folder}{f' and {place}' * bool(place)}",
+        summary,
+        f"Round {number} of {task} is released: sha256 {released.digest}\n{folder}{f' and {place}' * bool(place)}",
     )
 
 
@@ -80,11 +80,11 @@ def push(
 
     settings = get_settings()
     with database() as db:
-        found = db.read(service.release_of_round, task, number)
-        if found is None or found.state != ReleaseState.READY:
+        released = db.read(service.release_of_round, task, number)
+        if released is None or released.state != ReleaseState.READY:
             raise errors.Conflict(f"Round {number} of {task} is not released.")
-        place = _push(settings, service.release_folder(settings, found.id), to, token, as_json)
-    say(as_json, {"pushed": place, "digest": found.digest}, f"Round {number} of {task} is at {place}.")
+        place = _push(settings, service.release_folder(settings, released.id), to, token, as_json)
+    say(as_json, {"pushed": place, "digest": released.digest}, f"Round {number} of {task} is at {place}.")
 
 
 @app.command("bring")
@@ -102,30 +102,30 @@ def bring(
 
     with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
         archive = Path(place) / "archive.zip"
-        told = release_reading.to_archive(folder, archive)
-        made = direct.bring(db, get_settings(), archive, id, owner)
-    rows = made.manifest.rows | {"refused": len(made.refused)}
-    text = f"The task {id} has round {told.round} of {told.task} with {rows['examples']} examples."
-    say(as_json, {"task": id, "digest": told.digest, "rows": rows}, text)
+        source_release = release_reading.to_archive(folder, archive)
+        imported = direct.bring(db, get_settings(), archive, id, owner)
+    rows = imported.manifest.rows | {"refused": len(imported.refused)}
+    text = f"The task {id} has round {source_release.round} of {source_release.task} with {rows['examples']} examples."
+    say(as_json, {"task": id, "digest": source_release.digest, "rows": rows}, text)
 
 
 def _rules(text: str) -> dict[str, Any]:
     from dynabench.kit import errors
 
     try:
-        found = json.loads(text or "{}")
+        changes = json.loads(text or "{}")
     except ValueError:
         raise errors.Invalid({"rules": "This is not valid JSON."}) from None
-    if not isinstance(found, dict):
+    if not isinstance(changes, dict):
         raise errors.Invalid({"rules": 'Give an object such as {"seed": 1}.'})
-    return found
+    return changes
 
 
 def _push(settings: Any, folder: Path, to: str, token: str, as_json: bool) -> str:
     from dynabench.benchmark.releases.manifest import upload_release as push_to
 
-    with bar(f"To {to}", as_json) as told:
-        return push_to(settings, folder, to, token, told)
+    with bar(f"To {to}", as_json) as progress:
+        return push_to(settings, folder, to, token, progress)
 
 
 def _tell(report: "ReleaseReport", quiet: bool) -> None:
@@ -134,5 +134,5 @@ def _tell(report: "ReleaseReport", quiet: bool) -> None:
         return
     for part, count in sorted(report.parts.items()):
         typer.echo(f"{part}: {count} examples of {report.writers.get(part, 0)} writers", err=True)
-    for each in report.findings:
-        typer.echo(f"{each.level}: {each.text}", err=True)
+    for item in report.findings:
+        typer.echo(f"{item.level}: {item.text}", err=True)

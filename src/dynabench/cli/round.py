@@ -1,4 +1,4 @@
-"""`dynabench round`: open, close and list rounds; their plans are in `round_plan`."""
+"""`dynabench round`: open, plan, clone, close and list rounds."""
 
 import asyncio
 import json
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dynabench.cli import release, round_plan
+from dynabench.cli import release
 from dynabench.cli.operator import AsJson, database, say, table
 from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.models.protocol import Card
 
+
 PATIENCE = 120.0
 """Seconds that an opening waits for the models of the round."""
 app = typer.Typer(help="Open, plan, clone, close, release and list rounds.", no_args_is_help=True)
-app.add_typer(round_plan.app)
 app.add_typer(release.app)
 
 
@@ -43,14 +43,14 @@ def _arms(text: str) -> list[Any]:
     from dynabench.kit import errors
 
     try:
-        found = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text or "[]")
+        arms = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text or "[]")
     except OSError as error:
         raise errors.Invalid({"arms": f"The file cannot be read: {error.strerror}."}) from None
     except ValueError:
         raise errors.Invalid({"arms": "This is not valid JSON."}) from None
-    if not isinstance(found, list):
+    if not isinstance(arms, list):
         raise errors.Invalid({"arms": "Give a list of arms."})
-    return found
+    return arms
 
 
 def until_served(models: list[tuple[str, str]]) -> None:
@@ -60,16 +60,16 @@ def until_served(models: list[tuple[str, str]]) -> None:
     """
     from dynabench.models import serving
 
-    until, told = time.monotonic() + PATIENCE, ""
+    until, last_message = time.monotonic() + PATIENCE, ""
     while refusal := serving.opening_refusal(get_settings(), models):
         if not isinstance(refusal, serving.NotServed):
             typer.echo(f"Nobody can play yet: {refusal.detail} The models are loaded when one starts.", err=True)
             return
         if time.monotonic() >= until:
             raise refusal
-        if refusal.detail != told:
+        if refusal.detail != last_message:
             typer.echo(f"Waiting: {refusal.detail}", err=True)
-            told = refusal.detail
+            last_message = refusal.detail
         time.sleep(serving.RETRY_SECONDS)
 
 
@@ -103,8 +103,10 @@ def open_round(
         conditions = resolving.arms(config, _arms(arms), served)
         cards, judge = resolving.targets(config, target, served), resolving.judge(config, served)
         until_served(required_models.models_named(cards, conditions, judge))
-        made = db.write(make)
-    say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is open against {', '.join(target)}.")
+        opened = db.write(make)
+    say(
+        as_json, opened.model_dump(mode="json"), f"Round {opened.number} of {task} is open against {', '.join(target)}."
+    )
 
 
 @app.command("close")
@@ -143,11 +145,123 @@ def list_rounds(task: str, as_json: AsJson = False) -> None:
 
     def read(session: Session) -> list[schemas.RoundOut]:
         service.task(session, task)
-        return [views.round_out(session, each) for each in session.scalars(queries.rounds(task))]
+        return [views.round_out(session, item) for item in session.scalars(queries.rounds(task))]
 
     with database() as db:
-        found = db.read(read)
-    rows = [row.model_dump(mode="json") for row in found]
+        rounds = db.read(read)
+    rows = [row.model_dump(mode="json") for row in rounds]
     if not as_json:
         rows = [row | {"targets": ", ".join(target["model"] for target in row["targets"])} for row in rows]
     table(as_json, rows, "number", "state", "ensemble", "targets", "opened_at", "closed_at")
+
+
+RoundNumber = Annotated[int, typer.Argument(help="Number of the round.")]
+
+
+def _document(text: str) -> dict[str, Any]:
+    """The plan that an option holds, or the file that it names after an `@`."""
+    from dynabench.kit import errors
+
+    try:
+        document = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
+    except OSError as error:
+        raise errors.Invalid({"set": f"The file cannot be read: {error.strerror}."}) from None
+    except ValueError:
+        raise errors.Invalid({"set": "This is not valid JSON."}) from None
+    if not isinstance(document, dict):
+        raise errors.Invalid({"set": "Give an object."})
+    return document
+
+
+@app.command("plan")
+def plan_round(
+    task: str,
+    number: RoundNumber,
+    change: Annotated[
+        str, typer.Option("--set", help="Members of the plan to change, a JSON object, or @FILE; null unsets one.")
+    ] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Take the last change back.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the plan of a round of TASK, or change it: opens_at, closes_at, goals, limits, audience, sampling, contexts.
+
+    For example --set '{"limits": {"per_day": 20}, "closes_at": "2030-01-31T18:00:00Z"}'.
+    """
+    from sqlalchemy.orm import Session
+
+    from dynabench.rounds import planning, service
+    from dynabench.rounds.plan import parse
+
+    def run(session: Session) -> dict[str, Any]:
+        if undo:
+            planning.undo(session, None, task, number)
+        if change:
+            before = planning.plan_of(service.round_of(session, task, number)).document()
+            changed = {key: value for key, value in (before | _document(change)).items() if value is not None}
+            planning.change(session, None, task, number, parse(changed))
+        return planning.plan_of(service.round_of(session, task, number)).document()
+
+    with database() as db:
+        plan = db.write(run) if undo or change else db.read(run)
+    changes = ", ".join(f"{name}: {json.dumps(value)}" for name, value in plan.items()) or "as usual"
+    say(as_json, plan, f"Round {number} of {task}: {changes}.")
+
+
+@app.command("clone")
+def clone_round(
+    task: str,
+    number: RoundNumber,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="What to take over: arms, goals, limits, audience, contexts; by default all."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draft a round of TASK like this one, against the same targets."""
+    from dynabench.rounds import planning, views
+    from dynabench.rounds.plan import PARTS
+
+    with database() as db:
+        draft = db.write(
+            lambda session: views.round_out(session, planning.clone(session, None, task, number, part or PARTS))
+        )
+    say(as_json, draft.model_dump(mode="json"), f"Round {draft.number} of {task} is a draft like round {number}.")
+
+
+@app.command("choose")
+def choose_contexts(
+    task: str,
+    number: RoundNumber,
+    context: Annotated[list[int] | None, typer.Option(help="A context's id; give several times.")] = None,
+    draw: Annotated[int, typer.Option(min=0, max=200, help="Draw this many at random instead.")] = 0,
+    from_round: Annotated[int, typer.Option(help="Take over the choice of this round instead.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Let a round of TASK work on a few contexts alone; without any, on all of the task's again."""
+    from sqlalchemy.orm import Session
+
+    from dynabench.rounds import planning, queries
+
+    def run(session: Session) -> list[int]:
+        if from_round:
+            round_ = planning.take_over(session, None, task, number, from_round)
+        else:
+            ids = planning.drawn(session, task, draw) if draw else context or []
+            round_ = planning.choose(session, None, task, number, ids)
+        return list(session.scalars(queries.chosen(round_.id)))
+
+    if sum(map(bool, (context, draw, from_round))) > 1:
+        raise typer.BadParameter("Give one of --context, --draw and --from-round.")
+    with database() as db:
+        ids = db.write(run)
+    say(as_json, {"contexts": ids}, f"Round {number} of {task} works on {', '.join(map(str, ids)) or 'all contexts'}.")
+
+
+@app.command("discard")
+def discard_round(task: str, number: RoundNumber, as_json: AsJson = False) -> None:
+    """Throw a draft of TASK away."""
+    from dynabench.rounds import planning
+
+    with database() as db:
+        db.write(planning.discard, None, task, number)
+    say(as_json, {"discarded": number}, f"Round {number} of {task} is gone.")

@@ -1,17 +1,21 @@
-"""`dynabench task`: create tasks from YAML, list them, say who is what to them."""
+"""`dynabench task`: create tasks from YAML, list them, give people roles in them."""
 
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
-from dynabench.cli import older
-from dynabench.cli.operator import AsJson, bar, database, say, table
+from dynabench.cli.operator import AsJson, bar, database, refusals, say, table
 from dynabench.kit.settings import get_settings
 
+if TYPE_CHECKING:
+    from dynabench.tasks.reading import DialectNote
+
+
 app = typer.Typer(help="Create and list tasks.", no_args_is_help=True)
-app.command("import")(older.import_config)
 
 
 @app.command()
@@ -83,9 +87,9 @@ def roles(task: str, as_json: AsJson = False) -> None:
     from dynabench.rounds import people
 
     with database() as db:
-        found = db.read(people.seats, None, task, 0, 100_000)
+        seats = db.read(people.seats, None, task, 0, 100_000)
     rows = [
-        {"id": seat.person_id, "username": seat.username, "role": seat.role, "banned": seat.banned} for seat in found
+        {"id": seat.person_id, "username": seat.username, "role": seat.role, "banned": seat.banned} for seat in seats
     ]
     table(as_json, rows, "id", "username", "role", "banned")
 
@@ -103,10 +107,10 @@ def invite(
     from dynabench.rounds import invitations
 
     with database() as db:
-        made, secret = db.write(invitations.invite, None, task, role, note, uses, days)
+        invitation, secret = db.write(invitations.invite, None, task, role, note, uses, days)
     link = f"/join/{secret}"
-    answer = {"id": made.id, "link": link, "role": role, "expires_at": made.expires_at}
-    say(as_json, answer, f"{link}\nBelow the address of your site; it works until {made.expires_at:%Y-%m-%d}.")
+    answer = {"id": invitation.id, "link": link, "role": role, "expires_at": invitation.expires_at}
+    say(as_json, answer, f"{link}\nBelow the address of your site; it works until {invitation.expires_at:%Y-%m-%d}.")
 
 
 @app.command()
@@ -120,10 +124,12 @@ def export(
     from dynabench.datasets.archives import direct
 
     with bar(f"Archive of {task}", as_json) as tell, database() as db, output.open("wb") as file:
-        made = direct.export(db, get_settings(), task, file, tell, examples=examples)
-    answer = {"task": task, "file": str(output), "bytes": output.stat().st_size, "rows": made.rows}
+        manifest = direct.export(db, get_settings(), task, file, tell, examples=examples)
+    answer = {"task": task, "file": str(output), "bytes": output.stat().st_size, "rows": manifest.rows}
     say(
-        as_json, answer, f"{made.rows['examples']} examples and {made.rows['contexts']} contexts of {task} in {output}."
+        as_json,
+        answer,
+        f"{manifest.rows['examples']} examples and {manifest.rows['contexts']} contexts of {task} in {output}.",
     )
 
 
@@ -145,12 +151,12 @@ def import_archive(
             read += size
             tell(read, max(total, read))
 
-        made = direct.bring(db, get_settings(), file, id, owner, told)
-    for name, line, message in made.refused if not as_json else []:
+        imported = direct.bring(db, get_settings(), file, id, owner, told)
+    for name, line, message in imported.refused if not as_json else []:
         typer.echo(f"{name}:{line}: {message}", err=True)
-    refused = [{"file": name, "line": line, "message": message} for name, line, message in made.refused]
-    answer = {"id": id, "rows": made.manifest.rows, "refused": refused, "notes": made.notes}
-    say(as_json, answer, f"Task {id}: {made.manifest.rows['examples']} examples, {len(refused)} rows left out.")
+    refused = [{"file": name, "line": line, "message": message} for name, line, message in imported.refused]
+    answer = {"id": id, "rows": imported.manifest.rows, "refused": refused, "notes": imported.notes}
+    say(as_json, answer, f"Task {id}: {imported.manifest.rows['examples']} examples, {len(refused)} rows left out.")
     raise typer.Exit(1 if refused else 0)
 
 
@@ -168,8 +174,8 @@ def clone(
         path = Path(place) / "clone.zip"
         with path.open("wb") as file:
             direct.export(db, get_settings(), task, file, lambda *_: None, examples=False)
-        made = direct.bring(db, get_settings(), path, id, owner)
-    say(as_json, {"id": id, "of": task, "rows": made.manifest.rows}, f"Task {id} is a clone of {task}.")
+        imported = direct.bring(db, get_settings(), path, id, owner)
+    say(as_json, {"id": id, "of": task, "rows": imported.manifest.rows}, f"Task {id} is a clone of {task}.")
 
 
 @app.command()
@@ -184,8 +190,8 @@ def proposals(
     from dynabench.rounds import proposals as proposed
 
     def read(session: Session) -> list[dict[str, object]]:
-        found = proposed.listed(session, None, state or None, None, 1_000)  # type: ignore[arg-type]
-        return [proposal_api.row(session, each) for each in found]
+        rows = proposed.listed(session, None, state or None, None, 1_000)  # type: ignore[arg-type]
+        return [proposal_api.row(session, item) for item in rows]
 
     with database() as db:
         table(as_json, db.read(read), "id", "task", "by", "state", "created_at")
@@ -202,8 +208,12 @@ def decide(
     from dynabench.rounds import proposals as proposed
 
     with database() as db:
-        made = db.write(proposed.decide, None, proposal, accept, reason)
-    say(as_json, {"id": proposal, "task": made.task_id, "state": made.state}, f"{made.task_id}: {made.state}.")
+        proposal_row = db.write(proposed.decide, None, proposal, accept, reason)
+    say(
+        as_json,
+        {"id": proposal, "task": proposal_row.task_id, "state": proposal_row.state},
+        f"{proposal_row.task_id}: {proposal_row.state}.",
+    )
 
 
 @app.command()
@@ -230,3 +240,85 @@ def ban(
         db.write(change)
     done = "may write and check again" if lift else "may no longer write or check"
     say(as_json, {"task": task, "username": username, "banned": not lift}, f"{username} {done} for {task}.")
+
+
+MAX_CONFIG_BYTES = 1_000_000
+"""Bytes of a file that are read; a config has far fewer."""
+SIGNS = {"same": "=", "changed": "~", "dropped": "-", "wrong": "!"}
+COLOURS = {"same": "default", "changed": "yellow", "dropped": "magenta", "wrong": "red"}
+
+
+@app.command("import")
+def import_config(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="An older config, YAML.")],
+    id: Annotated[str, typer.Option("--id", help="The id of the task that is made.")],
+    name: Annotated[str, typer.Option(help="What people read; made from the id when absent.")] = "",
+    owner: Annotated[str, typer.Option(help="Username of who will own the task.")] = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the new config to this file.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what becomes of each line.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a task of a config in an older dialect, and say what becomes of each of its lines.
+
+    = means the same, ~ nearly the same, - has no counterpart, ! stands in the way. Exit status 1 where no valid task
+    results.
+    """
+    from dynabench.tasks import reading
+
+    with refusals():
+        translation = reading.read_older_config(_read_config(file), id, name)
+    if not as_json:
+        _print_notes(translation.notes)
+    if output and translation.source:
+        output.write_text(translation.source, encoding="utf-8")
+    created = translation.valid and not dry_run and _create_task(translation.source, owner)
+    answer = {
+        "id": id,
+        "dialect": translation.dialect,
+        "valid": translation.valid,
+        "created": created,
+        "notes": [asdict(note) for note in translation.notes],
+        "config": translation.source,
+    }
+    verb = (
+        "was made" if created else "would be valid" if translation.valid else "was not made: mend what is marked with !"
+    )
+    say(as_json, answer, f"Task {id} {verb}.")
+    raise typer.Exit(0 if translation.valid else 1)
+
+
+def _read_config(file: Path) -> str:
+    from dynabench.kit import errors
+
+    with file.open("rb") as opened:
+        content = opened.read(MAX_CONFIG_BYTES)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise errors.Invalid({"config": "The file is not valid UTF-8."}) from None
+
+
+def _print_notes(notes: "tuple[DialectNote, ...]") -> None:
+    console = Console(soft_wrap=True)
+    for note in notes:
+        where = f"{note.line:>5}" if note.line else "     "
+        line = f"{note.key}: {note.text}" if note.key else note.text
+        console.print(f"{where} {SIGNS[note.kind]} {line}", style=COLOURS[note.kind], markup=False, highlight=False)
+
+
+def _create_task(source: str, owner: str) -> bool:
+    """Make the task, which must not be there yet."""
+    from sqlalchemy.orm import Session
+
+    from dynabench.people.roles import TaskRole
+    from dynabench.rounds import proposals, service
+
+    def save(session: Session) -> None:
+        proposals.check_new(session, source)
+        saved = service.save_task(session, None, source)
+        if owner:
+            service.set_role(session, None, saved.task_id, owner, TaskRole.OWNER)
+
+    with database() as db:
+        db.write(save)
+    return True

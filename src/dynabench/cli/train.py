@@ -103,15 +103,15 @@ class _Mixed:
         base: str,
         patience: int,
     ) -> None:
-        from dynabench.cli import mixes
+        from dynabench.cli import training_mixes
         from dynabench.models.training.learning import METHODS
 
-        found: dict[str, Method] = {each: each for each in METHODS}
-        if method not in found:
+        methods: dict[str, Method] = {item: item for item in METHODS}
+        if method not in methods:
             raise Invalid({"method": f"One of {', '.join(METHODS)}."})
-        self.method, self.name, self.patience = found[method], name, patience
+        self.method, self.name, self.patience = methods[method], name, patience
         self.base = _base(base)
-        self.mix = mixes.mix(task, on, dev, test, data)
+        self.mix = training_mixes.build_mix(task, on, dev, test, data)
 
     def train(
         self,
@@ -126,7 +126,7 @@ class _Mixed:
         from dynabench.models.training import scoring as several
         from dynabench.models.training.retraining import retrain
 
-        made: list[Spec] = []
+        models: list[Spec] = []
         for seed in seeds:
             name = self.name if len(seeds) == 1 else f"{self.name}-{seed}"
             with _bars(name, quiet=as_json) as progress:
@@ -144,11 +144,11 @@ class _Mixed:
                     progress=progress,
                 )
             _tell(details, as_json)
-            made.append(details)
-        if len(made) > 1:
-            for one, found in several.spread_over_seeds(made).items():
-                told = json.dumps({"set": one, **asdict(found)})
-                typer.echo(told if as_json else f"{len(made)} seeds  {one}: {found.told()}")
+            models.append(details)
+        if len(models) > 1:
+            for test_set, spread in several.spread_over_seeds(models).items():
+                line = json.dumps({"set": test_set, **asdict(spread)})
+                typer.echo(line if as_json else f"{len(models)} seeds  {test_set}: {spread.told()}")
 
 
 def _base(named: str) -> str:
@@ -178,12 +178,14 @@ def _recipes(
     from dynabench.models.training import recipes, run
 
     chosen = [recipes.load(recipe)] if recipe else recipes.of_task(task) or [recipes.load(task)]
-    wrong = [one.name for one in chosen if task not in (one.task, one.name)]
+    wrong = [recipe_.name for recipe_ in chosen if task not in (recipe_.task, recipe_.name)]
     if wrong:
         raise Invalid({"recipe": f"{', '.join(wrong)} is for another task."})
-    for one in chosen:
-        with _bars(one.name, quiet=as_json) as progress:
-            details = run.run(one, data, out / one.name, one.seed if seed is None else seed, epochs, minutes, progress)
+    for recipe_ in chosen:
+        with _bars(recipe_.name, quiet=as_json) as progress:
+            details = run.run(
+                recipe_, data, out / recipe_.name, recipe_.seed if seed is None else seed, epochs, minutes, progress
+            )
         _tell(details, as_json)
 
 

@@ -56,23 +56,23 @@ def promote(
     from dynabench.people.roles import TaskRole
     from dynabench.rounds.service import set_role
 
-    wanted = [
+    roles_to_give = [
         (role, task)
         for role, tasks in ((TaskRole.EXPERT, expert), (TaskRole.MODERATOR, moderator), (TaskRole.OWNER, owner))
         for task in tasks or []
     ]
-    if not admin and not wanted:
+    if not admin and not roles_to_give:
         raise typer.BadParameter("say what they become: --admin, --owner TASK, --moderator TASK or --expert TASK")
 
     def change(session: Session) -> str:
         person = service.account_named(session, name)
         if admin:
             service.make_administrator(session, person.id)
-        for role, task in wanted:
+        for role, task in roles_to_give:
             set_role(session, None, task, person.username, role)
         return person.username
 
     with database() as db:
         username = db.write(change)
-    rights = ["administrator"] * admin + [f"{role} of {task}" for role, task in wanted]
+    rights = ["administrator"] * admin + [f"{role} of {task}" for role, task in roles_to_give]
     say(as_json, {"username": username, "rights": rights}, f"{username} is now {', '.join(rights)}.")

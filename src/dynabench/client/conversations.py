@@ -111,11 +111,11 @@ class Talking(ABC):
 
 def _events(lines: Iterable[str]) -> Iterator[Json]:
     """Server-sent events as `{"event", "id", ...data}`; comments are passed over."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for line in lines:
         name, _, value = line.partition(": ")
-        if line == "" and found:
-            yield {"event": found["event"], "id": found.get("id", ""), **json.loads(found["data"])}
-            found = {}
+        if line == "" and fields:
+            yield {"event": fields["event"], "id": fields.get("id", ""), **json.loads(fields["data"])}
+            fields = {}
         elif name:
-            found[name] = value
+            fields[name] = value

@@ -5,7 +5,9 @@ module has `before_record`, which checks what a draft says of it and puts what w
 writes down that the draft became an example, or both.
 """
 
+import hashlib
 import importlib
+import json
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -169,6 +171,18 @@ def tries(session: Session, person_id: int, round_id: int, context_id: int, key:
     return session.connection().execute(queries.TRIES, what).all()
 
 
+def _request_digest(task_id: str, body: ExampleIn) -> str:
+    """SHA-256 of a request, so that a key used again can be told from a key used for something else.
+
+    What an example took a program is no part of it: the same search takes another time.
+    """
+    content = body.model_dump(exclude={"program"} | ({"suggestion"} if body.suggestion is None else set()))
+    if body.program is not None:
+        content["program"] = [body.program.name, body.program.version]
+    text = json.dumps([task_id, content], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Draft:
     """Check what somebody wants to try against the open round's config; every refusal but the models' is here."""
     if body.sandbox or person is None:
@@ -187,7 +201,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
             eligibility.admit_program(given.plan, body.program)
     else:
         people.require_seat(session, person, task_id)
-    request = body.digest(task_id)
+    request = _request_digest(task_id, body)
     known = tries(session, person.id, given.id if collects else 0, body.context_id, key)
     if again := earlier(known, request):
         return _again(session, again)

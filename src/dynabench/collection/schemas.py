@@ -1,7 +1,5 @@
 """The annotator's side as JSON."""
 
-import hashlib
-import json
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
@@ -99,17 +97,6 @@ class ExampleIn(Strict):
     made_from: Id | None = None
     suggestion: Id | None = None
     program: ProgramIn | None = None
-
-    def digest(self, task_id: str) -> str:
-        """SHA-256 of a request, so that a key used again can be told from a key used for something else.
-
-        What an example took a program is no part of it: the same search takes another time.
-        """
-        said = self.model_dump(exclude={"program"} | ({"suggestion"} if self.suggestion is None else set()))
-        if self.program is not None:
-            said["program"] = [self.program.name, self.program.version]
-        text = json.dumps([task_id, said], sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 class NextContextIn(Strict):

@@ -49,12 +49,12 @@ class Turns:
                 self._alone = False
                 self._changed.notify_all()
 
-    def _alone_soon(self, wanted: Callable[[], None]) -> bool:
+    def _alone_soon(self, still_wanted: Callable[[], None]) -> bool:
         """Take the turn of one that is alone; False where a long job goes on and others have waited long enough."""
         until = time.monotonic() + PATIENCE
         self._waiting += 1
         try:
-            self._wait(lambda: not (self._alone or self._sharing) or time.monotonic() > until, wanted)
+            self._wait(lambda: not (self._alone or self._sharing) or time.monotonic() > until, still_wanted)
             if self._alone or self._sharing:
                 return False
             self._alone = True
@@ -63,9 +63,9 @@ class Turns:
             self._waiting -= 1
             self._changed.notify_all()
 
-    def _wait(self, free: Callable[[], bool], wanted: Callable[[], None]) -> None:
+    def _wait(self, free: Callable[[], bool], still_wanted: Callable[[], None]) -> None:
         while not self._changed.wait_for(free, EVERY):
-            wanted()
+            still_wanted()
 
 
 TURNS = Turns()

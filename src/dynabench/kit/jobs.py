@@ -161,8 +161,8 @@ def progress(settings: Settings, job: Job) -> dict[str, Any]:
         "SUCCESS": JobState.DONE,
         "CANCELLED": JobState.CANCELLED,
     }
-    found = _client(engine_url(settings)).list_workflows(workflow_ids=[job.id]) if job.sent_at else []
-    if not found:
+    result = _client(engine_url(settings)).list_workflows(workflow_ids=[job.id]) if job.sent_at else []
+    if not result:
         return {
             "id": job.id,
             "kind": job.kind,
@@ -171,7 +171,7 @@ def progress(settings: Settings, job: Job) -> dict[str, Any]:
             "result": None,
             "error": None,
         }
-    status = found[0]
+    status = result[0]
     state = states.get(status.status, JobState.FAILED)
     done = state in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
     return {
@@ -190,14 +190,16 @@ def given_up(database: Database, settings: Settings, ids: list[str]) -> list[str
     They failed outside of what they guard against, were begun by too many workers that died, were cancelled by hand,
     or the engine does not know them, as after a restore of one of the two databases.
     """
-    found = []
+    result = []
     for first in range(0, len(ids), 500):
         sent = database.read(_sent, ids[first : first + 500])
         if sent:
-            known = _client(engine_url(settings)).list_workflows(workflow_ids=sent, load_input=False, load_output=False)
-            alive = {each.workflow_id for each in known if each.status in ALIVE}
-            found += [id for id in sent if id not in alive]
-    return found
+            workflows = _client(engine_url(settings)).list_workflows(
+                workflow_ids=sent, load_input=False, load_output=False
+            )
+            alive = {item.workflow_id for item in workflows if item.status in ALIVE}
+            result += [id for id in sent if id not in alive]
+    return result
 
 
 def _sent(session: Session, ids: list[str]) -> list[str]:
@@ -215,9 +217,9 @@ def database() -> Database:
 
 
 def _unsent(session: Session) -> list[Job]:
-    known = Job.kind.in_(WORKFLOWS)  # what another version of the code asked for waits for its worker
+    runnable = Job.kind.in_(WORKFLOWS)  # what another version of the code asked for waits for its worker
     due = or_(Job.due_at.is_(None), Job.due_at <= now())
-    waiting = select(Job).where(Job.sent_at.is_(None), known, due)
+    waiting = select(Job).where(Job.sent_at.is_(None), runnable, due)
     return list(session.scalars(waiting.order_by(Job.created_at).limit(100)))
 
 
@@ -256,12 +258,12 @@ def _in_turn(kind: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _keep(keepers: list[Callable[[Database, Settings], None]], database: Database, settings: Settings) -> None:
     """Call each; one that fails keeps no other and no job from its turn."""
-    for each in keepers:
+    for item in keepers:
         heartbeat.progress(LONGEST_ROUND)
         try:
-            each(database, settings)
+            item(database, settings)
         except Exception:
-            log.exception("%s", each.__module__)
+            log.exception("%s", item.__module__)
 
 
 def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
@@ -299,14 +301,14 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
 
     keepers = [_loaded(where) for where in KEEPERS]
     threading.Thread(target=_loaded(FOLDER), args=(_database, stop), daemon=True).start()
-    kept = -KEEP
+    last_cleaned = -KEEP
     try:
         while not stop.wait(poll):
             heartbeat.progress(LONGEST_ROUND)
             send(_database, start)
-            if time.monotonic() - kept > KEEP:
+            if time.monotonic() - last_cleaned > KEEP:
                 _keep(keepers, _database, settings)
-                kept = time.monotonic()
+                last_cleaned = time.monotonic()
     finally:
         release(settings)
         DBOS.destroy(workflow_completion_timeout_sec=1)

@@ -37,9 +37,9 @@ class Phrase(str):
     def __new__(cls, message: str, plural: str, number: int | None, values: Mapping[str, Any]) -> "Phrase":
         """`message` with `values` for its placeholders, or `plural` unless `number` is 1."""
         english = plural if number is not None and number != 1 else message
-        made = super().__new__(cls, english % values if values else english)
-        made.message, made.plural, made.number, made.values = message, plural, number, values
-        return made
+        phrase = super().__new__(cls, english % values if values else english)
+        phrase.message, phrase.plural, phrase.number, phrase.values = message, plural, number, values
+        return phrase
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Phrases travel between processes with their translation."""
@@ -71,10 +71,10 @@ class Amount(Phrase):
 
     def __new__(cls, value: float, spec: str = ",") -> "Amount":
         """A finite `value`; `spec` is that of `format`, with a number of places, `%` for shares."""
-        made = str.__new__(cls, format(value, spec))
-        made.message, made.plural, made.number, made.values = str.__str__(made), "", None, {}
-        made.value, made.spec = value, spec
-        return made
+        amount = str.__new__(cls, format(value, spec))
+        amount.message, amount.plural, amount.number, amount.values = str.__str__(amount), "", None, {}
+        amount.value, amount.spec = value, spec
+        return amount
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Amounts travel as Phrases do."""
@@ -128,10 +128,10 @@ def said(text: str) -> str:
         return text.told
     words = catalogue(current.get())
     message = text.message
-    told = words.gettext(message) if text.number is None else words.ngettext(message, text.plural, text.number)
+    template = words.gettext(message) if text.number is None else words.ngettext(message, text.plural, text.number)
     if not text.values:
-        return told
-    return told % {name: said(value) if isinstance(value, str) else value for name, value in text.values.items()}
+        return template
+    return template % {name: said(value) if isinstance(value, str) else value for name, value in text.values.items()}
 
 
 def kept(text: str) -> dict[str, Any] | None:
@@ -162,27 +162,27 @@ def recognised(text: str, sentences: tuple[str, ...]) -> str:
     For what comes from where phrases do not reach: libraries, other processes, rows that were written before. Values
     are looked for among the sentences as well.
     """
-    for pattern, known in _patterns(sentences):
+    for pattern, phrase in _patterns(sentences):
         if match := pattern.fullmatch(text):
             values: dict[str, Any] = {name: recognised(value, sentences) for name, value in match.groupdict().items()}
-            return Phrase(known.message, known.plural, int(values["num"]) if "num" in values else None, values)
+            return Phrase(phrase.message, phrase.plural, int(values["num"]) if "num" in values else None, values)
     return text
 
 
 @cache
 def _patterns(sentences: tuple[str, ...]) -> tuple[tuple[re.Pattern[str], Phrase], ...]:
     """Return a pattern for each form of the sentences, with groups in place of the values."""
-    made = []
-    for known in sentences:
-        assert isinstance(known, Phrase)
-        for form in filter(None, (known.message, known.plural)):
+    patterns = []
+    for phrase in sentences:
+        assert isinstance(phrase, Phrase)
+        for form in filter(None, (phrase.message, phrase.plural)):
             parts = re.split(r"%\((\w+)\)s", form)
             held = [
                 rf"(?P<{part}>{'[0-9]+' if part == 'num' else '.+'})" if at % 2 else re.escape(part.replace("%%", "%"))
                 for at, part in enumerate(parts)
             ]
-            made.append((re.compile("".join(held), re.DOTALL), known))
-    return tuple(made)
+            patterns.append((re.compile("".join(held), re.DOTALL), phrase))
+    return tuple(patterns)
 
 
 @contextmanager

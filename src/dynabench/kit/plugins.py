@@ -76,16 +76,16 @@ class Plugins:
 
     def loaded(self) -> list[Plugin]:
         """The plug-ins of installed packages, by name."""
-        packages = {id(plugin): found for plugin, found in self.manager.list_plugin_distinfo()}
-        known = []
+        packages = {id(plugin): result for plugin, result in self.manager.list_plugin_distinfo()}
+        entries = []
         for name, plugin in self.manager.list_name_plugin():
             if plugin is None or name == OURS:
                 continue
             about = packages[id(plugin)]
             callers = self.manager.get_hookcallers(plugin) or []
             version = str(about.version)
-            known.append(Plugin(name, str(about.project_name), version, tuple(sorted(each.name for each in callers))))
-        return sorted(known, key=lambda plugin: plugin.name)
+            entries.append(Plugin(name, str(about.project_name), version, tuple(sorted(item.name for item in callers))))
+        return sorted(entries, key=lambda plugin: plugin.name)
 
     def tell(self, plugin: str, reason: str) -> None:
         """Remember and log what is wrong with a plug-in."""
@@ -105,20 +105,20 @@ class Plugins:
         return None
 
     def _ask(self, hook: str, named: Named[T]) -> dict[str, tuple[str, T]]:
-        found: dict[str, tuple[str, T]] = {}
-        for each in getattr(self.manager.hook, hook).get_hookimpls():
+        result: dict[str, tuple[str, T]] = {}
+        for item in getattr(self.manager.hook, hook).get_hookimpls():
             try:
-                pairs = list(named(each.function()))
+                pairs = list(named(item.function()))
             except (Exception, SystemExit) as error:
-                if each.plugin_name == OURS:
+                if item.plugin_name == OURS:
                     raise
-                self.tell(each.plugin_name, f"{hook} brings nothing that can be used: {_why(error)}")
+                self.tell(item.plugin_name, f"{hook} brings nothing that can be used: {_why(error)}")
                 continue
-            for name, thing in pairs:
-                if name in found:
-                    self.tell(each.plugin_name, f"{hook}: the name “{name}” is taken by {found[name][0]}.")
-                found.setdefault(name, (each.plugin_name, thing))
-        return found
+            for name, contribution in pairs:
+                if name in result:
+                    self.tell(item.plugin_name, f"{hook}: the name “{name}” is taken by {result[name][0]}.")
+                result.setdefault(name, (item.plugin_name, contribution))
+        return result
 
 
 @cache
@@ -129,7 +129,7 @@ def installed() -> Plugins:
 
 def gather(hook: str, named: Named[T]) -> Mapping[str, T]:
     """Everything that plug-ins bring by `hook`, ours first, by name; see `Plugins.brings`."""
-    return MappingProxyType({name: thing for name, (_, thing) in installed().brings(hook, named).items()})
+    return MappingProxyType({name: contribution for name, (_, contribution) in installed().brings(hook, named).items()})
 
 
 def classes(base: type[T], name: str) -> Named[type[T]]:

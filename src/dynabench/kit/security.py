@@ -99,9 +99,9 @@ def bearer(request: Request) -> str | None:
 
 def _visitor(request: Request) -> str:
     """The random cookie of a browser that is not logged in; a new one is sent with the response."""
-    known = request.cookies.get(cookie_name(request.app.state.settings, VISITOR))
-    if known:
-        return known
+    cookie = request.cookies.get(cookie_name(request.app.state.settings, VISITOR))
+    if cookie:
+        return cookie
     fresh: str | None = getattr(request.state, "new_visitor", None)
     if fresh is None:
         fresh = request.state.new_visitor = secrets.token_urlsafe(16)
@@ -180,8 +180,8 @@ async def _storable(request: Request) -> None:
     else:
         wrong = _unstorable_names(body)
     if wrong:
-        told = _("This cannot be stored: remove control characters or nesting.")
-        raise Invalid(dict.fromkeys(wrong, told))
+        message = _("This cannot be stored: remove control characters or nesting.")
+        raise Invalid(dict.fromkeys(wrong, message))
 
 
 def _unstorable_names(body: object) -> list[str]:
@@ -247,9 +247,9 @@ class Limiter:
 
     def wait(self, name: str, key: str, times: int, seconds: float) -> float:
         """Take one token; 0.0 when there was one, else the seconds until there is and nothing is taken."""
-        now, each = self._clock(), seconds / times
+        now, item = self._clock(), seconds / times
         with self._lock:
-            full_at = max(self._full_at.get((name, key), now), now) + each
+            full_at = max(self._full_at.get((name, key), now), now) + item
             if full_at - now > seconds + 1e-9:
                 return full_at - now - seconds
             self._full_at[name, key] = full_at
@@ -266,8 +266,8 @@ def throttle(request: Request, name: str, times: int, seconds: float, key: str |
     if not request.app.state.settings.rate_limit:
         return
     viewer = getattr(request.state, "viewer", None)
-    who = key if key is not None else f"person {viewer.id}" if viewer is not None else address(request)
-    wait = request.app.state.limiter.wait(name, who, times, seconds)
+    sender = key if key is not None else f"person {viewer.id}" if viewer is not None else address(request)
+    wait = request.app.state.limiter.wait(name, sender, times, seconds)
     if wait > 0:
         after = int(wait) + 1
         raise TooMany(_("Too many requests in a short time. Try again in %(after)s s.", after=after), retry_after=after)

@@ -181,8 +181,8 @@ class Watched:
         while self.process is not None and self.process.poll() is None and time.monotonic() < deadline:
             if self.well is None or self.well():
                 return True
-            for each in beside:
-                each.check()
+            for item in beside:
+                item.check()
             time.sleep(0.05)
         return False
 
@@ -210,8 +210,8 @@ class Watched:
         """Let go of what the supervisor holds for the process."""
         self._close_beats()
 
-    def _start_later(self, now: float, what: str, **details: Any) -> None:
-        log.warning(what, process=self.name, **details, restart_in=self.pause)
+    def _start_later(self, now: float, event: str, **details: Any) -> None:
+        log.warning(event, process=self.name, **details, restart_in=self.pause)
         self.restart_at = now + self.pause
         self.pause = min(self.pause * 2, LONGEST_PAUSE)
 

@@ -43,7 +43,7 @@ def prepare(settings: Settings) -> None:
     cards = [entry.card for entry in catalog.find(catalog.folders(settings)) if entry.card]
     ours = [entry.card for entry in catalog.find([catalog.BUILTIN]) if entry.card]
     answered = {card.task for card in ours}
-    if lacking := [each.config.id for each in shipped_tasks() if each.answered_by not in answered]:
+    if lacking := [item.config.id for item in shipped_tasks() if item.answered_by not in answered]:
         mending = install_command(PLATFORM, "models")
         raise Unavailable(f"The demo has no shipped model for the tasks {', '.join(lacking)}: {mending}")
     db = Database(settings.url)
@@ -53,10 +53,10 @@ def prepare(settings: Settings) -> None:
                 continue
             if any(isinstance(field, Image) for field in shipped.config.context):  # pictures are noted with their task
                 db.write(service.save_task, None, shipped.source)
-            given = [*shipped.contexts(), *picture_contexts.contexts(db, settings, shipped.config)]
+            contexts = [*shipped.contexts(), *picture_contexts.contexts(db, settings, shipped.config)]
             own = [card for card in cards if card.task == shipped.answered_by]
             targets = strongest([card for card in ours if card.task == shipped.answered_by])
-            db.write(_add_task, shipped, given, own, targets)
+            db.write(_add_task, shipped, contexts, own, targets)
         for shipped in shipped_selections():
             if not db.read(_has_task, shipped.config.id):
                 add_selection(db, settings, shipped)
@@ -66,10 +66,10 @@ def prepare(settings: Settings) -> None:
         db.close()
 
 
-def _add_suite(db: Database, settings: Settings, wanted: checklist.Suite) -> None:
+def _add_suite(db: Database, settings: Settings, suite: checklist.Suite) -> None:
     """Add a suite that its task lacks; the worker evaluates every model on it."""
-    if db.read(lambda session: session.scalar(library_queries.named(wanted.task, wanted.name))) is None:
-        db.write(suites.add, wanted, stored.write(settings, suites.rows(wanted)))
+    if db.read(lambda session: session.scalar(library_queries.named(suite.task, suite.name))) is None:
+        db.write(suites.add, suite, stored.write(settings, suites.rows(suite)))
 
 
 def add_selection(db: Database, settings: Settings, shipped: ShippedTask) -> None:
@@ -89,8 +89,8 @@ def _add_selection(session: Session, shipped: ShippedTask, parts: list[tuple[str
     """Add a task with all of its datasets at once, as `_add_task` does."""
     service.save_task(session, None, shipped.source)
     for name, settled, written in parts:
-        made = library.add(session, None, shipped.config.id, name, settled)
-        library.ready(session, library.draft(session, None, made).id, written)
+        dataset = library.add(session, None, shipped.config.id, name, settled)
+        library.ready(session, library.draft(session, None, dataset).id, written)
 
 
 def _has_task(session: Session, task_id: str) -> bool:
@@ -111,12 +111,12 @@ def strongest(ours: list[Card]) -> list[Card]:
 
 
 def _add_task(
-    session: Session, shipped: ShippedTask, given: list[dict[str, Any]], own: list[Card], targets: list[Card]
+    session: Session, shipped: ShippedTask, values: list[dict[str, Any]], own: list[Card], targets: list[Card]
 ) -> None:
     """Add a task with everything that belongs to it at once: nobody meets half of one, nor does a crash leave it."""
     config = shipped.config
     service.save_task(session, None, shipped.source)
-    rows = [Row(number, each["values"], each["tag"]) for number, each in enumerate(given, start=1)]
+    rows = [Row(number, item["values"], item["tag"]) for number, item in enumerate(values, start=1)]
     for batch in contexts.batches(rows):
         contexts.add(session, config.id, config, batch)
     for some in contexts.batches(seeds.rows(shipped.seeds())):

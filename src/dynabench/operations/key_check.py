@@ -101,8 +101,8 @@ def _noted(session: Session) -> str:
 
 
 def _compare(session: Session, settings: Settings) -> None:
-    noted = _noted(session)
-    if noted and not hmac.compare_digest(noted, fingerprint(settings)):
+    recorded = _noted(session)
+    if recorded and not hmac.compare_digest(recorded, fingerprint(settings)):
         source = "DYNABENCH_SECRET" if settings.secret else str(settings.secret_file)
         raise Conflict(
             f"The secret in {source} is not the one with which this platform ran before. Another secret changes all "

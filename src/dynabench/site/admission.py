@@ -44,10 +44,10 @@ ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})
 class Admission:
     """Takes a request on, or refuses it while too much is in work or its address changes too much too often."""
 
-    def __init__(self, app: ASGIApp, at_once: int = AT_ONCE, each: int = AT_ONCE_EACH) -> None:
+    def __init__(self, app: ASGIApp, at_once: int = AT_ONCE, item: int = AT_ONCE_EACH) -> None:
         self.app = app
-        shared = each < at_once
-        self.working = Places(at_once, each, shared)
+        shared = item < at_once
+        self.working = Places(at_once, item, shared)
         self.answering = Places(ANSWERS, ANSWERS_EACH if shared else ANSWERS, shared)
         self.turns: dict[tuple[str, str], _Turns] = {}
         self.credentials = Credentials()
@@ -58,31 +58,31 @@ class Admission:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
-        who = security.address(request)
-        if not (self.working.has_room(who) and self.answering.has_room(who)):
+        sender = security.address(request)
+        if not (self.working.has_room(sender) and self.answering.has_room(sender)):
             await _busy(request)(scope, receive, send)
             return
         credential = self.credentials.find_digest(security.bearer(request) or security.session_cookie(request))
         try:
-            _count_change(request, who, bool(credential))
+            _count_change(request, sender, bool(credential))
         except TooMany as problem:
             await (await problems.respond(request, problem))(scope, receive, send)
             return
-        self.working.take(who)
+        self.working.take(sender)
         held = self.working
 
         async def begun(message: Message) -> None:
             nonlocal held
             if message["type"] == "http.response.start" and held is self.working:
-                held.give_back(who)
+                held.give_back(sender)
                 held = self.answering
-                held.take(who)
+                held.take(sender)
             await send(message)
 
         try:
-            await self.in_turn(request, (who, credential), receive, begun)
+            await self.in_turn(request, (sender, credential), receive, begun)
         finally:
-            held.give_back(who)
+            held.give_back(sender)
             if not credential and scope.get("state", {}).get("viewer") is not None:
                 self.credentials.remember(security.bearer(request) or security.session_cookie(request))
 
@@ -126,8 +126,8 @@ class Places:
     part of `n + 1` to others.
     """
 
-    def __init__(self, most: int, each: int, shared: bool = True) -> None:
-        self.most, self.each, self.shared = most, each, shared
+    def __init__(self, most: int, item: int, shared: bool = True) -> None:
+        self.most, self.each, self.shared = most, item, shared
         self.held = 0
         self.of_address: Counter[str] = Counter()
 
@@ -188,11 +188,11 @@ def _always(scope: Scope) -> bool:
     return scope["method"] in security.SAFE_METHODS and (path in ALWAYS or path.startswith("/static/"))
 
 
-def _count_change(request: Request, who: str, is_person: bool) -> None:
+def _count_change(request: Request, sender: str, is_person: bool) -> None:
     if request.method in security.SAFE_METHODS:
         return
     name, most = ("changes", CHANGES) if is_person else ("visitors' changes", CHANGES_OF_VISITORS)
-    security.throttle(request, name, most, PERIOD, key=who)
+    security.throttle(request, name, most, PERIOD, key=sender)
 
 
 def _busy(request: Request) -> Response:

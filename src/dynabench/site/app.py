@@ -28,7 +28,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.people.accounts import auth
 from dynabench.people.notices import events
-from dynabench.site import metrics, problems
+from dynabench.site import middleware, problems
 from dynabench.site.admission import Admission, scale
 from dynabench.site.cards.calculator import Calculator
 from dynabench.site.middleware import CleanAddress, Frame
@@ -136,7 +136,7 @@ async def openapi(request: Request) -> Response:
     return await description.response(request)
 
 
-frame.add_api_route("/metrics", metrics.show, name="metrics", response_class=JSONResponse)
+frame.add_api_route("/metrics", middleware.show, name="metrics", response_class=JSONResponse)
 
 
 class App(FastAPI):
@@ -192,17 +192,17 @@ def routes() -> list[BaseRoute]:
 @cache
 def named() -> dict[str, list[RouteContext]]:
     """The features' routes by name, in their order."""
-    found: dict[str, list[RouteContext]] = {}
+    routes_by_name: dict[str, list[RouteContext]] = {}
     for route in iter_route_contexts(routes()):
-        found.setdefault(route.name or "", []).append(route)
-    return found
+        routes_by_name.setdefault(route.name or "", []).append(route)
+    return routes_by_name
 
 
 def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     """The application for these settings; `host` is a client of the model host, by default of `settings`'
     own; the application closes it when it ends."""
     settings = settings or get_settings()
-    figures = metrics.Metrics()
+    figures = middleware.Metrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

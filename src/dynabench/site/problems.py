@@ -96,10 +96,10 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
 
 def document(problem: Problem, headers: Mapping[str, str]) -> Response:
     """The answer for programs; of very many wrong fields it names some."""
-    told = problem.document()
-    if len(told.get("fields", ())) > MOST_NAMED:
-        told["fields"] = dict(islice(told["fields"].items(), MOST_NAMED))
-    return JSONResponse(told, problem.status, headers, media_type="application/problem+json")
+    members = problem.document()
+    if len(members.get("fields", ())) > MOST_NAMED:
+        members["fields"] = dict(islice(members["fields"].items(), MOST_NAMED))
+    return JSONResponse(members, problem.status, headers, media_type="application/problem+json")
 
 
 def _page(request: Request, problem: Problem, headers: Mapping[str, str]) -> Response:
@@ -141,9 +141,11 @@ def dotted(location: tuple[int | str, ...]) -> str:
 def from_validation(error: RequestValidationError) -> Problem:
     """FastAPI's own checks as a problem: 400 for a body that is no JSON, else a message per field."""
     errors: list[Any] = list(error.errors())
-    if any(one["type"] == "json_invalid" for one in errors):
+    if any(error_entry["type"] == "json_invalid" for error_entry in errors):
         return BadRequest(_("The body is not valid JSON."))
-    return Invalid({printable(dotted(one["loc"])): _message(one) for one in errors[:MOST_NAMED]})
+    return Invalid(
+        {printable(dotted(error_entry["loc"])): _message(error_entry) for error_entry in errors[:MOST_NAMED]}
+    )
 
 
 def _message(error: dict[str, Any]) -> str:

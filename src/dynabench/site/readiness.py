@@ -68,7 +68,7 @@ async def _models(host: Host, models: list[Key], loaded: bool) -> tuple[list[dic
     if not models:
         return [], []
     try:
-        states: dict[Key, State] = {(each.name, each.version): each for each in await host.states()}
+        states: dict[Key, State] = {(item.name, item.version): item for item in await host.states()}
     except errors.Unavailable:
         return [{"what": "host"}, {"what": "models", "done": 0, "of": len(models), "names": _names(models)}], []
     missing = [key for key in models if key not in states or not states[key].available]
@@ -76,8 +76,8 @@ async def _models(host: Host, models: list[Key], loaded: bool) -> tuple[list[dic
     waiting = [key for key in missing if key not in broken]
     if not waiting:
         return [], _names(broken)
-    told = {"what": "models", "done": len(models) - len(missing), "of": len(models), "names": _names(waiting)}
-    return [told], _names(broken)
+    progress = {"what": "models", "done": len(models) - len(missing), "of": len(models), "names": _names(waiting)}
+    return [progress], _names(broken)
 
 
 def _names(models: list[Key]) -> list[str]:

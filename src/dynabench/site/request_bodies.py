@@ -71,19 +71,21 @@ class BodyLimit:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
-        most, known = self.most(request), False
+        most, entries = self.most(request), False
         try:
             if most > self.limit:
-                known = await self.is_known(request)
-            size = _check_announced(request, most if known else self.limit, wants_login=not known and most > self.limit)
-            if known and size > self.limit:
+                entries = await self.is_known(request)
+            size = _check_announced(
+                request, most if entries else self.limit, wants_login=not entries and most > self.limit
+            )
+            if entries and size > self.limit:
                 await self.uploads.check(request, size)
         except Problem as problem:
             await (await problems.respond(request, problem))(scope, receive, send)
             return
-        most = most if known else self.limit
+        most = most if entries else self.limit
         request.state.most_bytes = most
-        body = _Body(self, receive, most, request if known else None, security.is_json(request))
+        body = _Body(self, receive, most, request if entries else None, security.is_json(request))
         try:
             await self.app(scope, body.receive, send)
         finally:
@@ -95,11 +97,11 @@ class BodyLimit:
         if kind == "application/x-www-form-urlencoded":
             return self.limit
         if security.is_json(request):
-            known = self.documents
+            entries = self.documents
         else:
-            known = [*self.larger, *(self.forms if kind == "multipart/form-data" else ())]
+            entries = [*self.larger, *(self.forms if kind == "multipart/form-data" else ())]
         path = request.scope["path"]
-        return next((most for pattern, most in known if pattern.fullmatch(path)), self.limit)
+        return next((most for pattern, most in entries if pattern.fullmatch(path)), self.limit)
 
     async def is_known(self, request: Request) -> bool:
         """Tell whether a person sends this; asked of the database before a byte of the body is read."""
@@ -133,10 +135,10 @@ class _Body:
         """Return the next part; raises `HTTPException`, the one kind that body parsers let through."""
         if not self.more:
             return await self._receive()
-        left = BODY_SECONDS + self.size / SLOWEST - self.waited
+        seconds_left = BODY_SECONDS + self.size / SLOWEST - self.waited
         began = time.monotonic()
         try:
-            async with asyncio.timeout(min(left, BODY_SECONDS)):
+            async with asyncio.timeout(min(seconds_left, BODY_SECONDS)):
                 message = await self._receive()
         except TimeoutError:
             raise HTTPException(408, _("The rest of this request did not come in time.")) from None
@@ -155,8 +157,8 @@ class _Body:
             if self.uncounted >= LOOK_BYTES or not self.more:
                 await self._count(self.sender)
         elif self.limit.unread > UNREAD:
-            told = _("The site has more to do than it can answer just now.")
-            raise HTTPException(503, told, {"Retry-After": str(RETRY_SECONDS)})
+            problem = _("The site has more to do than it can answer just now.")
+            raise HTTPException(503, problem, {"Retry-After": str(RETRY_SECONDS)})
         return message
 
     def _check_members(self, count: MemberCount, part: bytes) -> None:
@@ -166,8 +168,8 @@ class _Body:
         count.add(part)
         most = MEMBERS * max(1, self.most // security.SMALL)
         if count.members > most or count.names > NAMES:
-            told = _("This JSON has more than %(n)s members.", n=f"{most if count.members > most else NAMES:,}")
-            raise HTTPException(422, told) from Invalid({"body": told})
+            problem = _("This JSON has more than %(n)s members.", n=f"{most if count.members > most else NAMES:,}")
+            raise HTTPException(422, problem) from Invalid({"body": problem})
 
     async def _count(self, sender: Request) -> None:
         """Count what has come since the last time towards the sender's day, where it is more than a form."""
@@ -217,12 +219,12 @@ def _check(settings: Settings, sent: int, size: int) -> None:
     over = sent + size - most
     if over > 0:
         after = max(1, math.ceil(min(over, most) / most * DAY))
-        told = _(
+        problem = _(
             "One person may send %(most)s MiB a day. Try again in %(after)s minutes.",
             most=settings.upload_mb_per_day,
             after=math.ceil(after / 60),
         )
-        raise TooMany(told, retry_after=after)
+        raise TooMany(problem, retry_after=after)
     free = shutil.disk_usage(settings.folder).free
     if free - size < settings.disk_reserve_mb * MIB:
         raise NoRoom(_("The disk of this site is nearly full. Nothing was kept; tell the site's operator."))

@@ -15,37 +15,37 @@ HIT = 0.5
 
 def read(path: Path) -> AttackReport:
     """The prompts on which the model failed as proposals. Raises `Invalid` for another file."""
-    found: dict[str, AttackFinding] = {}
-    left: list[SkippedEntry] = []
-    version, generator, known = "unknown", "", False
+    result: dict[str, AttackFinding] = {}
+    remaining: list[SkippedEntry] = []
+    version, generator, entries = "unknown", "", False
     for number, entry in read_objects(path):
         at = f"line {number}"
         kind = entry.get("entry_type", "hit" if "attempt_id" in entry else "")
-        known = known or kind in ("init", "attempt", "hit", "start_run setup")
+        entries = entries or kind in ("init", "attempt", "hit", "start_run setup")
         if kind == "init":
             version = str(entry.get("garak_version", version))
         elif kind == "start_run setup":
             generator = _generator(entry)
         elif kind == "hit" or (kind == "attempt" and entry.get("status") == COMPLETE):
-            made = _read(at, entry, generator)
-            if isinstance(made, SkippedEntry):
-                left.append(made)
+            created = _read(at, entry, generator)
+            if isinstance(created, SkippedEntry):
+                remaining.append(created)
             else:
-                found.setdefault(str(entry.get("uuid") or entry.get("attempt_id") or at), made)
-    if not known:
+                result.setdefault(str(entry.get("uuid") or entry.get("attempt_id") or at), created)
+    if not entries:
         raise Invalid({"file": f"{path.name} is no report of garak."})
-    return AttackReport("garak", version, list(found.values()), left)
+    return AttackReport("garak", version, list(result.values()), remaining)
 
 
 def _read(at: str, entry: dict[str, Any], generator: str) -> AttackFinding | SkippedEntry:
     hits = _hits(entry)
     if not hits:
         return SkippedEntry(at, "No detector says that the model failed.")
-    said = _said(entry.get("prompt"))
-    if said is None:
+    message = _said(entry.get("prompt"))
+    if message is None:
         return SkippedEntry(at, "The prompt is no single text: it has several turns, or none in words.")
     outputs = entry.get("outputs") or [entry.get("output")]
-    texts = [text for each in outputs if (text := _text(each))]
+    texts = [text for item in outputs if (text := _text(item))]
     facts = {
         "probe": entry.get("probe_classname") or entry.get("probe"),
         "detectors": sorted(hits),
@@ -54,7 +54,7 @@ def _read(at: str, entry: dict[str, Any], generator: str) -> AttackFinding | Ski
         "generator": entry.get("generator") or generator,
         "output": texts[0][:500] if texts else None,
     }
-    return AttackFinding(at, {"": said}, queries=max(len(outputs), 1), facts={k: v for k, v in facts.items() if v})
+    return AttackFinding(at, {"": message}, queries=max(len(outputs), 1), facts={k: v for k, v in facts.items() if v})
 
 
 def _hits(entry: dict[str, Any]) -> dict[str, float]:
@@ -63,7 +63,7 @@ def _hits(entry: dict[str, Any]) -> dict[str, float]:
         return {str(entry.get("detector", "")): float(entry.get("score") or 0.0)}
     scores = entry.get("detector_results") or {}
     best = {
-        name: max((float(each) for each in given if each is not None), default=0.0) for name, given in scores.items()
+        name: max((float(item) for item in values if item is not None), default=0.0) for name, values in scores.items()
     }
     return {name: score for name, score in best.items() if score >= HIT}
 
@@ -77,8 +77,8 @@ def _said(prompt: Any) -> str | None:
 
 
 def _text(message: Any) -> str | None:
-    found = message.get("text") if isinstance(message, dict) else message
-    return found if isinstance(found, str) and found.strip() else None
+    result = message.get("text") if isinstance(message, dict) else message
+    return result if isinstance(result, str) and result.strip() else None
 
 
 def _generator(entry: dict[str, Any]) -> str:

@@ -17,15 +17,15 @@ def read(path: Path) -> AttackReport:
         document = json.loads(path.read_text(encoding="utf-8"))
         results = document["results"]["results"]
         version = str((document.get("metadata") or {}).get("promptfooVersion") or "unknown")
-        tests = [(f"result {number}", dict(each)) for number, each in enumerate(results, start=1)]
+        tests = [(f"result {number}", dict(item)) for number, item in enumerate(results, start=1)]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Invalid({"file": f"{path.name} holds no results of promptfoo."}) from None
-    found: list[AttackFinding] = []
-    left: list[SkippedEntry] = []
+    result: list[AttackFinding] = []
+    remaining: list[SkippedEntry] = []
     for at, test in tests:
-        made = _read(at, test)
-        (left if isinstance(made, SkippedEntry) else found).append(made)  # type: ignore[arg-type]
-    return AttackReport("promptfoo", version, found, left)
+        created = _read(at, test)
+        (remaining if isinstance(created, SkippedEntry) else result).append(created)  # type: ignore[arg-type]
+    return AttackReport("promptfoo", version, result, remaining)
 
 
 def _read(at: str, test: dict[str, Any]) -> AttackFinding | SkippedEntry:
@@ -55,8 +55,8 @@ def _read(at: str, test: dict[str, Any]) -> AttackFinding | SkippedEntry:
 
 def _texts(test: dict[str, Any]) -> dict[str, str]:
     """The variables of a test that are texts, else the prompt as it was sent."""
-    given = test.get("vars") or (test.get("testCase") or {}).get("vars") or {}
-    texts = {name: value for name, value in given.items() if isinstance(value, str) and value.strip()}
+    values = test.get("vars") or (test.get("testCase") or {}).get("vars") or {}
+    texts = {name: value for name, value in values.items() if isinstance(value, str) and value.strip()}
     texts = {name: value for name, value in texts.items() if not name.startswith("__") and name != "sessionId"}
     raw = (test.get("prompt") or {}).get("raw")
     return texts or ({"": raw} if isinstance(raw, str) and raw.strip() else {})

@@ -22,8 +22,8 @@ _MARK = re.compile(r"\[\[(.*?)\]\]|<font color = \w+>(.*?)</font>", re.DOTALL)
 
 def read(path: Path) -> AttackReport:
     """The attacks that a log holds, those that succeeded as proposals. Raises `Invalid` for another file."""
-    found: list[AttackFinding] = []
-    left: list[SkippedEntry] = []
+    result: list[AttackFinding] = []
+    remaining: list[SkippedEntry] = []
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         if missing := [name for name in COLUMNS if name not in (reader.fieldnames or ())]:
@@ -31,10 +31,12 @@ def read(path: Path) -> AttackReport:
         for row in reader:
             at = f"line {reader.line_num}"
             if row["result_type"] in TAKEN:
-                found.append(_found(at, row))
+                result.append(_found(at, row))
             else:
-                left.append(SkippedEntry(at, WHY.get(row["result_type"], f"The result is {row['result_type']!r}.")))
-    return AttackReport("textattack", "unknown", found, left)
+                remaining.append(
+                    SkippedEntry(at, WHY.get(row["result_type"], f"The result is {row['result_type']!r}."))
+                )
+    return AttackReport("textattack", "unknown", result, remaining)
 
 
 def _found(at: str, row: dict[str, str]) -> AttackFinding:

@@ -65,11 +65,11 @@ def output(draft: Draft, part: Part) -> None:
     """One thing that models return: an answer that is known by now, probabilities, or an answer that nobody claims."""
     name, kind = part["name"].text, part["type"].text
     if kind in PROBABILITIES:
-        of = "reference_name" in part or not part["single_prob"].value
-        told = "output.probabilities: true"
-        if not of:
-            told = _("%(key)s; models tell one for each option, or for their answer", key=told)
-        part.say("same" if of else "changed", told)
+        source = "reference_name" in part or not part["single_prob"].value
+        answer = "output.probabilities: true"
+        if not source:
+            answer = _("%(key)s; models tell one for each option, or for their answer", key=answer)
+        part.say("same" if source else "changed", answer)
         draft.put("output", {"probabilities": True})
     elif name in draft.names:
         part.say("same", _("models return “%(name)s”", name=draft.names[name]))
@@ -87,13 +87,13 @@ def field(draft: Draft, part: Part, group: Group) -> bool:
     if kind is None or not part["name"].text:
         _no_field(part)
         return False
-    made = made_of(part, kind, COMMON)
-    if "of" in made:
-        made["of"] = draft.names.get(made["of"], made["of"])
+    created = made_of(part, kind, COMMON)
+    if "of" in created:
+        created["of"] = draft.names.get(created["of"], created["of"])
     part["type"].say("changed" if kind.note else "same", turned(part["type"].text, kind.becomes, kind.note))
-    _goal(part, made, group)
-    made = {"name": draft.name(part["name"], group), **made}
-    draft.add(group, made, part.notes.lines.get(part.path))
+    _goal(part, created, group)
+    created = {"name": draft.name(part["name"], group), **created}
+    draft.add(group, created, part.notes.lines.get(part.path))
     return True
 
 
@@ -108,12 +108,12 @@ def _no_field(part: Part) -> None:
         unknown(part, _("field type"), TYPES)
 
 
-def _goal(part: Part, made: dict[str, object], group: Group) -> None:
+def _goal(part: Part, created: dict[str, object], group: Group) -> None:
     """Whether people are told which answer to write for."""
-    wanted = part.take("as_goal_message", becomes("goal")) or part["type"].text == "target_label"
-    if wanted is True and group == "answer":
-        made["goal"] = "assigned"
-    elif wanted is True:
+    options = part.take("as_goal_message", becomes("goal")) or part["type"].text == "target_label"
+    if options is True and group == "answer":
+        created["goal"] = "assigned"
+    elif options is True:
         part["type"].say("dropped", _("Only an answer, which models return as well, can be the goal."))
 
 

@@ -50,12 +50,12 @@ class Draft:
     def name(self, part: Part, group: Group, called: str = "") -> str:
         """A name for the field of `part` that is allowed and free; `called` is what it should be."""
         old = part.text
-        wanted = plain(called or old)
-        taken = {each["name"] for name, fields in self.fields.items() for each in fields
+        options = plain(called or old)
+        used = {item["name"] for name, fields in self.fields.items() for item in fields
                  if (name == "validate.ask") == (group == "validate.ask")}  # fmt: skip
-        name, number = wanted, 2
-        while name in taken:
-            name, number = f"{wanted[:36]}_{number}", number + 1
+        name, number = options, 2
+        while name in used:
+            name, number = f"{options[:36]}_{number}", number + 1
         self.names.setdefault(old, name)
         if name == old:
             part.say("same", becomes(f"{group}.{name}"))
@@ -81,7 +81,7 @@ class Draft:
 
     def config(self, id: str, name: str) -> dict[str, Any]:
         """The whole config, in the order in which people write it."""
-        asked = self.fields["validate.ask"]
+        request = self.fields["validate.ask"]
         parts = {
             "id": id,
             "name": name,
@@ -90,7 +90,7 @@ class Draft:
             **{group: self.fields[group] for group in ("context", "input", "answer")},
             **{key: self.parts.get(key) for key in ("output", "fooled")},
             "ask": self.fields["ask"],
-            "validate": {"ask": asked} if asked else None,
+            "validate": {"ask": request} if request else None,
             **{key: self.parts.get(key) for key in ("contexts", "metrics")},
         }
         return {key: value for key, value in parts.items() if value or key in ("id", "name")}
@@ -98,26 +98,26 @@ class Draft:
 
 def made_of(part: Part, kind: Type, keys: Mapping[str, str] = EMPTY) -> dict[str, Any]:
     """The keys of a field of `part`, but for its name: what its type always says, and its arguments with `keys`."""
-    made: dict[str, Any] = {"type": kind.becomes, **kind.fixed}
+    created: dict[str, Any] = {"type": kind.becomes, **kind.fixed}
     for old, new in {**keys, **kind.keys}.items():
         if old not in part:
             continue
         if new == "options":
-            made[new] = options(part[old])
+            created[new] = options(part[old])
         elif isinstance(part[old].value, dict | list):
             part[old].say("dropped", _("%(key)s is plain text here.", key=new))
         elif part[old].text:
-            made[new] = line(part[old], new)
+            created[new] = line(part[old], new)
         else:
             part[old].say("same", _("nothing is said"))
-    return made
+    return created
 
 
 def options(part: Part) -> list[Any]:
     """Options as texts; YAML takes some labels, such as yes, for something else."""
     words = part.words if isinstance(part.words, list) else [part.words]
     part.say("same", becomes("options"))
-    return [_option(each) for each in words]
+    return [_option(item) for item in words]
 
 
 def _option(word: Any) -> Any:
@@ -149,8 +149,8 @@ def plain(name: str) -> str:
 
 def unknown(part: Part, what: str, known: Mapping[str, Any]) -> None:
     """Note a type that neither dialect has."""
-    said = part["type"].text if part.keys() else part.text
+    message = part["type"].text if part.keys() else part.text
     text = _(
-        "There is no %(what)s “%(name)s”. Known: %(known)s.", what=what, name=printable(said), known=", ".join(known)
+        "There is no %(what)s “%(name)s”. Known: %(known)s.", what=what, name=printable(message), known=", ".join(known)
     )
     part.say("wrong", text)

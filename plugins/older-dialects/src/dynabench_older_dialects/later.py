@@ -65,12 +65,12 @@ def read(source: Part, draft: Draft) -> None:
     _required(draft, source)
     for part in source.items("validation_user_input"):
         _field(draft, part, "validate.ask", INPUTS)
-        for made in draft.fields["validate.ask"]:
-            made.pop("required", None)
+        for created in draft.fields["validate.ask"]:
+            created.pop("required", None)
     for part in source.items("validation_options"):
-        known = part.text.lower() in OPTIONS
+        entries = part.text.lower() in OPTIONS
         part.say(
-            "same" if known else "dropped", _("a vote") if known else _("Votes are correct, incorrect and flagged.")
+            "same" if entries else "dropped", _("a vote") if entries else _("Votes are correct, incorrect and flagged.")
         )
     _models(draft, source)
     source.drop(LEFT)
@@ -88,19 +88,19 @@ def _goal(draft: Draft, part: Part) -> None:
     lists = part["options"]
     if not isinstance(lists.value, list):
         return
-    several = all(isinstance(each, list) for each in lists.value) and lists.value
+    several = all(isinstance(item, list) for item in lists.value) and lists.value
     names = part.items("field_name_for_the_model")
     for place, choice in enumerate([lists[at] for at in range(len(lists.value))] if several else [lists]):
         name = names[place] if place < len(names) else part["field_name_for_the_model"]
-        made = {"name": claim(draft, name), "type": "choice", "options": options(choice), "goal": "assigned"}
-        draft.add("answer", made, part.notes.lines.get(choice.path))
+        created = {"name": claim(draft, name), "type": "choice", "options": options(choice), "goal": "assigned"}
+        draft.add("answer", created, part.notes.lines.get(choice.path))
     part.take("evaluation_label", _("answers are compared by the name of their field"))
 
 
 def claim(draft: Draft, part: Part) -> str:
     """The name of an answer: as models call it, since the claim stands beside it."""
-    known = draft.names["label"] if part.text in ("label", "") else part.text
-    return draft.name(part, "answer", known)
+    entries = draft.names["label"] if part.text in ("label", "") else part.text
+    return draft.name(part, "answer", entries)
 
 
 def _written(draft: Draft, part: Part, claimed: set[str]) -> None:
@@ -120,20 +120,20 @@ def _field(draft: Draft, part: Part, group: Group, types: dict[str, tuple[Type, 
         unknown(part, _("user input"), types)
         return
     note = joined("; ", (kind.note for kind in kinds if kind.note))
-    told = turned(part["type"].text, " + ".join(kind.becomes for kind in kinds), note)
-    part["type"].say("changed" if note or len(kinds) > 1 else "same", told)
+    answer = turned(part["type"].text, " + ".join(kind.becomes for kind in kinds), note)
+    part["type"].say("changed" if note or len(kinds) > 1 else "same", answer)
     named = part["field_name_for_the_model"] if "field_name_for_the_model" in part else part["name"]
     if not named.text:
         part.say("changed", _("It has no field_name_for_the_model, so its name is made from its type."))
     name = claim(draft, named) if group == "answer" else draft.name(named, group, named.text or part["type"].text)
     optional = part.take("show_na_checkbox", becomes("required: false")) is True
     for place, kind in enumerate(kinds):
-        made = made_of(part, kind, COMMON if place == 0 else {})
-        made |= _ends(part) if kind.becomes in ("slider", "sliders") else {}
-        made |= _pictures(draft, part) if kind.becomes == "image" else {}
+        created = made_of(part, kind, COMMON if place == 0 else {})
+        created |= _ends(part) if kind.becomes in ("slider", "sliders") else {}
+        created |= _pictures(draft, part) if kind.becomes == "image" else {}
         called = name if place == 0 else draft.name(named, group, f"{name}_{kind.becomes}")
         more = {"required": False} if optional and group != "ask" else {}
-        draft.add(group, {"name": called, **made, **more}, part.notes.lines.get(part.path))
+        draft.add(group, {"name": called, **created, **more}, part.notes.lines.get(part.path))
     part.drop({"initiate_open": _("Fields are always open.")})
 
 
@@ -143,7 +143,7 @@ def _ends(part: Part) -> dict[str, Any]:
     values = ends.value if isinstance(ends.value, list) else []
     if not values:
         return {}
-    if all(type(each) in (int, float) for each in values):
+    if all(type(item) in (int, float) for item in values):
         ends.say("same", becomes("min, max"))
         return {"min": min(values), "max": max(values)}
     ends.say("same" if len(values) == 2 else "changed", _("becomes low and high; a slider goes from 0 to 100"))
@@ -151,7 +151,7 @@ def _ends(part: Part) -> dict[str, Any]:
 
 
 def _pictures(draft: Draft, part: Part) -> dict[str, Any]:
-    offered = [each["name"] for each in draft.fields["context"] if each["type"] == "image"]
+    offered = [item["name"] for item in draft.fields["context"] if item["type"] == "image"]
     if not offered:
         part["type"].say("changed", _("the context has no pictures to choose from, so people bring their own"))
     return {"upload": False, "choose_from": offered} if offered else {}
@@ -160,29 +160,29 @@ def _pictures(draft: Draft, part: Part) -> dict[str, Any]:
 def _required(draft: Draft, source: Part) -> None:
     if "required_fields" not in source:
         return
-    named = [each.text for each in source.items("required_fields")]
+    named = [item.text for item in source.items("required_fields")]
     needed = {draft.names.get(name, name) for name in named}
     source["required_fields"].say("same", _("the other fields of the input become required: false"))
-    for made in draft.fields["input"]:
-        if made["name"] not in needed:
-            made["required"] = False
+    for created in draft.fields["input"]:
+        if created["name"] not in needed:
+            created["required"] = False
 
 
-def _models_get(given: list[str]) -> str:
-    if not given:
+def _models_get(values: list[str]) -> str:
+    if not values:
         return _("Models get nothing: neither context nor input has a field.")
-    return _("Models get %(names)s: the names of context and input.", names=", ".join(given)[:200])
+    return _("Models get %(names)s: the names of context and input.", names=", ".join(values)[:200])
 
 
 def _models(draft: Draft, source: Part) -> None:
-    given = [made["name"] for group in ("context", "input") for made in draft.fields[group]]
+    values = [created["name"] for group in ("context", "input") for created in draft.fields[group]]
     for key in source["model_input"].keys():  # noqa: SIM118 - no mapping
         part = source["model_input"][key]
-        known = draft.names.get(part.text, part.text)
-        if known in given and key == known:
+        entries = draft.names.get(part.text, part.text)
+        if entries in values and key == entries:
             part.say("same", _("models get it under this name"))
         else:
-            part.say("dropped", _models_get(given))
+            part.say("dropped", _models_get(values))
     source["model_output"].take("model_prediction_label", _("the answer's name"))
     metric = source["model_evaluation_metric"]
     if "metric_name" in metric:

@@ -48,28 +48,30 @@ METRICS = {
 
 def fooling(draft: Draft, part: Part, kind: str, arguments: Part) -> None:
     """The fooling rule of a metric of old: its type stands under `kind`, its arguments in `arguments`."""
-    said = part[kind]
+    message = part[kind]
     line = part.notes.lines.get(part.path)
     rule: dict[str, Any]
-    if said.text == "exact_match":
+    if message.text == "exact_match":
         rule = {"rule": "differs"}
-        said.say("same", _("%(rule)s. Case and spacing of texts are forgiven.", rule="fooled: differs"))
-    elif said.text == "string_f1":
+        message.say("same", _("%(rule)s. Case and spacing of texts are forgiven.", rule="fooled: differs"))
+    elif message.text == "string_f1":
         rule = {"rule": "f1_below"}
-        said.say("same", "fooled: f1_below")
+        message.say("same", "fooled: f1_below")
         threshold = arguments.take("threshold", becomes("fooled.threshold"))
         if threshold is not None:
             rule["threshold"] = threshold
-    elif said.text == "ask_user":
+    elif message.text == "ask_user":
         rule = {"rule": "judged_by_annotator"}
-        said.say("same", _("%(rule)s. Validators are asked the same question.", rule="fooled: judged_by_annotator"))
+        message.say("same", _("%(rule)s. Validators are asked the same question.", rule="fooled: judged_by_annotator"))
     else:
-        known = "exact_match, string_f1, ask_user"
-        text = _("“%(name)s” is no rule of the older dialects. Known: %(known)s.", name=said.text[:60], known=known)
-        said.say("wrong", text)
+        entries = "exact_match, string_f1, ask_user"
+        text = _(
+            "“%(name)s” is no rule of the older dialects. Known: %(known)s.", name=message.text[:60], known=entries
+        )
+        message.say("wrong", text)
         return
     if draft.chats:
-        said.say("dropped", _("Models that converse are fooled by what they claim; see the reference of chat."))
+        message.say("dropped", _("Models that converse are fooled by what they claim; see the reference of chat."))
         return
     draft.put("fooled", rule, line)
 
@@ -79,9 +81,9 @@ def fooling_fields(draft: Draft, part: Part) -> None:
     for key in ("reference_names", "reference_name"):
         if key not in part:
             continue
-        asked = [each.text for each in part.items(key)]
-        answers = [each["name"] for each in draft.fields["answer"]]
-        named = [draft.names.get(name, name) for name in asked]
+        request = [item.text for item in part.items(key)]
+        answers = [item["name"] for item in draft.fields["answer"]]
+        named = [draft.names.get(name, name) for name in request]
         if missing := [name for name in named if name not in answers]:
             text = _("There is no answer %(names)s: name fields that models return.", names=", ".join(missing)[:100])
             part[key].say("wrong", text)
@@ -114,18 +116,20 @@ def scoring(draft: Draft, source: Part) -> None:
 
 
 def _perf(metrics: dict[str, Any], part: Part) -> None:
-    said = part["type"] if part.keys() else part
-    known = METRICS.get(said.text, Metric("", "dropped", joined(" ", (_("No metric is called so here."), _NO_METRIC))))
-    if not known.becomes:
-        said.say(known.kind, known.note)
+    text = part["type"] if part.keys() else part
+    entries = METRICS.get(
+        text.text, Metric("", "dropped", joined(" ", (_("No metric is called so here."), _NO_METRIC)))
+    )
+    if not entries.becomes:
+        text.say(entries.kind, entries.note)
     else:
         place = "report" if "primary" in metrics else "primary"
-        told = f"metrics.{place}: {known.becomes}"
-        said.say(known.kind, joined("; ", (told, known.note)) if known.note else told)
+        answer = f"metrics.{place}: {entries.becomes}"
+        text.say(entries.kind, joined("; ", (answer, entries.note)) if entries.note else answer)
         if place == "primary":
-            metrics["primary"] = known.becomes
-        elif known.becomes not in (metrics["primary"], *metrics.get("report", ())):
-            metrics.setdefault("report", []).append(known.becomes)
+            metrics["primary"] = entries.becomes
+        elif entries.becomes not in (metrics["primary"], *metrics.get("report", ())):
+            metrics.setdefault("report", []).append(entries.becomes)
     part.take("reference_name", _("metrics look at the answer; there is nothing to say"))
 
 
@@ -133,9 +137,9 @@ def _aggregated(source: Part) -> None:
     part = source["aggregation_metric"]
     if "aggregation_metric" not in source:
         return
-    said = part["type"] if part.keys() else part
-    if said.text == "dynascore":
-        said.say("same", _("every board has the Dynascore"))
+    text = part["type"] if part.keys() else part
+    if text.text == "dynascore":
+        text.say("same", _("every board has the Dynascore"))
     else:
-        said.say("dropped", _("Boards have the Dynascore alone."))
+        text.say("dropped", _("Boards have the Dynascore alone."))
     part.drop({"default_weights": _("Weights belong to boards, not to tasks: set them there and keep the link.")})

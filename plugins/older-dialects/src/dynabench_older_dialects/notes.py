@@ -44,8 +44,8 @@ class Notes:
         inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         if not (isinstance(value, dict | list) and value) and path:
             yield path
-        for key, each in inner:
-            yield from self._untold(each, (*path, key))
+        for key, item in inner:
+            yield from self._untold(item, (*path, key))
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ def becomes(name: str) -> str:
 
 def turned(old: str, new: str, note: str = "") -> str:
     """What is said of a type that has another name today, with what is different."""
-    told = _("%(old)s becomes %(new)s", old=old, new=new)
-    return joined(": ", (told, note)) if note else told
+    answer = _("%(old)s becomes %(new)s", old=old, new=new)
+    return joined(": ", (answer, note)) if note else answer
 
 
 def _at(value: Any, path: Path) -> Any:

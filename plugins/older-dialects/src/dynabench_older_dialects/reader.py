@@ -53,9 +53,9 @@ def read(text: str, id: str, name: str = "") -> OlderConfig:
     config = draft.config(id, name or id.replace("-", " ").capitalize())
     source_text = _written(config, notes)
     wrong = any(note.kind == "wrong" for note in notes.found)
-    problems = tuple(each for each in _problems(source_text, draft) if each.line or not wrong)
-    found = tuple(sorted((*notes.found, *problems), key=lambda note: (note.line or 0, note.key)))
-    return OlderConfig(dialect, found, source_text, not wrong and not problems)
+    problems = tuple(item for item in _problems(source_text, draft) if item.line or not wrong)
+    result = tuple(sorted((*notes.found, *problems), key=lambda note: (note.line or 0, note.key)))
+    return OlderConfig(dialect, result, source_text, not wrong and not problems)
 
 
 def _dialect(values: dict[str, Any]) -> str:
@@ -78,7 +78,7 @@ def _beside(source: Part, draft: Draft) -> None:
             part.say("dropped", _("user_input leads where a config has both dialects."))
     for part in source.items("output"):
         name = part["name"].text
-        if name in draft.names or any(made["name"] == name for made in draft.fields["answer"]):
+        if name in draft.names or any(created["name"] == name for created in draft.fields["answer"]):
             part.say("same", _("models return it"))
         elif part["type"].text not in classic.PROBABILITIES and draft.fields["answer"]:
             part.say("dropped", _("Models return the answer and its probabilities."))
@@ -88,8 +88,8 @@ def _beside(source: Part, draft: Draft) -> None:
 
 def _hoist(notes: Notes) -> None:
     """Early configs have the arguments of a type under `constructor_args`: they go where they went later."""
-    found = [path for path in notes.lines if path[-1:] == ("constructor_args",)]
-    for path in sorted(found, key=len):
+    result = [path for path in notes.lines if path[-1:] == ("constructor_args",)]
+    for path in sorted(result, key=len):
         part = Part(notes, path)
         if not isinstance(part.value, dict):
             continue
@@ -131,7 +131,7 @@ def _told(message: str) -> DialectNote:
     """A note of what YAML's reader refused, at the line that it names."""
     if message == reading.NO_MAPPING:
         return DialectNote(None, "", "wrong", NEITHER)
-    said = message.values if isinstance(message, Phrase) else {}
-    where = said.get("where") or message
+    text = message.values if isinstance(message, Phrase) else {}
+    where = text.get("where") or message
     line = where.values.get("line") if isinstance(where, Phrase) else None
     return DialectNote(line, "", "wrong", message)

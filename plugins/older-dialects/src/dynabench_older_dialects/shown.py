@@ -60,8 +60,8 @@ def context(draft: Draft, part: Part) -> None:
     wrong = kind == "select-multiple-images-generative"
     part["type"].say("dropped" if wrong else "changed" if kind in CHATS else "same", becomes(TYPES[kind]))
     names = part["field_names_for_the_model"]
-    shown = _shown(draft, names, kind, part)
-    _brought(draft, part, names, kind, shown)
+    view = _shown(draft, names, kind, part)
+    _brought(draft, part, names, kind, view)
     _generative(draft, part)
     metadata = part["metadata"]
     metadata.drop({"user_input_group_by": _("Write fields that belong together as a group.")})
@@ -73,28 +73,28 @@ def context(draft: Draft, part: Part) -> None:
 
 def _shown(draft: Draft, names: Part, kind: str, part: Part) -> str:
     """Add the field that people are shown; its name, empty where there is none."""
-    made: dict[str, Any] = {"type": "image"} if kind in PICTURES else {"type": "audio"}
+    created: dict[str, Any] = {"type": "image"} if kind in PICTURES else {"type": "audio"}
     if kind in TEXTS:
-        made = {"type": "text", "multiline": True, "max_length": LONG}
+        created = {"type": "text", "multiline": True, "max_length": LONG}
     elif kind not in (*PICTURES, "audio"):
         return ""
     key = next((key for key in ("context", "image", "audio", "text", *names.keys()) if key in names), "")
     name = draft.name(names[key], "context") if key and names[key].text else "context"
-    draft.add("context", {"name": name, **made}, part.notes.lines.get(part.path))
+    draft.add("context", {"name": name, **created}, part.notes.lines.get(part.path))
     return name
 
 
-def _brought(draft: Draft, part: Part, names: Part, kind: str, shown: str) -> None:
+def _brought(draft: Draft, part: Part, names: Part, kind: str, view: str) -> None:
     line = part.notes.lines.get(part.path)
     if kind == "selectable-text":
-        draft.add("answer", {"name": _claim(draft, names), "type": "spans", "of": shown, "max_spans": 1}, line)
+        draft.add("answer", {"name": _claim(draft, names), "type": "spans", "of": view, "max_spans": 1}, line)
     elif kind == "select-multiple-text-multiple-tags":
-        made = {"name": _claim(draft, names), "type": "labelled_spans", "of": shown, "labels": _tags(part)}
-        draft.add("answer", made, line)
+        created = {"name": _claim(draft, names), "type": "labelled_spans", "of": view, "labels": _tags(part)}
+        draft.add("answer", created, line)
     elif kind == "modify-original-text":
         key = next((key for key in names.keys() if key not in ("context", "text")), "")  # noqa: SIM118
         name = draft.name(names[key], "input") if key and names[key].text else "edited"
-        draft.add("input", {"name": name, "type": "edit", "of": shown, "max_length": LONG}, line)
+        draft.add("input", {"name": name, "type": "edit", "of": view, "max_length": LONG}, line)
     elif kind in CHATS:
         _chat(draft, part, line)
 
@@ -109,9 +109,9 @@ def _claim(draft: Draft, names: Part) -> str:
 
 def _tags(part: Part) -> list[Any]:
     """The labels of spans: of the context itself, or of what models make."""
-    for found in (part["tags"], part["generative_context"]["artifacts"]["tags"]):
-        if found.value:
-            return options(found)
+    for result in (part["tags"], part["generative_context"]["artifacts"]["tags"]):
+        if result.value:
+            return options(result)
     part.say("wrong", _("Spans need labels: write them under tags."))
     return []
 
@@ -129,25 +129,28 @@ def _chat(draft: Draft, part: Part, line: int | None) -> None:
         chat["rate"] = 5
     draft.chats = True
     draft.add("input", chat, line)
-    asked = {"name": "better", "type": "choice", "label": "Which side was better over all?", "options": SIDES}
-    draft.add("answer", asked, line)
+    request = {"name": "better", "type": "choice", "label": "Which side was better over all?", "options": SIDES}
+    draft.add("answer", request, line)
     draft.put("output", {"probabilities": False})
     part.notes.add("changed", part["type"].path, _("answer: better, since every task needs one; change it if you like"))
 
 
 def _generative(draft: Draft, part: Part) -> None:
-    of = part["generative_context"]
-    of.take("is_generative", _("the type says it"))
-    of.take("type", _("the type says it"))
-    if True in (of.take("distinctive", becomes("contexts.sampling: unseen")), of.take("is_unique", _("the same"))):
+    source = part["generative_context"]
+    source.take("is_generative", _("the type says it"))
+    source.take("type", _("the type says it"))
+    if True in (
+        source.take("distinctive", becomes("contexts.sampling: unseen")),
+        source.take("is_unique", _("the same")),
+    ):
         draft.put("contexts", {"sampling": "unseen"})
-    artifacts = of["artifacts"]
+    artifacts = source["artifacts"]
     for key in SAID:
         draft.instruct(artifacts[key])
     if artifacts.take("need_consent", _("becomes a consent in the input")) is True:
         statement = artifacts.take("consent_uri", _("becomes its statement"))
-        made = {"name": "agreed", "type": "consent", "statement": f"I have read and agree to {statement}."}
-        draft.add("input", made if statement else {"name": "agreed", "type": "consent"}, None)
-    left = {**ARTIFACTS, "options_slider": PAGES, "num_interactions_chatbot": PAGES, "choose_when_tie": PAGES,
+        created = {"name": "agreed", "type": "consent", "statement": f"I have read and agree to {statement}."}
+        draft.add("input", created if statement else {"name": "agreed", "type": "consent"}, None)
+    remaining = {**ARTIFACTS, "options_slider": PAGES, "num_interactions_chatbot": PAGES, "choose_when_tie": PAGES,
             "tags": _("Each context carries a tag of its own.")}  # fmt: skip
-    artifacts.drop({key: reason for key, reason in left.items() if artifacts[key].path not in part.notes.told})
+    artifacts.drop({key: reason for key, reason in remaining.items() if artifacts[key].path not in part.notes.told})

@@ -23,9 +23,11 @@ def build(args: dict[str, str] | None = None) -> Application:
     `args` are `replicas` (`2`, `1-8`), `processors` and `gpus` of each, and `models`: folders, separated by colons,
     that hold the models to serve instead of those that are found.
     """
-    given = args or {}
-    places = [Path(part).expanduser() for part in str(given.get("models", "")).split(":") if part]
-    scale = Scale.read(str(given.get("replicas", "1")), float(given.get("processors", 1)), float(given.get("gpus", 0)))
+    values = args or {}
+    places = [Path(part).expanduser() for part in str(values.get("models", "")).split(":") if part]
+    scale = Scale.read(
+        str(values.get("replicas", "1")), float(values.get("processors", 1)), float(values.get("gpus", 0))
+    )
 
     def front() -> Any:
         return create_app(Applications(places or None, scale), ClusterEngine)

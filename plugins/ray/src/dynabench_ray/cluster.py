@@ -54,12 +54,12 @@ def connect(settings: Settings) -> Any:
         return ray
     if not _answers(settings.ray):
         raise Invalid({"ray": f"Nothing answers at the Ray cluster's address {settings.ray!r}."})
-    given: dict[str, Any] = {"logging_level": logging.WARNING, "log_to_driver": False, "namespace": "dynabench"}
+    values: dict[str, Any] = {"logging_level": logging.WARNING, "log_to_driver": False, "namespace": "dynabench"}
     try:
         if settings.ray == LOCAL:
-            ray.init(include_dashboard=False, **given)
+            ray.init(include_dashboard=False, **values)
         else:
-            ray.init(address=settings.ray, **given)
+            ray.init(address=settings.ray, **values)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise Invalid({"ray": f"The Ray cluster {settings.ray!r} does not answer: {error}"}) from error
     return ray

@@ -41,17 +41,17 @@ class ClusterEngine:
             label = str((await self.predict(model, [inputs], within))[0].answer[model.card.answer])
         handle = model.handle.options(method_name="attribute")
         async with _limit(model, within):
-            found: Attribution = await self._asked(
+            result: Attribution = await self._asked(
                 model, handle, dict(inputs), label or explained(model.card)[0], method
             )
-        return found
+        return result
 
     async def converse(
         self, model: Remote, messages: Sequence[Message], max_tokens: int, within: float | None = None
     ) -> AsyncGenerator[str, None]:
         """Replicas answer whole calls alone: raises `Unavailable`."""
-        told = f"{model.card.name} runs on Ray, where models do not converse. Serve it behind a chat API."
-        raise Unavailable(told)
+        answer = f"{model.card.name} runs on Ray, where models do not converse. Serve it behind a chat API."
+        raise Unavailable(answer)
         yield ""
 
     async def close(self) -> None:
@@ -63,16 +63,16 @@ class ClusterEngine:
 
         for last in (False, True):
             try:
-                said = await handle.remote(model.key, *given)
+                text = await handle.remote(model.key, *given)
                 break
             except RayError as error:
                 self.figures.failed.labels("ray").inc()
                 if last:
-                    told = f"{model.card.name} gave no answer: its replica on Ray failed ({type(error).__name__})."
-                    raise Unavailable(told) from error
-        if isinstance(said, Problem):
-            raise said
-        return said
+                    answer = f"{model.card.name} gave no answer: its replica on Ray failed ({type(error).__name__})."
+                    raise Unavailable(answer) from error
+        if isinstance(text, Problem):
+            raise text
+        return text
 
 
 @asynccontextmanager

@@ -55,13 +55,13 @@ class DistributedModel:
         size = max(1, min(SHARD, -(-len(rows) // self.workers)))
         shards = [rows[at : at + size] for at in range(0, len(rows), size)]
         pool = ActorPool(self._actors)
-        said = pool.map(lambda actor, shard: actor.predict.remote(shard), shards)
-        return [output for part in said for output in part]
+        text = pool.map(lambda actor, shard: actor.predict.remote(shard), shards)
+        return [output for part in text for output in part]
 
     def predict_single(self, batch: Sequence[Inputs]) -> list[Output]:
         """The outputs of a single actor: what one process can do."""
-        found: list[Output] = self._ray.get(self._actors[0].predict.remote(list(batch)))
-        return found
+        result: list[Output] = self._ray.get(self._actors[0].predict.remote(list(batch)))
+        return result
 
     def peak_bytes(self) -> int:
         """Bytes of the most memory that this actor held since `reset_peak`."""

@@ -51,16 +51,16 @@ class Replica:
             prepared = model.prepare(inputs)
         except Invalid as problem:
             return problem
-        found: Output | Problem = await self._together((model, prepared))
-        return found
+        result: Output | Problem = await self._together((model, prepared))
+        return result
 
     async def attribute(self, key: Key, inputs: Mapping[str, Any], label: str, method: str) -> Attribution | Problem:
         """Weights towards a label, or what is wrong with the question."""
         try:
-            found: Attribution = await asyncio.to_thread(self._models[key].attribute, inputs, label, method)
+            result: Attribution = await asyncio.to_thread(self._models[key].attribute, inputs, label, method)
         except Problem as problem:
             return problem
-        return found
+        return result
 
     @serve.batch(max_batch_size=BATCH, batch_wait_timeout_s=LINGER)  # type: ignore[untyped-decorator]
     async def _together(self, calls: list[tuple[Any, Any]]) -> Sequence[Output | Problem]:

@@ -131,14 +131,14 @@ class Applications(Repository):
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             try:
-                there = (await self._in_turn(serve.status)).applications
+                existing = (await self._in_turn(serve.status)).applications
             except Exception:
                 log.exception("Ray does not say what it runs")
                 continue
             lost: dict[str, list[Entry]] = defaultdict(list)
             for slot in self.slots():
                 application = _application(slot.entry)
-                if slot.state == READY and application not in there and application not in self._deploys:
+                if slot.state == READY and application not in existing and application not in self._deploys:
                     lost[application].append(slot.entry)
             for application, entries in lost.items():
                 log.warning("application %s is gone from the cluster and is deployed again", application)
@@ -203,10 +203,10 @@ class Applications(Repository):
                 if seen.status in (ApplicationStatus.DEPLOY_FAILED, ApplicationStatus.UNHEALTHY):
                     raise Unavailable(f"Ray could not run it: {_excerpt(seen.message)}")
                 deployments = list(seen.deployments.values())
-                running = sum(each.replica_states.get(ReplicaState.RUNNING, 0) for each in deployments)
+                running = sum(item.replica_states.get(ReplicaState.RUNNING, 0) for item in deployments)
                 if running and not replaced:
                     return
-                message = next((each.message for each in deployments if each.message), seen.message)
+                message = next((item.message for item in deployments if item.message), seen.message)
                 self._await(entries, f"waits for Ray: {running} of {self._scale.least} replicas run. {message}")
             await asyncio.sleep(LOOK_SECONDS)
 

@@ -22,8 +22,8 @@ class Scale:
     @classmethod
     def read(cls, replicas: str, processors: float = 1.0, gpus: float = 0.0) -> "Scale":
         """`replicas` is a number, or two with a dash between which the cluster decides; raises `Invalid`."""
-        found = re.fullmatch(r"(\d+)(?:-(\d+))?", replicas.strip())
-        least, most = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        result = re.fullmatch(r"(\d+)(?:-(\d+))?", replicas.strip())
+        least, most = (int(result[1]), int(result[2] or result[1])) if result else (0, 0)
         if not 1 <= least <= most <= 1000:
             raise Invalid({"ray_replicas": f"{replicas!r} is neither a number, such as 2, nor a range, such as 1-8."})
         return cls(least, most, processors, gpus)
@@ -31,8 +31,8 @@ class Scale:
     def options(self) -> dict[str, Any]:
         """Options of a Serve deployment."""
         resources = {"num_cpus": self.processors, "num_gpus": self.gpus}
-        found: dict[str, Any] = {"ray_actor_options": resources, "max_ongoing_requests": 4 * ONGOING}
+        result: dict[str, Any] = {"ray_actor_options": resources, "max_ongoing_requests": 4 * ONGOING}
         if self.least == self.most:
-            return found | {"num_replicas": self.least}
+            return result | {"num_replicas": self.least}
         bounds = {"min_replicas": self.least, "max_replicas": self.most, "target_ongoing_requests": ONGOING}
-        return found | {"autoscaling_config": bounds}
+        return result | {"autoscaling_config": bounds}

@@ -42,8 +42,8 @@ class TorchServeModel(Served):
 
     def __init__(self, card: Card, options: Options, seconds: float = SECONDS) -> None:
         super().__init__(card, options, seconds)
-        told = options.management
-        self._management = Endpoint(told, options.token, seconds, options.retries, 1) if told else None
+        answer = options.management
+        self._management = Endpoint(answer, options.token, seconds, options.retries, 1) if answer else None
 
     def fits(self) -> None:
         """Raise `Invalid` where options and card do not fit each other."""
@@ -71,14 +71,14 @@ class TorchServeModel(Served):
         if self._management is None:
             self.endpoint.call("GET", "/ping")
             return self.options.version
-        told = self._management.json("GET", f"/models{self._path}")
-        found = told[0] if isinstance(told, list) and told and isinstance(told[0], Mapping) else {}
-        workers = found.get("workers")
+        answer = self._management.json("GET", f"/models{self._path}")
+        result = answer[0] if isinstance(answer, list) and answer and isinstance(answer[0], Mapping) else {}
+        workers = result.get("workers")
         if not isinstance(workers, list) or not any(
             isinstance(w, Mapping) and w.get("status") == "READY" for w in workers
         ):
             raise Unavailable(f"{self.endpoint.host} has no worker ready for {self.options.model}: scale it up there.")
-        return str(found.get("modelVersion") or "")
+        return str(result.get("modelVersion") or "")
 
     def close(self) -> None:
         """Close all connections."""

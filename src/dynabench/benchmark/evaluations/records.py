@@ -30,7 +30,7 @@ from dynabench.benchmark.evaluations.tables import Record, Shard
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.evaluate.evaluator.hardware import hardware
+from dynabench.evaluate.evaluator.running import hardware
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Conflict, Invalid, NotFound
 from dynabench.kit.language import _

@@ -17,7 +17,6 @@ from dynabench.people.accounts.tables import SCOPES, Person
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 USED_EVERY = timedelta(minutes=1)
-scheme = HTTPBearer(auto_error=False, description="An API token from `POST /api/v1/tokens` or the settings page.")
 
 
 async def identify(request: Request) -> Person | None:
@@ -47,11 +46,20 @@ async def identify(request: Request) -> Person | None:
     return person
 
 
-async def _viewer(request: Request, _: Annotated[Any, Depends(scheme)]) -> Person | None:
-    return await identify(request)
+class Identification(HTTPBearer):
+    """The dependency that identifies the sender; the API's document describes it as a bearer token."""
+
+    async def __call__(self, request: Request) -> Person | None:  # type: ignore[override]
+        """Return the person who sent the request."""
+        return await identify(request)
 
 
-Viewer = Annotated[Person | None, Depends(_viewer)]
+scheme = Identification(
+    scheme_name="HTTPBearer",
+    auto_error=False,
+    description="An API token from `POST /api/v1/tokens` or the settings page.",
+)
+Viewer = Annotated[Person | None, Depends(scheme)]
 
 
 async def _member(viewer: Viewer) -> Person:

@@ -48,24 +48,24 @@ async def served(request: Request) -> tuple[list[Card], str]:
 
 def fits(config: TaskConfig, cards: Sequence[Card]) -> list[dict[str, Any]]:
     """Each model with the reason why it cannot be a target of the task, empty where it can; those that can first."""
-    found = []
+    result = []
     for card in cards:
         try:
             resolving.targets(config, [f"{card.name}@{card.version}"], cards)
             reason = ""
         except errors.Invalid as problem:
             reason = problem.fields["targets"]
-        found.append({"card": card, "key": f"{card.name}@{card.version}", "reason": reason})
-    return sorted(found, key=lambda each: (bool(each["reason"]), each["card"].name))
+        result.append({"card": card, "key": f"{card.name}@{card.version}", "reason": reason})
+    return sorted(result, key=lambda each: (bool(each["reason"]), each["card"].name))
 
 
 def _listed(session: Session, owner: Person, task: str) -> dict[str, Any]:
     rounds = session.scalars(queries.rounds(task)).all()
-    sums = {row.round_id: row for row in session.execute(collected.sums([each.id for each in rounds]))}
-    counts = {each.number: sums.get(each.id) for each in rounds}
-    found = owner_lists.rounds(session, owner, task, "", len(rounds) + 1)
+    sums = {row.round_id: row for row in session.execute(collected.sums([item.id for item in rounds]))}
+    counts = {item.number: sums.get(item.id) for item in rounds}
+    rounds_ = owner_lists.rounds(session, owner, task, "", len(rounds) + 1)
     return {
-        "rounds": found.items,
+        "rounds": rounds_.items,
         "counts": counts,
         "newest": service.newest_config(session, task),
         "any_context": session.scalar(queries.any_context(task)) is not None,
@@ -83,13 +83,13 @@ async def _page(
     db: Database = request.app.state.db
     values = await db.aread(_listed, owner, task)
     cards, silent = await served(request)
-    given = posted or FRESH
-    arms = [*given["arms"]]
+    posted_values = posted or FRESH
+    arms = [*posted_values["arms"]]
     arms += [BLANK] * max(ROWS - len(arms), 1)
     values |= {
         "models": fits(values["newest"], cards),
         "silent": silent,
-        "posted": given | {"arms": arms},
+        "posted": posted_values | {"arms": arms},
         "errors": wrong or {},
         "drafting": posted is not None or not values["rounds"],
     }
@@ -148,10 +148,10 @@ async def draft(request: Request, task: str, owner: Owning) -> Response:
     opens = form.get("then") == "open"
 
     def make(session: Session) -> int:
-        made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms, posted["assign"], judge)
+        round_ = service.draft_round(session, owner, task, targets, posted["ensemble"], arms, posted["assign"], judge)
         if opens:
-            service.open_round(session, owner, task, made.number)
-        return made.number
+            service.open_round(session, owner, task, round_.number)
+        return round_.number
 
     try:
         if silent:
@@ -183,16 +183,16 @@ async def _round(
     request: Request, owner: Person, task: str, n: int, done: str = "", awaited: errors.Unavailable | None = None
 ) -> Response:
     def look(session: Session) -> dict[str, Any]:
-        found = service.round_of(session, task, n)
+        result = service.round_of(session, task, n)
         other = session.scalar(queries.open_round(task))
         return {
-            "shown": views.round_out(session, found),
-            "figures": statistics(session, found, by=()).total,
-            "waiting": session.scalar(collected.waiting(found.id)) or 0,
+            "shown": views.round_out(session, result),
+            "figures": statistics(session, result, by=()).total,
+            "waiting": session.scalar(collected.waiting(result.id)) or 0,
             "other": other.number if other and other.number != n else None,
             "any_context": session.scalar(queries.any_context(task)) is not None,
-            **plans.shown(session, found),
-            "of_config": service.config_of(session, found.version_id),
+            **plans.shown(session, result),
+            "of_config": service.config_of(session, result.version_id),
         }
 
     values = await request.app.state.db.aread(look)
@@ -227,7 +227,7 @@ async def download_links(request: Request, task: str, n: Number, owner: Owning) 
     """Download the values of the links by which the authors of a round's examples came, a line per example."""
     db: Database = request.app.state.db
     names = await db.aread(lambda session: _link_names(session, task, n))
-    rows = (_line(each, names) for each in _links(db, owner, task, n))
+    rows = (_line(item, names) for item in _links(db, owner, task, n))
     return csv_response(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
 
 
@@ -236,9 +236,9 @@ def _link_names(session: Session, task: str, number: int) -> list[str]:
     return [field.name for field in config.link]
 
 
-def _line(each: ExampleLinkOut, names: Sequence[str]) -> list[object]:
-    cells = [each.link.get(name, "") for name in names]
-    return [each.uid, each.at.isoformat(timespec="seconds"), *cells]
+def _line(item: ExampleLinkOut, names: Sequence[str]) -> list[object]:
+    cells = [item.link.get(name, "") for name in names]
+    return [item.uid, item.at.isoformat(timespec="seconds"), *cells]
 
 
 def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[ExampleLinkOut]:

@@ -87,7 +87,7 @@ def test_merged_batches_give_what_all_rows_give():
 '''
 
 
-def write(name: str, kind: str, folder: Path) -> tuple[Path, Path]:
+def write_module(name: str, kind: str, folder: Path) -> tuple[Path, Path]:
     """Write the module and its test. Raises ValueError for a name that no module can have, or files that are there."""
     if kind not in TEMPLATES:
         raise ValueError(f"no kind {kind!r}; there are {', '.join(TEMPLATES)}")
@@ -104,34 +104,34 @@ def write(name: str, kind: str, folder: Path) -> tuple[Path, Path]:
 
 
 def _module(name: str, kind: str) -> str:
-    kind_line, description, formula, columns, kept, (title, given, result) = TEMPLATES[kind]
+    kind_line, description, formula, columns, sums, (title, example_inputs, result) = TEMPLATES[kind]
     return MODULE.format(
         title=name.replace("_", " ").capitalize(),
         title_class="".join(part.capitalize() for part in name.split("_")),
         kind_line=kind_line,
-        imports=_imports(kind, set(columns.values()), kept),
+        imports=_imports(kind, set(columns.values()), sums),
         base=kind.capitalize(),
         description=description,
         formula=formula,
         name=name,
-        inputs=", ".join(f'"{each}": "say what stands in it"' for each in columns),
-        columns=", ".join(f'"{each}": {column}()' for each, column in columns.items()),
-        parameters=", ".join(f"{each}: Any" for each in columns),
-        kept=kept,
+        inputs=", ".join(f'"{item}": "say what stands in it"' for item in columns),
+        columns=", ".join(f'"{item}": {column}()' for item, column in columns.items()),
+        parameters=", ".join(f"{item}: Any" for item in columns),
+        kept=sums,
         example=json.dumps(title),
-        given=json.dumps(given),
-        empty=json.dumps({each: [] for each in columns}),
+        given=json.dumps(example_inputs),
+        empty=json.dumps({item: [] for item in columns}),
         result=result,
     )
 
 
-def _imports(kind: str, columns: set[str], kept: str) -> str:
+def _imports(kind: str, columns: set[str], sums: str) -> str:
     used = ", ".join(sorted({"Floats", *columns}))
     lines = ["from typing import Any", ""]
-    lines += ["import numpy as np", ""] if "np." in kept else []
+    lines += ["import numpy as np", ""] if "np." in sums else []
     lines += ["from dynabench.evaluate.card import Card, Example, Output"]
     lines += [f"from dynabench.evaluate.columns import {used}"]
-    lines += ["from dynabench.evaluate.labels import same"] if "same(" in kept else []
+    lines += ["from dynabench.evaluate.labels import same"] if "same(" in sums else []
     lines += [f"from dynabench.evaluate.module import {kind.capitalize()}"]
     lines += ["from dynabench.evaluate.states import Sums"]
     return "\n".join(lines) + "\n"

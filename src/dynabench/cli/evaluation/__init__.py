@@ -1,1 +1,0 @@
-"""The implementation of `dynabench evaluate`, one file for each sub-command."""

@@ -1,1 +1,0 @@
-"""The builder's commands of `dynabench model`, one file each."""

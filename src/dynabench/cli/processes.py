@@ -1,0 +1,153 @@
+"""`dynabench web`, `dynabench host` and `dynabench worker`: the three kinds of process, each alone."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dynabench.kit.settings import Settings, get_settings
+
+if TYPE_CHECKING:
+    import uvicorn
+
+
+KEEP_ALIVE = 75
+"""Seconds that an idle connection stays open: longer than clients and proxies keep one, which is a minute at most.
+Whoever closes first must be the one who sends, or a request is lost now and then."""
+
+web_app = typer.Typer(help="Run the web process alone.")
+
+
+@web_app.callback(invoke_without_command=True)
+def web(
+    fd: Annotated[int, typer.Option(help="A listening socket to accept on, inherited.", hidden=True)] = -1,
+    health: Annotated[str, typer.Option(help="A socket file to answer on besides.", hidden=True)] = "",
+) -> None:
+    """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
+    from dynabench.kit import connection_limits, heartbeat, malloc
+
+    heartbeat.start()
+    connection_limits.allow_open_files()
+    malloc.one_arena()
+    with malloc.unswept():
+        server = _server(get_settings())
+    server.run(sockets=_sockets(fd, health) if fd >= 0 else None)
+
+
+def _server(settings: Settings) -> "uvicorn.Server":
+    import uvicorn
+
+    from dynabench.kit import logs
+    from dynabench.operations.key_check import check_keys
+    from dynabench.operations.migrations import upgrade
+
+    logs.configure(settings.log_format)
+    upgrade(settings)
+    check_keys(settings)
+    return uvicorn.Server(server_config(settings))
+
+
+def server_config(settings: Settings) -> "uvicorn.Config":
+    """Return the uvicorn configuration that serves the application."""
+    import uvicorn
+
+    from dynabench.kit.connection_limits import Connection
+    from dynabench.site.app import create_app
+
+    return uvicorn.Config(
+        create_app(settings),
+        http=Connection,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=5,
+        timeout_keep_alive=KEEP_ALIVE,
+    )
+
+
+def _sockets(fd: int, health: str) -> list[socket.socket]:
+    own = socket.socket(socket.AF_UNIX)
+    Path(health).unlink(missing_ok=True)
+    own.bind(health)
+    Path(health).chmod(0o600)
+    return [socket.socket(fileno=fd), own]
+
+
+host_app = typer.Typer(help="Run the model host alone.")
+
+
+@host_app.command()
+def host(
+    url: Annotated[str, typer.Option(help="Where to answer: unix:PATH or http://HOST:PORT.")] = "",
+    workers: Annotated[
+        int,
+        typer.Option(
+            help="Processes, the second at PATH-1 or PORT+1 and so on.",
+            min=0,
+            max=64,
+            show_default="DYNABENCH_HOST_WORKERS, 1",
+        ),
+    ] = 0,
+    memory: Annotated[
+        str, typer.Option(help="What all of them together may use: 4GiB, none.", show_default="3/4 of the machine's")
+    ] = "",
+    models: Annotated[
+        list[Path], typer.Option(help="Folder of models, instead of those that are found; give several times.")
+    ] = [],  # noqa: B006 - Typer reads it
+    without_token: Annotated[
+        bool, typer.Option("--without-token", help="Answer other machines without DYNABENCH_HOST_TOKEN.")
+    ] = False,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "warning",
+) -> None:
+    """Serve every model found, by the Open Inference Protocol v2, until told to stop."""
+    from dynabench.models.host.serve import serve, serve_processes
+
+    settings = get_settings()
+    url = url or settings.own_host_address
+    count = 1 if settings.ray else workers or settings.host_workers
+    limit, token = memory or settings.host_memory, settings.host_token
+    if count == 1:
+        serve(url, log_level, places=models or None, memory_limit=limit, token=token, without_token=without_token)
+        return
+    options = ["--log-level", log_level, *(["--without-token"] if without_token else [])]
+    options += [part for place in models for part in ("--models", str(place))]
+    serve_processes(url, count, memory_limit=limit, token=token, without_token=without_token, options=options)
+
+
+worker_app = typer.Typer(help="Run durable jobs: imports, sweeps.")
+
+
+@worker_app.callback(invoke_without_command=True)
+def worker() -> None:
+    """Run durable jobs until told to stop; a job that was running when a worker died is resumed."""
+    from dynabench.kit import heartbeat, logs, malloc
+    from dynabench.kit.jobs import work
+    from dynabench.operations.key_check import check_keys
+
+    heartbeat.start()
+    malloc.one_arena()
+    logs.configure(get_settings().log_format)
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
+    check_keys(get_settings())
+    _outdated()
+    work(get_settings(), stop)
+    sys.stderr.flush()
+    os._exit(0)  # jobs under way are resumed by the next worker; waiting for their threads could take hours
+
+
+def _outdated() -> None:
+    """Have scores made anew whose metric has changed since the worker ran last."""
+    from dynabench.benchmark.evaluations import queueing
+    from dynabench.kit.db import Database
+
+    database = Database(get_settings().url)
+    database.write(queueing.queue_outdated_metrics)
+    database.close()
