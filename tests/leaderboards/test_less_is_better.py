@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from dynabench.benchmark.evaluations.measures import REPLICATES, pack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
-from dynabench.benchmark.leaderboards import round_models
+from dynabench.benchmark.leaderboards import board_views
 from dynabench.datasets.tables import Dataset
 from dynabench.kit.db import Database
 from dynabench.kit.language import speaking
@@ -183,7 +183,7 @@ def test_a_model_does_better_over_rounds_as_its_error_falls(client, ids, databas
     assert "over rounds 2 of 4 models do better and 1 worse" in client.get("/tasks/sentiment/matrix").text
     assert "How models do on this round by now" in client.get("/tasks/sentiment/rounds/1/data").text
     with speaking("en"):
-        table = database.read(round_models.models_on_round, None, "sentiment", 1)
+        table = database.read(board_views.models_on_round, None, "sentiment", 1)
     assert [row[0] for row in table.rows] == ["model-2", "model-3", "model-1", "model-0"]
 
 

@@ -166,7 +166,7 @@ def test_the_page_shows_scores_rows_and_what_can_be_done(client, evaluated, data
         assert words in page, words
     assert "No such rows" in client.get("/evaluations/1", params={"wrong": "true"}).text
     assert "scene" not in client.get("/evaluations/2").text
-    assert "nothing is shown but its scores" in client.get("/evaluations/3").text
+    assert "Only the overall scores on this dataset are shown" in client.get("/evaluations/3").text
 
     def going(session):
         session.get_one(Evaluation, 1).state = "running"

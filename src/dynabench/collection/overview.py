@@ -40,6 +40,14 @@ def started(session: Session, task_id: str) -> list[Round]:
     return [each for each in session.scalars(round_queries.rounds(task_id)) if each.state != RoundState.DRAFT]
 
 
+def page_head(session: Session, task_id: str) -> dict[str, Any]:
+    """Return the values for the head of a task's pages: its config, and its open round, else its newest one."""
+    all_rounds = started(session, task_id)
+    current = next((row for row in all_rounds if row.state == RoundState.OPEN), all_rounds[0] if all_rounds else None)
+    round_view = views.round_out(session, current) if current else None
+    return {"config": rounds.task_config(session, task_id), "round": round_view}
+
+
 def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
     """Round `number`; without a number the one that is open, else the newest."""
     found = started(session, task_id)

@@ -8,7 +8,6 @@ import numpy as np
 
 from dynabench.evaluate.loading import load
 from dynabench.evaluate.module import Module
-from dynabench.evaluate.plain_values import to_plain
 from dynabench.evaluate.resampling import bootstrap_intervals
 from dynabench.evaluate.states import State
 from dynabench.evaluate.systems.differences import (
@@ -25,6 +24,7 @@ from dynabench.evaluate.systems.differences import (
     score_difference,
     total_score,
 )
+from dynabench.evaluate.values import to_plain
 from dynabench.stats.p_values import correct_p_values
 
 COLUMNS = ("sample_weight", "sources")

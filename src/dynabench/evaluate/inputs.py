@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from dynabench.evaluate.card import Example
 from dynabench.evaluate.columns import Column, Labels, Numbers, References, Texts, Tokens
-from dynabench.evaluate.missing_library import MissingLibrary
+from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.tables import Columns, parse_columns, refuse_constant
 

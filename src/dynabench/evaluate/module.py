@@ -13,12 +13,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dynabench.evaluate.batches import copy_column, join_batches
 from dynabench.evaluate.card import Card, CardFile
-from dynabench.evaluate.columns import Column, as_numbers, to_numpy
-from dynabench.evaluate.plain_values import to_plain
+from dynabench.evaluate.columns import Column, as_numbers, copy_column, join_batches, to_numpy
 from dynabench.evaluate.resampling import bootstrap_intervals
 from dynabench.evaluate.states import State, Sums
+from dynabench.evaluate.values import to_plain
 
 Kind = Literal["metric", "measurement", "comparison"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench import __version__
-from dynabench.evaluate.plain_values import to_plain
+from dynabench.evaluate.values import to_plain
 
 
 def save(path_or_file: str | Path, **data: Any) -> Path:

@@ -5,7 +5,7 @@ from sqlalchemy import select
 from starlette.routing import compile_path
 
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
-from dynabench.benchmark.leaderboards import view_api, view_files, view_pages
+from dynabench.benchmark.leaderboards import view_api, view_pages
 from dynabench.benchmark.registry.tables import ModelListing, Submission
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.people.disclosure import Disclosure
@@ -52,7 +52,7 @@ def ids(client):
 
 def test_the_walk_visits_every_route_of_the_views(client):
     walked = {address.partition("?")[0] for address in addresses(1, 2)}
-    for router, prefix in ((view_pages.router, ""), (view_files.router, ""), (view_api.router, "/api/v1")):
+    for router, prefix in ((view_pages.router, ""), (view_pages.router, ""), (view_api.router, "/api/v1")):
         for route in router.routes:
             pattern = compile_path(prefix + route.path)[0]
             assert any(pattern.match(address) for address in walked), route.path

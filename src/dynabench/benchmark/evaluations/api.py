@@ -12,7 +12,7 @@ from dynabench.benchmark.evaluations import records, row_results, service
 from dynabench.benchmark.evaluations.measures import find_measure
 from dynabench.benchmark.evaluations.service import EvaluationView
 from dynabench.benchmark.evaluations.tables import Score
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, Viewer, scope
 
@@ -122,14 +122,9 @@ Word = Annotated[str, Query(max_length=200)]
 State = Literal["", "queued", "checking", "running", "scoring", "done", "failed", "cancelled"]
 
 
-def _db(request: Request) -> Database:
-    db: Database = request.app.state.db
-    return db
-
-
 @router.get("/tasks/{task}/evaluations")
 async def list_evaluations(
-    request: Request,
+    db: Db,
     task: str,
     viewer: Viewer,
     state: State = "",
@@ -139,22 +134,20 @@ async def list_evaluations(
     limit: Limit = 50,
 ) -> EvaluationPage:
     """Evaluations of a task, newest first: in one state, of one submission, on one dataset."""
-    views, following = await _db(request).aread(
-        service.list_evaluations, viewer, task, after, limit, state, submission, dataset
-    )
+    views, following = await db.aread(service.list_evaluations, viewer, task, after, limit, state, submission, dataset)
     return EvaluationPage(items=[evaluation_out(view) for view in views], next=following)
 
 
 @router.get("/evaluations/{id}")
-async def show_evaluation(request: Request, id: Id, viewer: Viewer) -> EvaluationOut:
+async def show_evaluation(db: Db, id: Id, viewer: Viewer) -> EvaluationOut:
     """Return an evaluation: its progress, or its result."""
-    return evaluation_out(await _db(request).aread(service.find_evaluation, viewer, id))
+    return evaluation_out(await db.aread(service.find_evaluation, viewer, id))
 
 
 @router.get("/evaluations/{id}/scores", response_model=ScoresOut)
-async def evaluation_scores(request: Request, id: Id, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Any:
+async def evaluation_scores(db: Db, id: Id, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Any:
     """Return the scores of the whole, and of the rows with each tag; `format=csv` for a spreadsheet."""
-    _, scores = await _db(request).aread(service.visible_scores, viewer, id)
+    _, scores = await db.aread(service.visible_scores, viewer, id)
     items = [ScoreOut(**score_fields(item)) for item in scores]
     if format == "csv":
         rows = [list(item.model_dump().values()) for item in items]
@@ -163,15 +156,16 @@ async def evaluation_scores(request: Request, id: Id, viewer: Viewer, format: Li
 
 
 @router.get("/evaluations/{id}/record")
-async def evaluation_record(request: Request, id: Id, viewer: Viewer) -> RecordOut:
+async def evaluation_record(db: Db, id: Id, viewer: Viewer) -> RecordOut:
     """Return the signed record, from which the evaluation can be repeated. `dynabench evaluate verify` checks it."""
-    record = await _db(request).aread(service.visible_record, viewer, id)
+    record = await db.aread(service.visible_record, viewer, id)
     return RecordOut(document=record.document, signature=record.signature, key=record.document["key"])
 
 
 @router.get("/evaluations/{id}/examples")
 async def evaluation_examples(
     request: Request,
+    db: Db,
     id: Id,
     viewer: Viewer,
     after: After = None,
@@ -183,21 +177,21 @@ async def evaluation_examples(
     for the submitter."""
     first = -1 if after is None else after
     settings = request.app.state.settings
-    page = await _db(request).aread(row_results.result_page, settings, viewer, id, first, limit, wrong, tag)
+    page = await db.aread(row_results.result_page, settings, viewer, id, first, limit, wrong, tag)
     items = [ScoredRowOut(**asdict(item)) for item in page.items]
     return ResultPage(items=items, next=page.next)
 
 
 @router.post("/evaluations/{id}/cancel")
-async def cancel_evaluation(request: Request, id: Id, person: Member) -> EvaluationOut:
+async def cancel_evaluation(db: Db, id: Id, person: Member) -> EvaluationOut:
     """End an evaluation within seconds (its submitter, admins); what was answered stays for another run."""
-    return await _change(request, service.cancel_evaluation, person, id)
+    return await _change(db, service.cancel_evaluation, person, id)
 
 
 @router.post("/evaluations/{id}/retry")
-async def retry_evaluation(request: Request, id: Id, person: Member) -> EvaluationOut:
+async def retry_evaluation(db: Db, id: Id, person: Member) -> EvaluationOut:
     """Run one again that failed or was cancelled (its submitter, admins); it goes on where it stopped."""
-    return await _change(request, service.retry_evaluation, person, id)
+    return await _change(db, service.retry_evaluation, person, id)
 
 
 @router.get("/key")
@@ -207,13 +201,13 @@ async def signing_key(request: Request) -> KeyOut:
     return KeyOut(key=key, older=older)
 
 
-async def _change(request: Request, act: Any, person: Any, id: int) -> EvaluationOut:
+async def _change(db: Database, act: Any, person: Any, id: int) -> EvaluationOut:
     def write(session: Session) -> EvaluationOut:
         act(session, person, id)
         session.flush()
         return evaluation_out(service.find_evaluation(session, person, id))
 
-    return await _db(request).awrite(write)
+    return await db.awrite(write)
 
 
 def evaluation_out(seen: EvaluationView) -> EvaluationOut:

@@ -15,6 +15,7 @@ from dynabench.benchmark.registry import predictions, submissions
 from dynabench.benchmark.registry import queries as registry_queries
 from dynabench.benchmark.registry.tables import Submission, SubmissionState
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
@@ -33,6 +34,7 @@ ROWS = 20
 @router.get("/evaluations/{id}", name="evaluation", dependencies=[Depends(seats.know)])
 async def evaluation(
     request: Request,
+    db: Db,
     id: Id,
     viewer: Viewer,
     after: After = None,
@@ -40,7 +42,6 @@ async def evaluation(
     tag: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """Show an evaluation; htmx reloads its first part while the evaluation goes on."""
-    db: Database = request.app.state.db
     first = -1 if after is None else after
     values = await db.aread(_page_values, request.app.state.settings, viewer, id, first, wrong, tag)
     here = str(request.app.url_path_for("evaluation", id=id))
@@ -207,7 +208,7 @@ DONE = {
 
 
 @router.get("/submissions/{id}", name="submission")
-async def show(request: Request, id: Id, person: Member, done: str = "") -> Response:
+async def show(request: Request, db: Db, id: Id, person: Member, done: str = "") -> Response:
     """A submission for its submitter and admins, a public one also for the task's owners."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -220,7 +221,7 @@ async def show(request: Request, id: Id, person: Member, done: str = "") -> Resp
             "lacking": missing_datasets(session, request.app.state.settings, seen.submission),
         }
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     submission_row = values["made"]
     open_ones = any(evaluation.state in queries.OPEN_STATES for evaluation in values["evaluations"])
     going = submission_row.state in registry_queries.GOING or (

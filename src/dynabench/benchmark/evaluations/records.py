@@ -8,7 +8,7 @@ import json
 import os
 import platform
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -26,11 +26,11 @@ from dynabench.benchmark.evaluations import costs, evaluation_run, metric_column
 from dynabench.benchmark.evaluations.answers import AnswerColumns
 from dynabench.benchmark.evaluations.measures import formula_version
 from dynabench.benchmark.evaluations.model_process import ModelLimits, ModelProcess
-from dynabench.benchmark.evaluations.tables import Record, Score, Shard
+from dynabench.benchmark.evaluations.tables import Record, Shard
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.evaluate.evaluator.hardware import hardware
+from dynabench.evaluate.evaluator.running import hardware
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Conflict, Invalid, NotFound
 from dynabench.kit.language import _
@@ -121,8 +121,8 @@ def is_signature_valid(document: dict[str, Any], signature: str, key: str) -> bo
     return True
 
 
-def canonical_json(document: dict[str, Any]) -> bytes:
-    """The bytes that are signed."""
+def canonical_json(document: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a document that are signed, or that its digest is of: JSON with sorted names, no blanks."""
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
 
 
@@ -180,7 +180,11 @@ def _document(session: Session, evaluation: int) -> dict[str, Any]:
         "libraries": {name: library_version for name in LIBRARIES if (library_version := _version(name))},
         "code": __version__,
         "shards": [_shard(item, disclosure) for item in shards],
-        "scores": [_score(item) for item in scores if not item.slice],
+        "scores": [
+            {name: getattr(item, name) for name in ("metric", "version", "value", "low", "high", "n")}
+            for item in scores
+            if not item.slice
+        ],
         "made_at": now().isoformat(),
     }
 
@@ -206,10 +210,6 @@ def _shard(shard: Shard, disclosure: Disclosure) -> dict[str, Any]:
     """Return a shard without the digest of what was answered to hidden rows: few answers can be guessed."""
     names = ("part", "number", "first", "rows", *(("digest",) if disclosure.marks else ()))
     return {name: getattr(shard, name) for name in names}
-
-
-def _score(score: Score) -> dict[str, Any]:
-    return {name: getattr(score, name) for name in ("metric", "version", "value", "low", "high", "n")}
 
 
 def _version(name: str) -> str:

@@ -16,6 +16,7 @@ from dynabench.benchmark.ranking import OFFSETS
 from dynabench.benchmark.reading import read_board
 from dynabench.collection import overview
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.language import _
 from dynabench.kit.security import POLICY, RowId
 from dynabench.people import may
@@ -23,8 +24,6 @@ from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
-from dynabench.rounds import views
-from dynabench.rounds.tables import RoundState
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.web import render
 
@@ -35,12 +34,7 @@ EMBED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
 
 def head_values(session: Session, task: str) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
-    started = overview.started(session, task)
-    current = next(
-        (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
-    )
-    round_view = views.round_out(session, current) if current else None
-    return {"task": task, "config": rounds.task_config(session, task), "round": round_view}
+    return {"task": task, **overview.page_head(session, task)}
 
 
 def board_values(board: RequestedBoard, name: str) -> dict[str, Any]:
@@ -106,7 +100,7 @@ def script_data(board: RequestedBoard) -> dict[str, Any]:
 
 
 @router.get("/tasks/{task}/leaderboard", name="leaderboard")
-async def leaderboard_page(request: Request, task: str, viewer: Viewer) -> Response:
+async def leaderboard_page(request: Request, db: Db, task: str, viewer: Viewer) -> Response:
     """The board, as the address weighs it."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -119,11 +113,11 @@ async def leaderboard_page(request: Request, task: str, viewer: Viewer) -> Respo
             "saved": snapshots.list_forks(session, task).items[:5],
         }  # fmt: skip
 
-    return render(request, "leaderboards/board.html", **await request.app.state.db.aread(read))
+    return render(request, "leaderboards/board.html", **await db.aread(read))
 
 
 @router.get("/tasks/{task}/leaderboard/embed", name="leaderboard_embed")
-async def embedded_board(request: Request, task: str) -> Response:
+async def embedded_board(request: Request, db: Db, task: str) -> Response:
     """The public board as a bare table that other sites may frame; it reads no cookie."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -131,7 +125,7 @@ async def embedded_board(request: Request, task: str) -> Response:
         name = rounds.task_config(session, task).name
         return {"task": task} | board_values(board, name)
 
-    response = render(request, "leaderboards/embed.html", **await request.app.state.db.aread(read))
+    response = render(request, "leaderboards/embed.html", **await db.aread(read))
     request.state.new_visitor = None  # no cookie for a page in somebody else's frame
     response.headers["Content-Security-Policy"] = EMBED_POLICY
     response.headers["X-Frame-Options"] = ""
@@ -140,7 +134,7 @@ async def embedded_board(request: Request, task: str) -> Response:
 
 
 @router.get("/tasks/{task}/leaderboard/rows/{id}", name="leaderboard_row")
-async def row_page(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
+async def row_page(request: Request, db: Db, task: str, id: RowId, viewer: Viewer) -> Response:
     """One row's scores on each dataset and slice: a page, or the part of one."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -151,19 +145,19 @@ async def row_page(request: Request, task: str, id: RowId, viewer: Viewer) -> Re
             "slices": requested_board.row_slices(session, ranking, ranked),
         }
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     return render(request, "leaderboards/row.html", fragment="leaderboards/_row.html", **values)
 
 
 @router.get("/tasks/{task}/ledger", name="ledger")
-async def ledger_page(request: Request, task: str, viewer: Viewer) -> Response:
+async def ledger_page(request: Request, db: Db, task: str, viewer: Viewer) -> Response:
     """Every submission of the task."""
 
     def read(session: Session) -> dict[str, Any]:
         lines = ledger.ledger_entries(session, viewer, task)
         return head_values(session, task) | {"lines": lines, "people": ledger.tries_by_submitter(session, viewer, task)}
 
-    return render(request, "leaderboards/ledger.html", **await request.app.state.db.aread(read))
+    return render(request, "leaderboards/ledger.html", **await db.aread(read))
 
 
 LONGEST = 8000  # characters of the weights in a form
@@ -184,7 +178,7 @@ async def _posted(request: Request) -> tuple[dict[str, str], dict[str, str]]:
 
 @router.get("/tasks/{task}/snapshots", name="snapshots")
 async def kept_page(
-    request: Request, task: str, viewer: Viewer, after: Annotated[str, Query(max_length=100)] = ""
+    request: Request, db: Db, task: str, viewer: Viewer, after: Annotated[str, Query(max_length=100)] = ""
 ) -> Response:
     """The snapshots and forks of a task."""
 
@@ -196,19 +190,19 @@ async def kept_page(
             "forks": snapshots.list_forks(session, task).items,
         }
 
-    return render(request, "leaderboards/kept.html", **await request.app.state.db.aread(read))
+    return render(request, "leaderboards/kept.html", **await db.aread(read))
 
 
 @router.post("/tasks/{task}/snapshots", name="take_snapshot")
-async def take_snapshot_form(request: Request, task: str, person: Member) -> Response:
+async def take_snapshot_form(request: Request, db: Db, task: str, person: Member) -> Response:
     """Freeze the board that the form says."""
     texts, params = await _posted(request)
-    snapshot = await request.app.state.db.awrite(snapshots.take_snapshot, person, task, params, texts.get("title", ""))
+    snapshot = await db.awrite(snapshots.take_snapshot, person, task, params, texts.get("title", ""))
     return RedirectResponse(str(request.app.url_path_for("snapshot", slug=snapshot.slug)), status_code=303)
 
 
 @router.get("/snapshots/{slug}", name="snapshot")
-async def snapshot_page(request: Request, slug: Slug, viewer: Viewer) -> Response:
+async def snapshot_page(request: Request, db: Db, slug: Slug, viewer: Viewer) -> Response:
     """A board as it stood, with how to cite it."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -220,20 +214,20 @@ async def snapshot_page(request: Request, slug: Slug, viewer: Viewer) -> Respons
             "cite": cite,
         }
 
-    return render(request, "leaderboards/snapshot.html", **await request.app.state.db.aread(read))
+    return render(request, "leaderboards/snapshot.html", **await db.aread(read))
 
 
 @router.post("/tasks/{task}/forks", name="make_fork")
-async def make_fork_form(request: Request, task: str, person: Member) -> Response:
+async def make_fork_form(request: Request, db: Db, task: str, person: Member) -> Response:
     """Keep the weights that the form says under a name."""
     texts, params = await _posted(request)
     title, note = texts.get("title", ""), texts.get("note", "")
-    fork = await request.app.state.db.awrite(snapshots.make_fork, person, task, params, title, note)
+    fork = await db.awrite(snapshots.make_fork, person, task, params, title, note)
     return RedirectResponse(str(request.app.url_path_for("fork", slug=fork.slug)), status_code=303)
 
 
 @router.get("/forks/{slug}", name="fork")
-async def fork_page(request: Request, slug: Slug, viewer: Viewer) -> Response:
+async def fork_page(request: Request, db: Db, slug: Slug, viewer: Viewer) -> Response:
     """The current board under somebody's own weights."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -249,14 +243,14 @@ async def fork_page(request: Request, slug: Slug, viewer: Viewer) -> Response:
             "saved": [],
         }  # fmt: skip
 
-    return render(request, "leaderboards/board.html", **await request.app.state.db.aread(read))
+    return render(request, "leaderboards/board.html", **await db.aread(read))
 
 
 @router.post("/forks/{slug}", name="change_fork")
-async def change_fork_form(request: Request, slug: Slug, person: Member) -> Response:
+async def change_fork_form(request: Request, db: Db, slug: Slug, person: Member) -> Response:
     """Change a fork's name, note or weights."""
     texts, params = await _posted(request)
-    await request.app.state.db.awrite(
+    await db.awrite(
         snapshots.change_fork,
         person,
         slug,
@@ -268,9 +262,9 @@ async def change_fork_form(request: Request, slug: Slug, person: Member) -> Resp
 
 
 @router.post("/forks/{slug}/delete", name="delete_fork")
-async def delete_fork_form(request: Request, slug: Slug, person: Member) -> Response:
+async def delete_fork_form(request: Request, db: Db, slug: Slug, person: Member) -> Response:
     """Delete a fork."""
-    gone = await request.app.state.db.awrite(snapshots.delete_fork, person, slug)
+    gone = await db.awrite(snapshots.delete_fork, person, slug)
     return RedirectResponse(str(request.app.url_path_for("snapshots", task=gone.task_id)), status_code=303)
 
 
@@ -309,16 +303,16 @@ async def reported_page(request: Request, task: str, viewer: Viewer, beside: Pai
 
 
 @router.post("/tasks/{task}/reported", name="import_reported_form")
-async def import_report(request: Request, task: str, person: Member) -> Response:
+async def import_report(request: Request, db: Db, task: str, person: Member) -> Response:
     """Import a file (owners)."""
-    await request.app.state.db.aread(rounds.require, person, Action.MANAGE_REPORTS, task)
+    await db.aread(rounds.require, person, Action.MANAGE_REPORTS, task)
     async with request.form(max_files=1, max_fields=10) as form:
         file, source = form.get("file"), str(form.get("source", ""))[:520]
         content = await file.read(reports.MAX_BYTES + 1) if isinstance(file, UploadFile) else b""
     try:
         if not content:
             raise errors.Invalid({"file": _("Choose a file first.")})
-        await request.app.state.db.awrite(reports.add_report, person, task, content, source)
+        await db.awrite(reports.add_report, person, task, content, source)
     except (errors.Invalid, errors.TooLarge, errors.Conflict) as problem:
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"file": problem.detail}
         return await _reported_page(
@@ -328,8 +322,8 @@ async def import_report(request: Request, task: str, person: Member) -> Response
 
 
 @router.post("/tasks/{task}/reported/{id}", name="change_reported_form")
-async def change_report(request: Request, task: str, id: RowId, person: Member) -> Response:
+async def change_report(request: Request, db: Db, task: str, id: RowId, person: Member) -> Response:
     """Take an import back (`removed` = 1), or undo that (owners)."""
     gone = (await request.form()).get("removed") == "1"
-    await request.app.state.db.awrite(reports.remove_report, person, task, id, gone)
+    await db.awrite(reports.remove_report, person, task, id, gone)
     return RedirectResponse(str(request.app.url_path_for("reported", task=task)), status_code=303)

@@ -16,7 +16,7 @@ import yaml
 
 from dynabench.benchmark.evaluations.measures import Measure
 from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, displayed
-from dynabench.benchmark.standings import Entrant, ScoredDataset, TaskBoard
+from dynabench.benchmark.standings import ScoredDataset, TaskBoard
 from dynabench.kit.csv_tables import as_csv
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
@@ -95,13 +95,9 @@ def board_table(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[l
             *ranks, entrant.name, entrant.model, entrant.version, entrant.submitter,
             entrant.entered_at.date().isoformat(), entrant.licence, " ".join(entrant.languages), entrant.bytes,
             row.verified, *cells, row.why,
-            *([entrant.rows, _balance(entrant)] if learnt else []),
+            *([entrant.rows, ", ".join(f"{label}: {n}" for label, n in entrant.balance)] if learnt else []),
         ])  # fmt: skip
     return header + learnt, lines
-
-
-def _balance(entrant: Entrant) -> str:
-    return ", ".join(f"{label}: {count}" for label, count in entrant.balance)
 
 
 def board_file(ranking: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:

@@ -2,13 +2,13 @@
 
 from fastapi import APIRouter, Depends
 
-from dynabench.benchmark.leaderboards import board_pages, round_models, view_files, view_pages
+from dynabench.benchmark.leaderboards import board_pages, board_views, view_pages
 from dynabench.insight.data_measurements import pages as measurement_pages
 from dynabench.rounds import seats
 
 router = APIRouter(include_in_schema=False)
 router.include_router(board_pages.router, dependencies=[Depends(seats.know)])
 router.include_router(view_pages.router)
-router.include_router(view_files.router)
+router.include_router(view_pages.files_router)
 
-measurement_pages.model_tables.append(round_models.models_on_round)
+measurement_pages.model_tables.append(board_views.models_on_round)

@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from dynabench.rounds.schemas import Strict
+from dynabench.kit.schemas import StrictModel
 
 Slug = Annotated[str, Path(pattern=r"^[a-z0-9_-]{1,40}$")]
 Format = Literal["csv", "json", "parquet"]
@@ -16,7 +16,7 @@ After = Annotated[str, Query(max_length=100, description="The `next` of the page
 Three = Field(min_length=3, max_length=3)
 
 
-class WeightsIn(Strict):
+class WeightsIn(StrictModel):
     """Steps from 0 to 5 by metric and by dataset; what is not named keeps the task's default."""
 
     metrics: dict[Named, Step] = Field({}, max_length=100)
@@ -24,14 +24,14 @@ class WeightsIn(Strict):
     form: Literal["guarded", "exact"] = "guarded"
 
 
-class SnapshotIn(Strict):
+class SnapshotIn(StrictModel):
     """A board to freeze."""
 
     title: str = Field("", max_length=200)
     weights: WeightsIn = WeightsIn()
 
 
-class ForkIn(Strict):
+class ForkIn(StrictModel):
     """Weights to keep under a name."""
 
     title: str = Field(min_length=1, max_length=200)
@@ -39,7 +39,7 @@ class ForkIn(Strict):
     weights: WeightsIn = WeightsIn()
 
 
-class ForkChange(Strict):
+class ForkChange(StrictModel):
     """The changes to a fork; members left out stay as they are."""
 
     title: str | None = Field(None, min_length=1, max_length=200)
@@ -113,7 +113,7 @@ class RanksOut(BaseModel):
     scores: dict[str, Annotated[list[float | None], Three]]
 
 
-class ReportIn(Strict):
+class ReportIn(StrictModel):
     """Results of others: `document` as JSON (Papers with Code's tables, or an object with `model-index`), or as text
     with a model card's front matter; `source` is the address where they are published."""
 
@@ -121,7 +121,7 @@ class ReportIn(Strict):
     document: list[Any] | dict[str, Any] | Annotated[str, StringConstraints(max_length=2 * 1024 * 1024)]
 
 
-class ReportChange(Strict):
+class ReportChange(StrictModel):
     """A request to take an import back, or to undo that."""
 
     removed: bool
@@ -169,16 +169,22 @@ class ReportedOut(BaseModel):
     next: str | None = None
 
 
-class EntrantOut(BaseModel):
+class FromObject(BaseModel):
+    """A schema that is made of an object of a board with members of the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class EntrantOut(FromObject):
     """Somebody on the board; `model` is null where it may not be known."""
 
     id: int
     label: str
-    model: str | None
+    model: Annotated[str | None, BeforeValidator(lambda name: name or None)]
     withdrawn: bool
 
 
-class CellOut(BaseModel):
+class CellOut(FromObject):
     """A score with its 95 % interval, null where nothing is known of its spread."""
 
     value: float
@@ -187,7 +193,7 @@ class CellOut(BaseModel):
     n: int
 
 
-class RateCellOut(BaseModel):
+class RateCellOut(FromObject):
     """A share with its 95 % interval, null where nothing was counted."""
 
     value: float | None
@@ -292,7 +298,7 @@ class SlicesOut(BaseModel):
     items: list[SliceLineOut]
 
 
-class PointOut(BaseModel):
+class PointOut(FromObject):
     """An entrant's two scores."""
 
     entrant: EntrantOut
@@ -311,11 +317,11 @@ class ParetoOut(BaseModel):
     left_out: int
 
 
-class BestScoreOut(BaseModel):
+class BestScoreOut(FromObject):
     """The best score so far: -1 is the first model's, 0 is people's."""
 
     entrant: EntrantOut
-    at: str
+    at: Annotated[str, BeforeValidator(datetime.isoformat)]
     score: float
     saturation: float
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import orjson
 from sqlalchemy.orm import Session
 
 from dynabench import __version__
 from dynabench.benchmark import weights
+from dynabench.benchmark.evaluations.records import canonical_json
 from dynabench.benchmark.leaderboards import files, queries, schemas
 from dynabench.benchmark.leaderboards.tables import Fork, Snapshot
 from dynabench.benchmark.ranking import BoardRanking, rank_entrants
@@ -96,11 +96,6 @@ def _storable(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _storable(item) for name, item in value.items()}
     return [_storable(item) for item in value] if isinstance(value, list) else value
-
-
-def canonical_json(document: Mapping[str, Any]) -> bytes:
-    """A document as the bytes that its digest is of: JSON with sorted names and nothing between."""
-    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
 
 
 def document_digest(document: Mapping[str, Any]) -> str:

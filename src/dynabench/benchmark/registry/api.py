@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import model_answers, service
@@ -12,7 +12,9 @@ from dynabench.benchmark.registry.model_answers import ModelInputs
 from dynabench.benchmark.registry.service import Model
 from dynabench.collection import attributions
 from dynabench.collection.api import throttle
+from dynabench.kit.api import Db
 from dynabench.kit.db import Database
+from dynabench.kit.schemas import StrictModel
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card, explained
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
@@ -21,13 +23,7 @@ from dynabench.people.accounts.tables import Person
 Word = Annotated[str, Field(max_length=100)]
 
 
-class Strict(BaseModel):
-    """A body in which unknown members are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class AskIn(Strict):
+class AskIn(StrictModel):
     """Inputs by name, as the model's `inputs` list them: texts, pictures as `data:image/png;base64,...` (2 MiB).
 
     Without a `version` the first that is ready.
@@ -45,7 +41,7 @@ class ExplainIn(AskIn):
     label: Annotated[str, Field(max_length=200)] = ""
 
 
-class ListingIn(Strict):
+class ListingIn(StrictModel):
     """The visibility of a model: everybody, people with a role in its task, or its keeper and admins.
 
     An absent `note` or `keeper` stays as it is; an empty `keeper` means that there is none. Only admins name
@@ -174,6 +170,7 @@ async def find_model(request: Request, viewer: Person | None, name: str) -> Mode
 @router.get("/models")
 async def list_models(
     request: Request,
+    db: Db,
     viewer: Viewer,
     q: Words = "",
     task: Words = "",
@@ -182,7 +179,6 @@ async def list_models(
 ) -> ModelPage:
     """Models that you may see, by name: those whose name holds `q`, of `task`."""
     host: Host = request.app.state.host
-    db: Database = request.app.state.db
     seen = await db.aread(service.models, viewer, await host.states(), host.health())
     matching = [model for model in service.search_models(seen, q, task) if model.name > after]
     items = [ModelRow(**model_row(model)) for model in matching[:limit]]
@@ -190,10 +186,9 @@ async def list_models(
 
 
 @router.get("/models/{name}")
-async def show_model(request: Request, name: Name, viewer: Viewer) -> ModelOut:
+async def show_model(request: Request, db: Db, name: Name, viewer: Viewer) -> ModelOut:
     """One model: its card, where it runs and how it does, the rounds against it."""
     model = await find_model(request, viewer, name)
-    db: Database = request.app.state.db
     readme = await request.app.state.host.readme(name, model.copy.version)
     played = await db.aread(service.played_rounds, viewer, name, model.task)
     card = model.card or _empty_card(model)
@@ -241,7 +236,7 @@ async def _read_inputs(request: Request, viewer: Person | None, name: str, body:
 
 
 @router.patch("/models/{name}")
-async def list_model(request: Request, name: Name, body: ListingIn, person: Member) -> ListingOut:
+async def list_model(request: Request, db: Db, name: Name, body: ListingIn, person: Member) -> ListingOut:
     """Say who may see a model (its keeper, admins), and who keeps it (admins)."""
     model = await find_model(request, person, name)
 
@@ -249,7 +244,6 @@ async def list_model(request: Request, name: Name, body: ListingIn, person: Memb
         service.change_listing(session, person, model, body.visibility, body.note, body.keeper)
         return ListingOut(**asdict(service.listing_of(session, name)))
 
-    db: Database = request.app.state.db
     return await db.awrite(write)
 
 

@@ -82,13 +82,10 @@ def input_fields(session: Session, card: Card) -> list[Field]:
     return [
         Picture.model_construct(name=name, label=_titled(name))
         if name in card.images
-        else field_by_name.get(name) or _plain(name)
+        else field_by_name.get(name)
+        or Text.model_construct(name=name, label=_titled(name), multiline=True, max_length=PLAIN, min_length=1)
         for name in card.inputs
     ]
-
-
-def _plain(name: str) -> Field:
-    return Text.model_construct(name=name, label=_titled(name), multiline=True, max_length=PLAIN, min_length=1)
 
 
 def _titled(name: str) -> str:

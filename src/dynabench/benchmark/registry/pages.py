@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
-from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
@@ -18,15 +17,15 @@ from dynabench.benchmark.registry.service import Model
 from dynabench.collection import overview
 from dynabench.collection.api import throttle
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import seats, views
-from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import RoundState, Task
+from dynabench.rounds import seats
+from dynabench.rounds.tables import Task
 from dynabench.tasks import config_checks
 from dynabench.tasks.fields import Field, FieldError
 from dynabench.web import render
@@ -222,18 +221,10 @@ async def models(request: Request, viewer: Viewer, q: Words = "", task: Words = 
 
 
 @router.get("/tasks/{task}/models", name="task_models", dependencies=[Depends(seats.know)])
-async def task_models(request: Request, task: str, viewer: Viewer) -> Response:
+async def task_models(request: Request, db: Db, task: str, viewer: Viewer) -> Response:
     """The models of one task."""
 
-    def head(session: Session) -> dict[str, Any]:
-        started = overview.started(session, task)
-        current = next(
-            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
-        )
-        round_view = views.round_out(session, current) if current else None
-        return {"config": rounds.task_config(session, task), "round": round_view}
-
-    values = await request.app.state.db.aread(head)
+    values = await db.aread(overview.page_head, task)
     everything, down = await visible_models(request, viewer)
     matching = service.search_models(everything, "", task)
     return render(request, "registry/task.html", task=task, found=matching, down=down, **values)
@@ -289,7 +280,7 @@ async def ask(request: Request, name: Name, viewer: Viewer, version: Words = "")
 
 
 @router.post("/models/{name}/listing", name="model_listing")
-async def change(request: Request, name: Name, person: Member) -> Response:
+async def change(request: Request, db: Db, name: Name, person: Member) -> Response:
     """Change who may see a model (its keeper, admins), and its keeper (admins)."""
     form = await request.form()
     changes = {
@@ -297,7 +288,7 @@ async def change(request: Request, name: Name, person: Member) -> Response:
     }
     model = await find_model(request, person, name)
     try:
-        await request.app.state.db.awrite(
+        await db.awrite(
             service.change_listing,
             person,
             model,

@@ -80,7 +80,7 @@ def read_predictions(
         return report
     missing = [uid for uid, number in places.items() if not lines[number]]
     if missing:
-        some = ", ".join(map(_short, missing[:20])) + (", ..." if len(missing) > 20 else "")
+        some = ", ".join(map(shorten, missing[:20])) + (", ..." if len(missing) > 20 else "")
         report.add(0, f"{len(missing):,} of {len(places):,} rows are missing; every row needs an answer: {some}")
     _check(settings, config, digest, answers, lines, report)
     if not report.count:
@@ -106,11 +106,11 @@ def _place(
     if not uid:
         report.add(row.number, _("It has no `uid`: which row is it about?"))
     elif uid not in places:
-        report.add(row.number, _("The dataset has no row %(uid)s.", uid=_short(uid)))
+        report.add(row.number, _("The dataset has no row %(uid)s.", uid=shorten(uid)))
     elif lines[places[uid]]:
         report.add(
             row.number,
-            _("Row %(uid)s was answered in line %(lines)s already.", uid=_short(uid), lines=lines[places[uid]]),
+            _("Row %(uid)s was answered in line %(lines)s already.", uid=shorten(uid), lines=lines[places[uid]]),
         )
     else:
         lines[places[uid]] = row.number
@@ -158,7 +158,7 @@ def _probabilities(values: Mapping[str, Any]) -> dict[str, Any] | None:
         raise ValueError("`probabilities` is an object from label to number.")
     numbers = {label: float(number) for label, number in probabilities.items() if number is not None}
     if bad := [label for label, number in numbers.items() if not math.isfinite(number)]:
-        raise ValueError(f"The probability of {_short(bad[0])} is {numbers[bad[0]]}; it must be a number from 0 to 1.")
+        raise ValueError(f"The probability of {shorten(bad[0])} is {numbers[bad[0]]}; it must be a number from 0 to 1.")
     return numbers
 
 
@@ -185,7 +185,7 @@ def _check(
                 validity.checked(card, [row.inputs], [output])
         except (validity.Broken, ValueError) as error:
             detail = error.detail if isinstance(error, validity.Broken) else str(error)
-            report.add(lines[number], f"row {_short(row.uid)}: {detail.removeprefix('predictions, output 0: ')}"[:400])
+            report.add(lines[number], f"row {shorten(row.uid)}: {detail.removeprefix('predictions, output 0: ')}"[:400])
             continue
         if any(card.returns == "spans" for card in cards):
             placed[number] = orjson.dumps([answer, probabilities])
@@ -199,7 +199,7 @@ def _located(inputs: Inputs, card: Card, value: Any) -> Any:
         return []
     start = str(inputs.get(card.inputs[-1], "")).find(value)
     if start < 0:
-        raise ValueError(f"{_short(value)} does not stand in {card.inputs[-1]!r}.")
+        raise ValueError(f"{shorten(value)} does not stand in {card.inputs[-1]!r}.")
     return [{"start": start, "end": start + len(value), "text": value}]
 
 
@@ -238,6 +238,7 @@ def _store(settings: Settings, digest: str, placed: list[bytes | None], into: Pa
     fresh.replace(into)
 
 
-def _short(value: str) -> str:
+def shorten(value: str) -> str:
+    """Return a value as messages quote it, at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 from starlette.responses import FileResponse
 
 from dynabench.benchmark.registry import submission_sources, submissions, training_sets
-from dynabench.benchmark.registry.api import Strict
 from dynabench.benchmark.registry.submissions import README, SubmissionDraft, SubmissionView
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
+from dynabench.kit.schemas import StrictModel
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.uploads import RAW
@@ -22,7 +22,7 @@ Price = Annotated[float | None, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Line = Annotated[str, Field(max_length=600)]
 
 
-class SubmissionIn(Strict):
+class SubmissionIn(StrictModel):
     """A model to be evaluated. `kind` says where it comes from, and so which other members are needed:
 
     `hub`: `hub` (owner/name) and, if need be, `revision`. `endpoint`: `protocol`, `url`, `model`, and where they apply
@@ -57,7 +57,7 @@ class SubmissionIn(Strict):
     files: Annotated[dict[Short, Short], Field(default_factory=dict, max_length=200)]
 
 
-class ShownIn(Strict):
+class ShownIn(StrictModel):
     """The visibility of a submission."""
 
     visibility: Literal["public", "anonymous", "private"]
@@ -141,12 +141,12 @@ Id = Annotated[int, Path(ge=1, le=LAST)]
 )
 async def send_submission_file(
     request: Request,
+    db: Db,
     task: str,
     person: Member,
     name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
 ) -> FileOut:
     """Send a model's zip file or a file of predictions as the body; it waits for a day to be submitted."""
-    db: Database = request.app.state.db
     await db.aread(submissions.may_submit, person, task)
     return FileOut(
         file=await submission_sources.store_upload(request.app.state.settings, person.id, name, request.stream())
@@ -154,7 +154,7 @@ async def send_submission_file(
 
 
 @router.post("/tasks/{task}/submissions", status_code=201)
-async def submit_model(request: Request, task: str, person: Member, body: SubmissionIn) -> SubmissionOut:
+async def submit_model(request: Request, db: Db, task: str, person: Member, body: SubmissionIn) -> SubmissionOut:
     """Enter a model for a task: it is checked, then evaluated on all of the task's datasets."""
     fields = body.model_dump()
     card = submission_sources.card_from_form({name: fields[name] for name in submission_sources.CARD_FIELDS})
@@ -163,13 +163,12 @@ async def submit_model(request: Request, task: str, person: Member, body: Submis
     def write(session: Session) -> int:
         return submissions.submit_model(session, request.app.state.settings, person, task, draft, fields).id
 
-    db: Database = request.app.state.db
     return await _submission_out(request, person, await db.awrite(write))
 
 
 @router.get("/tasks/{task}/submissions", response_model=SubmissionPage)
 async def list_submissions(
-    request: Request,
+    db: Db,
     task: str,
     person: Member,
     after: Annotated[int, Query(ge=0, le=LAST, description="The last id of the page before.")] = 0,
@@ -180,7 +179,6 @@ async def list_submissions(
 
     `format=csv` is a sheet of the same page.
     """
-    db: Database = request.app.state.db
     views = await db.aread(submissions.list_submissions, person, task, after or LAST, limit)
     items = [SubmissionRow(**submission_row(view)) for view in views]
     if format == "csv":
@@ -200,38 +198,37 @@ async def show_submission(request: Request, id: Id, person: Member) -> Submissio
     response_class=FileResponse,
     responses={200: {"description": "The file.", "content": {"application/octet-stream": {}}}},
 )
-async def show_training_set(request: Request, id: Id, person: Member) -> FileResponse:
+async def show_training_set(request: Request, db: Db, id: Id, person: Member) -> FileResponse:
     """The file of rows that a training set was sent as, for its submitter and admins."""
-    db: Database = request.app.state.db
     path, name = await db.aread(training_sets.sent_file, request.app.state.settings, person, id)
     return FileResponse(path, filename=name, media_type="application/octet-stream")
 
 
 @router.patch("/submissions/{id}")
-async def change_submission(request: Request, id: Id, person: Member, body: ShownIn) -> SubmissionOut:
+async def change_submission(request: Request, db: Db, id: Id, person: Member, body: ShownIn) -> SubmissionOut:
     """Say who may see it."""
-    await request.app.state.db.awrite(submissions.change_visibility, person, id, body.visibility)
+    await db.awrite(submissions.change_visibility, person, id, body.visibility)
     return await _submission_out(request, person, id)
 
 
 @router.post("/submissions/{id}/cancel")
-async def cancel_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
+async def cancel_submission(request: Request, db: Db, id: Id, person: Member) -> SubmissionOut:
     """End its check."""
-    await request.app.state.db.awrite(submissions.cancel_check, person, id)
+    await db.awrite(submissions.cancel_check, person, id)
     return await _submission_out(request, person, id)
 
 
 @router.post("/submissions/{id}/retry")
-async def retry_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
+async def retry_submission(request: Request, db: Db, id: Id, person: Member) -> SubmissionOut:
     """Check it once more after it failed."""
-    await request.app.state.db.awrite(submissions.retry_check, request.app.state.settings, person, id)
+    await db.awrite(submissions.retry_check, request.app.state.settings, person, id)
     return await _submission_out(request, person, id)
 
 
 @router.post("/submissions/{id}/withdraw")
-async def withdraw_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
+async def withdraw_submission(request: Request, db: Db, id: Id, person: Member) -> SubmissionOut:
     """Take it back; the ledger keeps that it was there and what was scored."""
-    await request.app.state.db.awrite(submissions.withdraw_submission, request.app.state.settings, person, id)
+    await db.awrite(submissions.withdraw_submission, request.app.state.settings, person, id)
     return await _submission_out(request, person, id)
 
 

@@ -258,7 +258,13 @@ def _note(
         submission.state = SubmissionState.FAILED
         submission.code, submission.reason = _failure_reason(request, ended)
     elif card is None:
-        submission.card = {**submission.card, "files": _digests(settings, request)}
+        submission.card = {
+            **submission.card,
+            "files": {
+                dataset["name"]: submission_sources.file_digest(Path(dataset["into"]))
+                for dataset in request["datasets"]
+            },
+        }
         version = hashlib.sha256("".join(sorted(submission.card["files"].values())).encode()).hexdigest()
         submissions.mark_ready(
             session, submission, f"predictions-{submission.id}", version, False, {"kind": "predictions"}
@@ -290,10 +296,6 @@ def _tell(session: Session, submission: Submission) -> None:
         text = f"{submission.name} did not pass its check: {submission.reason}"[:500]
         outside = _("%(name)s did not pass its check (%(code)s).", name=submission.name, code=submission.code)
     notices.notify_person(session, submission.person_id, "submission", text, link=link, outside=outside)
-
-
-def _digests(settings: Settings, request: dict[str, Any]) -> dict[str, str]:
-    return {dataset["name"]: submission_sources.file_digest(Path(dataset["into"])) for dataset in request["datasets"]}
 
 
 def _failure_reason(request: dict[str, Any], ended: TrialOutcome) -> tuple[str, str]:

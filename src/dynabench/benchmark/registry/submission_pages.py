@@ -14,14 +14,12 @@ from dynabench.benchmark.registry.submission_sources import PIPELINES, PRICES
 from dynabench.benchmark.registry.submissions import SubmissionDraft
 from dynabench.collection import overview
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.api import Db
 from dynabench.kit.language import _
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.people.accounts.auth import Member, limited
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import seats, views
-from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import RoundState
+from dynabench.rounds import seats
 from dynabench.rounds.waiting import PIECE, pieces
 from dynabench.web import render
 
@@ -35,19 +33,13 @@ FORM_FIELDS = ("name", "visibility", "readme", *submission_sources.CARD_FIELDS, 
 async def _page(request: Request, task: str, person: Person, kind: str, status: int = 200, **values: Any) -> Response:
     def read(session: Session) -> dict[str, Any]:
         config = submissions.may_submit(session, person, task)
-        started = overview.started(session, task)
-        current = next(
-            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
-        )
         datasets = [(dataset, version) for dataset, version in session.execute(queries.evaluated_datasets(task))]
-        round_view = views.round_out(session, current) if current else None
         names = [f"files.{dataset.name}" for dataset, _ in datasets]
         kinds = submissions.offered_kinds(config)
         chosen = kind if kind in kinds else kinds[0] if len(kinds) == 1 else ""
-        return {
-            "config": config, "round": round_view, "datasets": datasets, "names": names, "kinds": kinds, "kind": chosen,
-            "pool": submission_sources.visible_pool(session, config),
-        }  # fmt: skip
+        pool = submission_sources.visible_pool(session, config)
+        head = overview.page_head(session, task) | {"config": config}
+        return head | {"datasets": datasets, "names": names, "kinds": kinds, "kind": chosen, "pool": pool}
 
     context = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
     titles = [(protocol.kind, protocol.title) for protocol in protocols().values()]
@@ -84,9 +76,8 @@ async def _store_files(request: Request, person: Person, form: FormData, wrong: 
     name="send_submission",
     dependencies=[Depends(seats.know), Depends(limited("submit", 120, 3600))],
 )
-async def send(request: Request, task: str, person: Member) -> Response:
+async def send(request: Request, db: Db, task: str, person: Member) -> Response:
     """Enter what the form says; where something is wrong, the form again, with what was written and sent."""
-    db: Database = request.app.state.db
     settings = request.app.state.settings
     await db.aread(submissions.may_submit, person, task)
     async with request.form(max_files=210, max_fields=300, max_part_size=PIECE) as form:
@@ -119,24 +110,19 @@ async def send(request: Request, task: str, person: Member) -> Response:
 
 @router.get("/tasks/{task}/submissions", name="submissions", dependencies=[Depends(seats.know)])
 async def listing(
-    request: Request, task: str, person: Member, after: Annotated[int, Query(ge=0, le=LAST)] = 0
+    request: Request, db: Db, task: str, person: Member, after: Annotated[int, Query(ge=0, le=LAST)] = 0
 ) -> Response:
     """Yours; owners see the others' that are not private, admins all."""
 
     def read(session: Session) -> dict[str, Any]:
-        started = overview.started(session, task)
-        current = next(
-            (round_row for round_row in started if round_row.state == RoundState.OPEN), started[0] if started else None
-        )
         submission_views = submissions.list_submissions(session, person, task, after or LAST, PAGE_ROWS + 1)
         return {
-            "config": rounds.task_config(session, task),
-            "round": views.round_out(session, current) if current else None,
+            **overview.page_head(session, task),
             "found": submission_views[:PAGE_ROWS],
             "more": submission_views[PAGE_ROWS - 1].submission.id if len(submission_views) > PAGE_ROWS else 0,
         }
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     going = any(view.submission.state in queries.GOING for view in values["found"])
     here = request.url.path + (f"?after={after}" if after else "")
     return render(
@@ -152,9 +138,8 @@ async def listing(
 
 
 @router.post("/submissions/{id}/{act}", name="change_submission")
-async def change(request: Request, id: Id, act: str, person: Member) -> Response:
+async def change(request: Request, db: Db, id: Id, act: str, person: Member) -> Response:
     """Cancel, retry, withdraw, or say who may see it."""
-    db: Database = request.app.state.db
     if act == "cancel":
         await db.awrite(submissions.cancel_check, person, id)
     elif act == "retry":
@@ -171,7 +156,7 @@ async def change(request: Request, id: Id, act: str, person: Member) -> Response
 
 @router.post("/models/{name}/enter", name="enter_model")
 async def enter(
-    request: Request, name: Name, person: Member, task: Annotated[str, Form(max_length=64)] = ""
+    request: Request, db: Db, name: Name, person: Member, task: Annotated[str, Form(max_length=64)] = ""
 ) -> Response:
     """Enter a model that the deployment serves for a task, by default its card's (the task's owners)."""
     model = await find_model(request, person, name)
@@ -182,5 +167,5 @@ async def enter(
     def write(session: Session) -> int:
         return submissions.submit_installed(session, person, task or card.task, card).id
 
-    id = await request.app.state.db.awrite(write)
+    id = await db.awrite(write)
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)

@@ -12,9 +12,8 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import submission_sources, submissions
-from dynabench.benchmark.registry.predictions import MAX_PROBLEMS
+from dynabench.benchmark.registry.predictions import MAX_PROBLEMS, shorten
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
 from dynabench.intake import reader
 from dynabench.intake.bad_rows import BadRowReport
 from dynabench.intake.text_rows import FileRow
@@ -104,20 +103,20 @@ class _Chosen:
         chosen_row = self._of_pool(uid, values) if uid else self._own(values)
         key: object = uid or chosen_row.texts
         if key in self.lines:
-            subject = f"Row {_short(uid)}" if uid else "This text"
+            subject = f"Row {shorten(uid)}" if uid else "This text"
             raise _wrong(_("%(what)s is in line %(value)s already.", what=subject, value=self.lines[key]))
         self.lines[key] = row.number
         self.rows.append(chosen_row)
 
     def _of_pool(self, uid: str, values: Mapping[str, Any]) -> ChosenRow:
         if uid not in self.pool:
-            raise _wrong(_("The pool has no row %(uid)s.", uid=_short(uid)))
+            raise _wrong(_("The pool has no row %(uid)s.", uid=shorten(uid)))
         pool_row, label = self.pool[uid], values.get(self.config.answer[0].name)
         if label not in (None, "", pool_row.label):
             raise _wrong(
                 _(
                     "Row %(uid)s is labelled %(label)s in the pool; its label stays as it is.",
-                    uid=_short(uid),
+                    uid=shorten(uid),
                     label=pool_row.label,
                 )
             )
@@ -151,11 +150,10 @@ def _whole(chosen: _Chosen, report: BadRowReport) -> Iterator[str]:
 
 
 def _pool(settings: Settings, config: TaskConfig, digest: str) -> dict[str, ChosenRow]:
-    return {row.uid: _chosen_of_row(config, row) for row in stored.read(settings, digest)}
-
-
-def _chosen_of_row(config: TaskConfig, row: Stored) -> ChosenRow:
-    return _chosen(config, row.uid, row.inputs, row.answers[0][config.answer[0].name])
+    return {
+        row.uid: _chosen(config, row.uid, row.inputs, row.answers[0][config.answer[0].name])
+        for row in stored.read(settings, digest)
+    }
 
 
 def _chosen(config: TaskConfig, uid: str, inputs: Mapping[str, Any], label: str) -> ChosenRow:
@@ -176,8 +174,3 @@ def _problem_text(fields: Mapping[str, str]) -> str:
 
 def _wrong(message: str) -> errors.Invalid:
     return errors.Invalid({"row": message})
-
-
-def _short(uid: str) -> str:
-    text = repr(uid)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -31,7 +31,15 @@ def build_model_folder(request: dict[str, Any], config: TaskConfig, into: Path) 
         return described.from_hub(source["hub"], name, config, into, source["revision"])
     if kind == "endpoint":
         return _served(
-            starting.start(name, config, source["protocol"], into, **_card_fields(source)), source, request["readme"]
+            starting.start(
+                name,
+                config,
+                source["protocol"],
+                into,
+                **{name: str(source[name]) for name in ("url", "model") if name in source},
+            ),
+            source,
+            request["readme"],
         )
     folder = archives.unpack(Path(request["file"]), into / name)
     details = spec.read(folder)
@@ -45,10 +53,6 @@ def build_model_folder(request: dict[str, Any], config: TaskConfig, into: Path) 
     if details.task != config.id or details.name != name:
         _rewrite(folder, name=name, task=config.id)
     return folder
-
-
-def _card_fields(source: dict[str, Any]) -> dict[str, str]:
-    return {name: str(source[name]) for name in ("url", "model") if name in source}
 
 
 def _served(folder: Path, source: dict[str, Any], readme: str) -> Path:
@@ -88,12 +92,12 @@ def try_model(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
 
 def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     """Read the file of each dataset."""
-    from dynabench.benchmark.registry import predictions as reading
+    from dynabench.benchmark.registry.predictions import read_predictions
 
     steps = []
     for dataset in request["datasets"]:
         say(dataset["name"])
-        read = reading.read_predictions(
+        read = read_predictions(
             get_settings(), config, Path(dataset["file"]), dataset["called"], dataset["digest"], Path(dataset["into"])
         )
         if read.count:
@@ -120,14 +124,14 @@ def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any
 
 def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     """Read the rows, train the task's learner on them, and check what came of it as any other model."""
-    from dynabench.benchmark.registry import training_sets as reading
+    from dynabench.benchmark.registry import training_sets
 
     say("rows")
     settings, source = get_settings(), request["source"]
     if source.get("baseline"):
-        chosen = reading.baseline_set(settings, config, request["pool"], source["baseline"])
+        chosen = training_sets.baseline_set(settings, config, request["pool"], source["baseline"])
     else:
-        chosen, read = reading.read_training_set(
+        chosen, read = training_sets.read_training_set(
             settings, config, Path(request["file"]), source["name"], request["pool"]
         )
         if read.count:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from dynabench.benchmark.reading import measures
 from dynabench.benchmark.releases import views
 from dynabench.benchmark.releases.api import platform_address
-from dynabench.kit.db import Database
+from dynabench.kit.api import Db
 from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import seats
 from dynabench.rounds import service as rounds
@@ -21,9 +21,8 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/tasks/{task}/rounds/{n}/release", name="release", dependencies=[Depends(seats.know)])
-async def release(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
+async def release(request: Request, db: Db, task: str, n: Number, viewer: Viewer) -> Response:
     """Show a release: its parts, its files with their digests, how to load and cite it, and models' gaps."""
-    db: Database = request.app.state.db
 
     def read(session: Session) -> dict[str, Any]:
         config = rounds.task_config(session, task)

@@ -7,10 +7,10 @@ from pydantic import BaseModel, Field
 
 from dynabench.benchmark.releases.division import ReleaseReport
 from dynabench.benchmark.releases.manifest import ReleaseFile
-from dynabench.rounds.schemas import Strict
+from dynabench.kit.schemas import StrictModel
 
 
-class RulesIn(Strict):
+class RulesIn(StrictModel):
     """The rules for dividing the examples; a missing rule is that of the task's config."""
 
     train: float | None = Field(None, ge=0, le=1)

@@ -9,8 +9,6 @@ import numpy as np
 from dynabench.evaluate.columns import Floats, Labels, Numbers
 from dynabench.evaluate.labels import Ints, same
 from dynabench.evaluate.module import Comparison
-from dynabench.evaluate.plain_values import to_plain
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Rows, Sums
 from dynabench.evaluate.systems.differences import (
     FunctionScore,
@@ -22,6 +20,7 @@ from dynabench.evaluate.systems.differences import (
     StatePair,
     randomization_test,
 )
+from dynabench.evaluate.values import ratio, to_plain
 
 
 class ExactMatchComparison(Comparison, name="exact_match"):

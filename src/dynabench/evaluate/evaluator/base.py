@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from dynabench.evaluate.evaluator import fingerprint
 from dynabench.evaluate.evaluator.data import DataTable, load_data
-from dynabench.evaluate.evaluator.hardware import hardware, peak_memory, watch_memory
 from dynabench.evaluate.evaluator.predictors.base import (
     CallablePredictor,
     CardedPredictor,
@@ -18,7 +17,16 @@ from dynabench.evaluate.evaluator.predictors.base import (
     is_carded,
 )
 from dynabench.evaluate.evaluator.predictors.network import device_of, is_network, is_pipeline
-from dynabench.evaluate.evaluator.running import AnswerCheckpoint, Clock, Progress, RunResult, run_predictor
+from dynabench.evaluate.evaluator.running import (
+    AnswerCheckpoint,
+    Clock,
+    Progress,
+    RunResult,
+    hardware,
+    peak_memory,
+    run_predictor,
+    watch_memory,
+)
 from dynabench.evaluate.evaluator.scoring import (
     IntervalStrategy,
     LabelProbabilities,

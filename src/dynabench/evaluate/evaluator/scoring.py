@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.plain_values import to_plain
+from dynabench.evaluate.values import to_plain
 
 Label = Any
 

@@ -17,8 +17,8 @@ from dynabench.evaluate.labels import Ints, Label, merge_labels, recode_labels
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.networks.checkpoints import CheckpointModule, require_model
 from dynabench.evaluate.networks.encoders import class_probabilities
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Rows, Sums, block_sizes
+from dynabench.evaluate.values import ratio
 
 NO_LEXICON = (
     "the lexicon is not shipped: give lexicon=, the path of a HurtLex file (hurtlex_{}.tsv, from "

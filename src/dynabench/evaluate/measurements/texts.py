@@ -11,10 +11,9 @@ from dynabench.evaluate.label_states import LabelCounts, LabelState
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.metrics import perplexity
 from dynabench.evaluate.module import Measurement
-from dynabench.evaluate.plain_values import to_plain
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import ListState, Sums
 from dynabench.evaluate.texts.words import Tokenizer, is_word, near_duplicate_groups, word_tokens
+from dynabench.evaluate.values import ratio, to_plain
 
 
 class LabelDistribution(Measurement, name="label_distribution"):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dynabench.evaluate.columns import Column, Floats, Labels, Weights, as_list, to_numpy
 from dynabench.evaluate.labels import MIXED, Ints, Label
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Additive, Cells, Confusion, Sums
+from dynabench.evaluate.values import ratio
 
 Answer = float | str
 LARGEST = float(np.finfo(float).max)

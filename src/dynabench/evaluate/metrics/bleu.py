@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Column, Floats, References, Texts
+from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.missing_library import MissingLibrary
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.ngrams import (
     best_places,
@@ -28,6 +27,7 @@ from dynabench.evaluate.texts.ngrams import (
     possible_ngrams,
 )
 from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenize_all
+from dynabench.evaluate.values import ratio
 
 SMOOTHINGS: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
 

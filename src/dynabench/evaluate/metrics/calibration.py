@@ -11,9 +11,8 @@ from dynabench.evaluate.columns import Column, Floats, Labels, LabelsOrSets, Num
 from dynabench.evaluate.label_states import WeightedRows, WeightedSample
 from dynabench.evaluate.labels import Label, encode_labels
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.plain_values import to_plain
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio, to_plain
 
 BINNINGS = ("width", "mass")
 

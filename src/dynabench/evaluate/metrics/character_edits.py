@@ -14,9 +14,8 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.plain_values import to_plain
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Rows, Sums
+from dynabench.evaluate.values import ratio, to_plain
 
 AGGREGATES = ("mean", "sum", "median")
 

@@ -14,7 +14,6 @@ import numpy as np
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.ngrams import (
     TokenSequences,
@@ -26,6 +25,7 @@ from dynabench.evaluate.texts.ngrams import (
     ngram_overlaps,
     possible_ngrams,
 )
+from dynabench.evaluate.values import ratio
 
 TINY = 1e-16  # what eps_smoothing takes for a precision or recall without n-grams
 MARKS = frozenset(punctuation)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dynabench.evaluate.columns import Column, Floats, Numbers
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Additive, SummedState, Sums, block_sizes
+from dynabench.evaluate.values import ratio
 
 ROUNDING = 1e-13  # a variance below this share of the mean square is what rounding leaves of a constant
 

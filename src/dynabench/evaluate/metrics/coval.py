@@ -18,8 +18,8 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Tokens
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import SummedState, Sums
+from dynabench.evaluate.values import ratio
 
 NOUN, VERB = frozenset({"NP", "NM", "QP", "NX"}), frozenset({"VP"})
 BRACKETS = {"-LRB-", "-RRB-"}

@@ -14,10 +14,10 @@ from rapidfuzz.distance import Levenshtein
 
 from dynabench.evaluate.columns import Column, Floats, References, Texts
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Rows, Sums
 from dynabench.evaluate.texts.ngrams import flatten_references
 from dynabench.evaluate.texts.tokenizers import tercom_tokenizer, tokenize_all
+from dynabench.evaluate.values import ratio
 
 
 class Edits(NamedTuple):

@@ -14,8 +14,8 @@ import numpy as np
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.labels import same
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio
 
 
 class ExactMatch(Metric, name="exact_match"):

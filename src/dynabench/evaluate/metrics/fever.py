@@ -7,8 +7,8 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Records
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio
 
 
 class Fever(Metric):

@@ -14,8 +14,8 @@ from dynabench.evaluate.metrics.classification import count_by_class, f1, matthe
 from dynabench.evaluate.metrics.correlations import CorrelatedPairs, correlation, rank_correlation
 from dynabench.evaluate.metrics.squad import normalize_answer, word_f1
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion, SummedState, Sums
+from dynabench.evaluate.values import ratio
 
 
 def best_match(text: str, answers: Sequence[str]) -> tuple[float, float]:

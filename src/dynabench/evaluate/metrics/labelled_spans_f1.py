@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Column, Floats, as_list
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio, zero_division_value
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio, zero_division_value
 
 PARTIAL_CREDIT = 0.5
 """What an overlap is worth beside the same place."""

@@ -6,8 +6,8 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.plain_values import to_plain
 from dynabench.evaluate.states import Rows
+from dynabench.evaluate.values import to_plain
 
 
 class Mahalanobis(Metric):

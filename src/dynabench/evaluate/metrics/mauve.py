@@ -16,8 +16,7 @@ from dynabench.evaluate.columns import Floats, Numbers, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks import checkpoints
-from dynabench.evaluate.plain_values import to_plain
-from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.values import ratio, to_plain
 
 ROWS = 4096  # of which distances to all centres are held at once
 

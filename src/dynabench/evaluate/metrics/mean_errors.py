@@ -8,8 +8,8 @@ import numpy as np
 from dynabench.evaluate.columns import Column, Floats, Numbers, Weights
 from dynabench.evaluate.metrics.correlations import Moments, centred_squares
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio
 
 Multioutput = Literal["uniform_average", "raw_values"] | Sequence[float]
 

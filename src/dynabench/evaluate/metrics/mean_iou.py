@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Column, Floats, as_list
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio
 
 Map = NDArray[Any]
 VOID = 255  # the background's label once `reduce_labels` has taken it away

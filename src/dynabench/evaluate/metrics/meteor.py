@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from dynabench.evaluate.columns import Floats, References, Texts
-from dynabench.evaluate.missing_library import MissingLibrary
+from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.ngrams import flatten_references

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Additive
 from dynabench.evaluate.texts.ngrams import (
     TokenSequences,
@@ -27,6 +26,7 @@ from dynabench.evaluate.texts.ngrams import (
 )
 from dynabench.evaluate.texts.tokenizers import nist_tokens as words
 from dynabench.evaluate.texts.tokenizers import tokenize_all
+from dynabench.evaluate.values import ratio
 
 MAX_WEIGHTS = 1 << 22  # weights of n-grams that are held at once
 BETA = np.log(0.5) / np.log(1.5) ** 2  # two thirds of the references' length halve the score

@@ -8,8 +8,8 @@ from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Metric, Module
 from dynabench.evaluate.networks.checkpoints import as_function, ask_function, load_model
 from dynabench.evaluate.networks.language_models import Likelihoods, text_likelihoods, utf8_bytes, window_likelihoods
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio
 
 
 def choose_model(model_id: Any, model: Any, name: str) -> Any:

@@ -11,9 +11,8 @@ import numpy as np
 
 from dynabench.evaluate.columns import Column, Floats, Numbers, as_list
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.plain_values import to_plain
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import ListState
+from dynabench.evaluate.values import ratio, to_plain
 
 Spread = Callable[[Floats], Any]
 ORDER = 8  # of the Butterworth filter

@@ -11,8 +11,8 @@ from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers, Weights
 from dynabench.evaluate.label_states import WeightedRows, WeightedSample
 from dynabench.evaluate.labels import Label, encode_labels
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio
 
 
 def roc_area(scores: Floats, positive: NDArray[np.bool_], weights: NDArray[Any], max_fpr: float = 1) -> Floats:

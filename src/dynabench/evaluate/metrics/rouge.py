@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.columns import Floats, References, Texts
+from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.missing_library import MissingLibrary
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.plain_values import to_plain
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.ngrams import Codes, TokenCoder, Tokenizer, common_length, common_places, shared_ngrams
+from dynabench.evaluate.values import ratio, to_plain
 from dynabench.kit.distributions import LIBRARY, install_command
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")

@@ -20,8 +20,8 @@ from scipy.optimize import linear_sum_assignment
 
 from dynabench.evaluate.columns import Column, Floats, References, Texts, as_list
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio
 
 SEPARATOR = ";"
 PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -16,8 +16,8 @@ import numpy as np
 
 from dynabench.evaluate.columns import Column, Floats, as_list
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Rows, Sums
+from dynabench.evaluate.values import ratio
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -17,8 +17,8 @@ from dynabench.evaluate.columns import Floats, Tokens, Weights
 from dynabench.evaluate.labels import Ints, encode_labels, merge_labels, recode_labels
 from dynabench.evaluate.metrics.classification import ClassCounts, f1, precision, recall
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio, zero_division_value
 from dynabench.evaluate.states import SummedState, Sums
+from dynabench.evaluate.values import ratio, zero_division_value
 
 Bools = NDArray[np.bool_]
 Rule = tuple[str, str, str]  # prefixes before, prefixes now, and whether the types are the same: "=", "!" or any ""

@@ -10,8 +10,8 @@ import numpy as np
 
 from dynabench.evaluate.columns import Floats, Labels, Numbers, Records
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.values import ratio
 
 CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 COUNTS = ("num_ret", "num_rel", "num_rel_ret")

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dynabench.evaluate.missing_library import MissingLibrary
+from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.module import Module
 from dynabench.kit.distributions import LIBRARY, install_command
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from xml.sax.saxutils import unescape
 
-from dynabench.evaluate.missing_library import MissingLibrary
+from dynabench.evaluate.errors import MissingLibrary
 from dynabench.kit.distributions import LIBRARY, install_command
 
 Tokenizer = Callable[[str], Sequence[str]]

@@ -1,5 +1,6 @@
-"""Ratios with a default where their denominator is 0."""
+"""Values: ratios with a default where their denominator is 0, and plain Python of NumPy values."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,3 +24,16 @@ def zero_division_value(zero_division: Any) -> float:
     if zero_division in (0, 1):
         return float(zero_division)
     raise ValueError(f"zero_division is 0 or 1, not {zero_division!r}")
+
+
+def to_plain(value: Any) -> Any:
+    """Return `value` as a JSON value; numbers that are not finite have no JSON and become None."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    return value

@@ -1,4 +1,4 @@
-"""The error for data that need other options."""
+"""Errors that ask for other options, or for a library."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,3 +10,7 @@ class OptionChoiceError(ValueError):
     def __init__(self, message: str, choices: Sequence[Mapping[str, Any]]) -> None:
         super().__init__(message)
         self.choices = choices
+
+
+class MissingLibrary(ValueError):
+    """A library that an option or a model needs is not installed; the message says how to install it."""
