@@ -178,7 +178,7 @@ def run_jobs(place: Any, database: Database, settings: Settings) -> Callable[...
         if job.kind == "evaluate":
             evaluating.run_job(job.id, job.payload["evaluation"])
         elif job.kind == "queue_evaluations":
-            queueing.queue_missing(job.payload)
+            evaluating.queue_missing(job.payload)
         else:
             twin_jobs.perturb(job.payload, lambda _: None)
 

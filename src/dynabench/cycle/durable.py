@@ -6,15 +6,22 @@ from functools import wraps
 from typing import Any
 
 from dbos import DBOS
+from sqlalchemy.orm import Session
 
+from dynabench.benchmark.releases import release_steps
+from dynabench.benchmark.releases import service as releases
+from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.cycle import deciding, queries, round_steps, service, training
 from dynabench.kit import errors, jobs
 from dynabench.kit.compute_lock import TURNS
-from dynabench.kit.settings import get_settings
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import serving
+from dynabench.rounds.tables import Round
 
 POLL_SECONDS = 0.5
-"""Seconds between two looks at how evaluations go."""
+"""Seconds between two looks at evaluations, or at a release that another job makes."""
 SERVING_TIMEOUT = 300.0
 """Seconds that the opening of the next round waits for its models."""
 Result = dict[str, Any]
@@ -74,7 +81,7 @@ def close_round(turn: int, attempt: int) -> Result:
 def release_round(turn: int, attempt: int) -> Result:
     """Release the turn's round."""
     _report_step(turn, attempt, "release", "Dividing the examples and writing the files")
-    round_steps.release_round(jobs.database(), get_settings(), turn, attempt)
+    _release_round(jobs.database(), get_settings(), turn, attempt)
     return {}
 
 
@@ -153,3 +160,40 @@ def _until_served(turn: int, attempt: int) -> None:
             raise refusal
         DBOS.set_event("progress", {"step": "open", "what": refusal.detail, "done": 0, "of": 0})
         time.sleep(serving.RETRY_SECONDS)
+
+
+def _release_round(db: Database, settings: Settings, turn: int, attempt: int) -> None:
+    """Release the turn's round. Each step skips what an earlier attempt has done. Raises `Problem`."""
+    release_id = db.write(_begin_release, turn, attempt)
+    while release_id is None:  # an owner released the round by hand
+        time.sleep(POLL_SECONDS)
+        release_id = db.write(_begin_release, turn, attempt)
+    try:
+        with TURNS.shared(lambda: db.read(service.require_running, turn, attempt)):
+            release_steps.freeze_round(db, settings, release_id)
+            plan = release_steps.write_files(db, settings, release_id)
+            written = release_steps.store_datasets(db, settings, release_id)
+        db.write(releases.finish_release, release_id, plan, *written)
+    except errors.Problem as problem:
+        db.write(releases.fail_release, release_id, problem.detail)
+        raise
+
+
+def _begin_release(session: Session, turn: int, attempt: int) -> int | None:
+    """Return the id of the round's release, begun if it is not yet; None while another job makes it."""
+    cycle_turn = service.running_turn(session, turn, attempt, lock=True)
+    round_ = session.get_one(Round, cycle_turn.round_id)
+    current: Release | None = releases.release_of_round(session, cycle_turn.task_id, round_.number)
+    if current is not None and current.state in (ReleaseState.QUEUED, ReleaseState.WRITING) and current.job_id:
+        return None
+    if current is None or current.state == ReleaseState.FAILED:
+        plan = service.turn_plan(cycle_turn)
+        rules = releases.release_rules(session, cycle_turn.task_id, round_.number, plan.release)
+        if session.scalar(queries.any_example(round_.id)) is None:
+            raise errors.Conflict(
+                _("Nothing was collected in round %(number)s, so there is nothing to release.", number=round_.number)
+            )
+        person = service.acting_owner(session, cycle_turn)
+        current = releases.prepare_release(session, person, cycle_turn.task_id, round_.number, rules, plan.anyway)
+        current.job_id = None
+    return current.id

@@ -45,7 +45,7 @@ WORKFLOWS = {
     "enter_baselines": "dynabench.benchmark.registry.platform_submissions:enter_baselines",
     "enter_targets": "dynabench.benchmark.registry.platform_submissions:enter_targets",
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
-    "queue_evaluations": "dynabench.benchmark.evaluations.queueing:run_queue_job",
+    "queue_evaluations": "dynabench.benchmark.evaluations.evaluating:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
     "measure_round": "dynabench.insight.data_measurements.measure_jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",

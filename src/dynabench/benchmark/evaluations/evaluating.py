@@ -8,7 +8,15 @@ from dbos import DBOS
 from dbos import error as engine
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import costs, evaluation_run, queries, records, score_computation, service
+from dynabench.benchmark.evaluations import (
+    costs,
+    evaluation_run,
+    queries,
+    queueing,
+    records,
+    score_computation,
+    service,
+)
 from dynabench.benchmark.evaluations.evaluation_run import (
     AnswerSource,
     EvaluationRun,
@@ -117,6 +125,17 @@ def score_answers(run: EvaluationRun, plan: Result, measured: Result) -> Result:
 def end_evaluation(job_id: str, evaluation: int, result: Result, log: str) -> Result:
     """Store the final state, and notify the submitter."""
     return jobs.database().write(_end, job_id, evaluation, result, log)
+
+
+def run_queue_job(payload: dict[str, Any]) -> dict[str, Any]:
+    """Run the workflow; `payload` names the new object, as for `queueing.queue_evaluations`."""
+    return {"evaluations": queue_missing(payload)}
+
+
+@DBOS.step(name="queue_evaluations.queue", retries_allowed=True)
+def queue_missing(payload: dict[str, Any]) -> int:
+    """Queue the missing evaluations and return their number."""
+    return jobs.database().write(queueing.queue_evaluations, payload)
 
 
 def _begin(settings: Settings, job_id: str, evaluation: int) -> Result:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from dbos import DBOS
 from sqlalchemy import Select, delete
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -118,14 +117,3 @@ def _score_anew(session: Session, statement: Select[Evaluation]) -> int:
     for evaluation in evaluations:
         run_again(session, evaluation)
     return len(evaluations)
-
-
-def run_queue_job(payload: dict[str, Any]) -> dict[str, Any]:
-    """Run the workflow; `payload` names the new object, as for `queueing.queue`."""
-    return {"evaluations": queue_missing(payload)}
-
-
-@DBOS.step(name="queue_evaluations.queue", retries_allowed=True)
-def queue_missing(payload: dict[str, Any]) -> int:
-    """Queue the missing evaluations and return their number."""
-    return jobs.database().write(queue_evaluations, payload)
