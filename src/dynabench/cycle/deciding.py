@@ -163,16 +163,6 @@ def error_change(before: BoolArray, after: BoolArray, digest: str) -> IntervalFi
     )
 
 
-def next_targets(session: Session, turn: int) -> list[str]:
-    """Return the targets of the next round as `name@version`, best first."""
-    cycle_turn = session.get_one(CycleTurn, turn)
-    report, plan = TurnReport.model_validate(cycle_turn.report), service.turn_plan(cycle_turn)
-    if not report.promoted:
-        return list(cycle_turn.present)
-    chosen = [f"{name}@{report.models[name]}" for name in report.promoted]
-    return [*cycle_turn.present, *chosen] if plan.promote.with_present else chosen
-
-
 def neutral_datasets(session: Session, turn: CycleTurn) -> list[NeutralData]:
     """Return the neutral datasets of a turn, by name: those that no candidate may be worse on.
 

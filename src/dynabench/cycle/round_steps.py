@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from dynabench.cycle import deciding, queries, service
+from dynabench.cycle import queries, service
+from dynabench.cycle.report import TurnReport
 from dynabench.cycle.tables import CycleTurn, TurnState
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -42,7 +43,7 @@ def next_round(session: Session, settings: Settings, turn: int, attempt: int) ->
     if cycle_turn.next_id is not None:
         return session.get_one(Round, cycle_turn.next_id).number
     plan, round_ = service.turn_plan(cycle_turn), session.get_one(Round, cycle_turn.round_id)
-    cards = [_card(target) for target in deciding.next_targets(session, turn)]
+    cards = [_card(target) for target in next_targets(session, turn)]
     parents = [round_.number, *plan.next.parents]
     draft = _draft(session, settings, cycle_turn, round_, cards, plan.next.ensemble, parents)
     cycle_turn.next_id = draft.id
@@ -59,9 +60,19 @@ def models_to_open(session: Session, turn: int, attempt: int) -> list[tuple[str,
         return []
     if session.scalar(round_queries.open_round(cycle_turn.task_id)) is not None:
         return []
-    cards = [_card(target) for target in deciding.next_targets(session, turn)]
+    cards = [_card(target) for target in next_targets(session, turn)]
     round_ = session.get_one(Round, cycle_turn.round_id)
     return required_models.models_named(cards, round_.arms, _judge(session, cycle_turn.task_id))
+
+
+def next_targets(session: Session, turn: int) -> list[str]:
+    """Return the targets of the next round as `name@version`, best first."""
+    cycle_turn = session.get_one(CycleTurn, turn)
+    report, plan = TurnReport.model_validate(cycle_turn.report), service.turn_plan(cycle_turn)
+    if not report.promoted:
+        return list(cycle_turn.present)
+    chosen = [f"{name}@{report.models[name]}" for name in report.promoted]
+    return [*cycle_turn.present, *chosen] if plan.promote.with_present else chosen
 
 
 def _judge(session: Session, task: str) -> Card | None:

@@ -83,8 +83,8 @@ def environment() -> Environment:
         of_check=in_words,
     )
     env.tests.update(translated=lambda text: isinstance(text, Phrase))
-    for state in STATES:
-        env.tests[state] = partial(_has_state, state)
+    tests: dict[str, Any] = env.tests
+    tests.update({state: partial(_has_state, state) for state in STATES})
     return env
 
 
