@@ -10,7 +10,7 @@ from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.measures import REPLICATES, pack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.registry.tables import Submission
-from dynabench.cycle import deciding, round_steps, service, training_sources
+from dynabench.cycle import deciding, durable, round_steps, service, training_sources
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.datasets.stored import Stored
 from dynabench.kit import errors
@@ -56,7 +56,7 @@ class Turn:
         asked = turns.plans.read_plan(PLAN | dict(plan))
         self.id = turns.start(self.db, asked, task=self.task)
         self.db.write(round_steps.close_round, self.id, 1)
-        round_steps.release_round(self.db, settings, self.id, 1)
+        durable.write_release(self.db, settings, self.id, 1)
         self.old = self.db.write(self._submission, "m", "1")
         self.new = self.db.write(self._candidate)
         self.db.write(deciding.queue_evaluations, [self.old, self.new])

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.tables import Evaluation
-from dynabench.cycle import deciding, round_steps, service, training, training_sources
+from dynabench.cycle import deciding, durable, round_steps, service, training, training_sources
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.kit import errors
 from dynabench.models import catalog
@@ -76,7 +76,7 @@ def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, se
     collected(database, 6)
     turn = world.start(database, world.plan(**PLAN), task="qa")
     database.write(round_steps.close_round, turn, 1)
-    round_steps.release_round(database, settings, turn, 1)
+    durable.write_release(database, settings, turn, 1)
 
     released = database.read(
         lambda s: training_sources.ancestor_releases(s, settings, service.find_turn(s, "qa", turn))

@@ -81,7 +81,7 @@ def close_round(turn: int, attempt: int) -> Result:
 def release_round(turn: int, attempt: int) -> Result:
     """Release the turn's round."""
     _report_step(turn, attempt, "release", "Dividing the examples and writing the files")
-    _release_round(jobs.database(), get_settings(), turn, attempt)
+    write_release(jobs.database(), get_settings(), turn, attempt)
     return {}
 
 
@@ -162,7 +162,7 @@ def _until_served(turn: int, attempt: int) -> None:
         time.sleep(serving.RETRY_SECONDS)
 
 
-def _release_round(db: Database, settings: Settings, turn: int, attempt: int) -> None:
+def write_release(db: Database, settings: Settings, turn: int, attempt: int) -> None:
     """Release the turn's round. Each step skips what an earlier attempt has done. Raises `Problem`."""
     release_id = db.write(_begin_release, turn, attempt)
     while release_id is None:  # an owner released the round by hand
