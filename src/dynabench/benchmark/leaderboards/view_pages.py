@@ -15,12 +15,12 @@ from dynabench.collection import content_warning, overview
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Viewer
-from dynabench.rounds import seats, views
+from dynabench.rounds import people, views
 from dynabench.rounds.tables import RoundState
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
+router = APIRouter(include_in_schema=False, dependencies=[Depends(people.load_actions)])
 
 Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
 Word = Annotated[str, Query(max_length=100)]

@@ -24,7 +24,7 @@ from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import seats, views
+from dynabench.rounds import people, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState, Task
 from dynabench.tasks import config_checks
@@ -221,7 +221,7 @@ async def models(request: Request, viewer: Viewer, q: Words = "", task: Words = 
     )
 
 
-@router.get("/tasks/{task}/models", name="task_models", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}/models", name="task_models", dependencies=[Depends(people.load_actions)])
 async def task_models(request: Request, task: str, viewer: Viewer) -> Response:
     """The models of one task."""
 

@@ -14,10 +14,9 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.registry import submission_sources, submissions
 from dynabench.benchmark.registry.predictions import MAX_PROBLEMS
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.intake import reader
-from dynabench.intake.bad_rows import BadRowReport
-from dynabench.intake.text_rows import FileRow
+from dynabench.intake.rows import BadRowReport, FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
@@ -151,10 +150,10 @@ def _whole(chosen: _Chosen, report: BadRowReport) -> Iterator[str]:
 
 
 def _pool(settings: Settings, config: TaskConfig, digest: str) -> dict[str, ChosenRow]:
-    return {row.uid: _chosen_of_row(config, row) for row in stored.read(settings, digest)}
+    return {row.uid: _chosen_of_row(config, row) for row in stored.read_rows(settings, digest)}
 
 
-def _chosen_of_row(config: TaskConfig, row: Stored) -> ChosenRow:
+def _chosen_of_row(config: TaskConfig, row: StoredRow) -> ChosenRow:
     return _chosen(config, row.uid, row.inputs, row.answers[0][config.answer[0].name])
 
 
