@@ -12,9 +12,9 @@ from benchmarks.row import Row, median_ms
 from benchmarks.validation_items import SOURCE
 from benchmarks.world import databases
 from dynabench.kit.db import Database, now
-from dynabench.rounds import context_list, contexts, owner_lists, queries
-from dynabench.rounds.context_list import Sought
-from dynabench.rounds.samplers import samplers
+from dynabench.rounds import contexts, owner_lists, queries
+from dynabench.rounds.owner_lists import ContextFilter
+from dynabench.rounds.samplers import all_samplers
 from dynabench.rounds.tables import Context, Task, TaskVersion
 
 ITEMS = 1_000_000
@@ -56,7 +56,7 @@ def drawing(db: Database, strategy: str) -> float:
     rng = random.Random(1)
 
     def draw(session: Session) -> int:
-        return contexts.pick(session, "bench", strategy, rng, but=rng.randint(1, ITEMS), person_id=1).id
+        return contexts.pick_context(session, "bench", strategy, rng, but=rng.randint(1, ITEMS), person_id=1).id
 
     return median_ms(lambda: db.read(draw), 200)
 
@@ -68,21 +68,21 @@ def fetching(db: Database) -> float:
 
 
 LISTS = {
-    "the newest": (Sought(), ""),
-    "800,000 down": (Sought(), "200000"),
-    "of a common tag": (Sought(tag="tag 3"), ""),
-    "of a rare tag": (Sought(tag="rare"), ""),
-    "retired": (Sought(retired=True), ""),
-    "by words, as far as one page looks": (Sought("nowhere"), ""),
+    "the newest": (ContextFilter(), ""),
+    "800,000 down": (ContextFilter(), "200000"),
+    "of a common tag": (ContextFilter(tag="tag 3"), ""),
+    "of a rare tag": (ContextFilter(tag="rare"), ""),
+    "retired": (ContextFilter(retired=True), ""),
+    "by words, as far as one page looks": (ContextFilter("nowhere"), ""),
 }
 """What an owner asks of the list, and the cursor."""
 
 
-def listed(db: Database, sought: Sought, after: str) -> float:
+def listed(db: Database, sought: ContextFilter, after: str) -> float:
     """Median milliseconds of a page of the list with the tags beside it."""
 
     def read(session: Session) -> object:
-        return context_list.find(session, "bench", sought, after, 25), owner_lists.tags(session, "bench")
+        return owner_lists.find_contexts(session, "bench", sought, after, 25), owner_lists.list_tags(session, "bench")
 
     return median_ms(lambda: db.read(read), 15)
 
@@ -96,7 +96,7 @@ def rows() -> list[Row]:
             with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.execute(text("ANALYZE"))
             anchor = fetching(db)
-            for strategy in samplers():
+            for strategy in all_samplers():
                 used = drawing(db, strategy)
                 subject = f"context from 1e6, {name}, {strategy}"
                 result.append(Row(subject, used, "ms", "one probe by key", anchor, "5 ms", used < BUDGET_MS))

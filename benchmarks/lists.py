@@ -70,16 +70,16 @@ def cases(session: Session) -> dict[str, Callable[[], object]]:
     owner = session.get_one(Person, 1)
 
     def log(kind: str = "", after: str = "") -> object:
-        return owner_lists.acts(session, "bench", kind, after, PAGE)
+        return owner_lists.list_acts(session, "bench", kind, after, PAGE)
 
     return {
         "log of 1e6 acts: the newest": log,
         "log of 1e6 acts: 800,000 acts down": lambda: log(after="200000"),
         "log of 1e6 acts: of one kind": lambda: log(KINDS[3]),
         "log of 1e6 acts: of a rare kind": lambda: log(RARE),
-        "log of 1e6 acts: which kinds there are": lambda: owner_lists.kinds(session, "bench"),
-        "roles and bans of 100,000 people: the first": lambda: people.seats(session, owner, "bench"),
-        "roles and bans of 100,000 people: 80,000 down": lambda: people.seats(session, owner, "bench", 80_000),
+        "log of 1e6 acts: which kinds there are": lambda: owner_lists.list_act_kinds(session, "bench"),
+        "roles and bans of 100,000 people: the first": lambda: people.list_members(session, owner, "bench"),
+        "roles and bans of 100,000 people: 80,000 down": lambda: people.list_members(session, owner, "bench", 80_000),
     }
 
 

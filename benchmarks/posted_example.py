@@ -94,7 +94,7 @@ class Site:
         from dynabench.people.accounts.tables import SCOPES
         from dynabench.rounds import contexts
         from dynabench.rounds import service as rounds
-        from dynabench.rounds.contexts import Row
+        from dynabench.rounds.contexts import ContextRow
         from dynabench.tasks.shipped import shipped_tasks
 
         task = next(shipped for shipped in shipped_tasks() if shipped.config.id == "nli")
@@ -108,8 +108,8 @@ class Site:
             premises = [
                 f"{context['values']['premise']} ({turn})" for turn in range(CONTEXTS) for context in task.contexts()
             ]
-            rows = [Row(n, {"premise": text}, "") for n, text in enumerate(premises[:CONTEXTS], start=1)]
-            contexts.add(session, "nli", task.config, rows)
+            rows = [ContextRow(n, {"premise": text}, "") for n, text in enumerate(premises[:CONTEXTS], start=1)]
+            contexts.add_contexts(session, "nli", task.config, rows)
             return str(accounts.create_token(session, person.id, "API", SCOPES)[1])
 
         self.token = self.app.state.db.write(write)

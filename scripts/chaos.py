@@ -31,7 +31,7 @@ from dynabench.benchmark.evaluations import queries, queueing
 from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings
@@ -67,10 +67,10 @@ def _dataset(settings: Settings, database: Database, number: int) -> int:
     words = ("a wonderful, warm film", "a dull, terrible film", "a film")
     labels = ("positive", "negative", "neutral")
     rows = (
-        Stored(f"{number}-{n}", {"statement": f"{words[n % 3]}, scene {n} of {number}"}, ({"label": labels[n % 3]},))
+        StoredRow(f"{number}-{n}", {"statement": f"{words[n % 3]}, scene {n} of {number}"}, ({"label": labels[n % 3]},))
         for n in range(ROWS)
     )
-    written = stored.write(settings, rows)
+    written = stored.write_rows(settings, rows)
 
     def make(session: Session) -> int:
         dataset = Dataset(task_id=TASK, name=f"reviews-{number}", visibility="public")

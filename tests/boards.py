@@ -13,7 +13,7 @@ from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.benchmark.standings import Entrant, Pending, ScoredDataset, Standings, TaskBoard
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit.db import now
 from dynabench.kit.settings import Settings
@@ -108,7 +108,7 @@ def answered(
         version = session.get_one(DatasetVersion, dataset.version_id)
         word = "SECRET" if dataset.visibility == "hidden" else "number"
         rows = [
-            Stored(
+            StoredRow(
                 uid=f"{dataset.name}-{number}",
                 inputs={"statement": f"{word} {number} of {dataset.name}"},
                 answers=({"label": "positive"},),
@@ -116,7 +116,7 @@ def answered(
             )
             for number in range(version.rows)
         ]
-        written = stored.write(settings, rows)
+        written = stored.write_rows(settings, rows)
         version.digest, version.slices = written.digest, written.tags
         for submission, skill in zip(submissions, skills, strict=True):
             right = np.random.default_rng([seed + place, 0]).random(version.rows) < skill
@@ -125,7 +125,9 @@ def answered(
     session.flush()
 
 
-def _shards(session: Session, settings: Settings, evaluation: int, rows: Sequence[Stored], right: np.ndarray) -> None:
+def _shards(
+    session: Session, settings: Settings, evaluation: int, rows: Sequence[StoredRow], right: np.ndarray
+) -> None:
     half = len(rows) // 2
     for number, (first, last) in enumerate(((0, half), (half, len(rows)))):
         said = [Output({"label": "positive" if good else "negative"}) for good in right[first:last]]

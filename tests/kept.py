@@ -5,17 +5,17 @@ from collections.abc import Iterable
 from sqlalchemy.orm import Session
 
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit.settings import Settings
 
 
 def dataset(
-    session: Session, settings: Settings, rows: Iterable[Stored], name: str = "dev", visibility: str = "public",
+    session: Session, settings: Settings, rows: Iterable[StoredRow], name: str = "dev", visibility: str = "public",
     task: str = "nli",
 ) -> int:  # fmt: skip
     """A dataset of these rows; its version's number."""
-    written = stored.write(settings, rows)
+    written = stored.write_rows(settings, rows)
     made = Dataset(task_id=task, name=name, title=name.capitalize(), visibility=visibility)
     session.add(made)
     session.flush()

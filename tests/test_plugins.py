@@ -14,7 +14,7 @@ from dynabench.adversaries import perturbations
 from dynabench.cli.plugin import app
 from dynabench.kit import hooks, plugins
 from dynabench.models import kinds
-from dynabench.rounds.samplers import samplers
+from dynabench.rounds.samplers import all_samplers
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import types
 from dynabench.tasks.rules import fooling_rules
@@ -102,7 +102,7 @@ def test_one_package_brings_one_of_each(site):
         assert list(fooling_rules())[-1] == "opposite"
         assert {"coin", "torchserve"} <= set(kinds.kinds())
         assert list(perturbations.transformations())[-1] == "nothing"
-        assert list(samplers())[-1] == "first"
+        assert list(all_samplers())[-1] == "first"
         assert evaluate.load("own_accuracy").compute(predictions=[1], references=[1]) == {"accuracy": 1.0}
         config = TaskConfig.parse(
             "{id: tt, name: T, input: {name: x, type: text}, answer: {name: up, type: thumb}, fooled: {rule: opposite}}"

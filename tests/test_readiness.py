@@ -14,7 +14,7 @@ from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
 from dynabench.operations import demo
 from dynabench.rounds import service
-from dynabench.rounds.demo_progress import demo_progress
+from dynabench.rounds.demo import demo_progress
 from dynabench.site.app import create_app
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from dynabench.adversaries import checklist
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cli import app
-from dynabench.datasets import library_queries, stored
+from dynabench.datasets import library, stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit.jobs import Job
 from dynabench.kit.settings import get_settings
@@ -27,7 +27,7 @@ def here(settings, monkeypatch):
 
 def newest(database, task, name):
     def read(session):
-        dataset = session.scalar(library_queries.named(task, name))
+        dataset = session.scalar(library.dataset_named(task, name))
         return (
             dataset.kind,
             dataset.visibility,
@@ -52,7 +52,7 @@ def test_the_demo_adds_every_suite_once_and_a_suites_file_gives_the_same_rows(da
         suite = checklist.load_suite(name)
         kind, visibility, licence, digest = newest(database, suite.task, name)
         assert (kind, visibility, licence) == ("suite", "public", "CC-BY-4.0")
-        tags = {tag for row in stored.read(settings, digest) for tag in row.tags}
+        tags = {tag for row in stored.read_rows(settings, digest) for tag in row.tags}
         assert tags == {phenomenon.name for phenomenon in suite.phenomena}
     file = tmp_path / f"{name}.jsonl"
     assert CliRunner().invoke(app, ["adversary", "suite", name, "--out", str(file)]).exit_code == 0

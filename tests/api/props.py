@@ -27,8 +27,7 @@ from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
 from dynabench.rounds import invitations
-from dynabench.rounds.owner_tables import Proposal
-from dynabench.rounds.tables import Invitation
+from dynabench.rounds.tables import Invitation, Proposal
 from dynabench.validation import bulk
 from tests import boards
 from tests.api import things
@@ -146,7 +145,9 @@ class Props:
     def archive(self) -> str:
         """An archive of the task that its owner asked for."""
         owner = self.callers["owner"].id
-        return self.database.write(lambda session: archives.export(session, session.get_one(Person, owner), "nli").id)
+        return self.database.write(
+            lambda session: archives.request_export(session, session.get_one(Person, owner), "nli").id
+        )
 
     def proposal(self) -> int:
         """A task that the author proposed, and that waits."""
@@ -208,7 +209,7 @@ class Props:
         """The id and the secret of a new invitation."""
 
         def make(session: Session) -> tuple[Invitation, str]:
-            return invitations.invite(session, None, "nli", "annotator", note="for the tests", uses=2)
+            return invitations.create_invitation(session, None, "nli", "annotator", note="for the tests", uses=2)
 
         made, secret = self.database.write(make)
         return made.id, secret

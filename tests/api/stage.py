@@ -181,7 +181,7 @@ def _found(session: Session, banned: int, invited: bool) -> None:
         rounds.save_task(session, None, f"{source}\nannotators: invited\n")
     for role, name in ROLES.items():
         rounds.set_role(session, None, "nli", NAMES[role], name)
-    people.ban(session, None, "nli", banned, "Spam.")
+    people.ban_person(session, None, "nli", banned, "Spam.")
 
 
 def _cookies(client: TestClient, name: str) -> CookieJar:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.evaluations import answers, records
 from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from dynabench.datasets import library, stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.kit.jobs import Job
 from dynabench.kit.settings import Settings
@@ -63,21 +63,21 @@ def fill(session: Session, settings: Settings, author: int) -> dict[str, int]:
     dataset = session.scalars(select(Dataset).where(Dataset.name == VAULT)).one()
     version = session.get_one(DatasetVersion, dataset.version_id)
     rows = [_row(number) for number in range(ROWS)]
-    written = stored.write(settings, rows)
+    written = stored.write_rows(settings, rows)
     dataset.visibility, version.digest, version.slices, version.job_id = (
         "hidden",
         written.digest,
         written.tags,
         FILE_JOB,
     )
-    session.add(Job(id=FILE_JOB, kind=library.READ, payload={"task": "nli", "version": version.id}, done={}))
+    session.add(Job(id=FILE_JOB, kind=library.READ_KIND, payload={"task": "nli", "version": version.id}, done={}))
     session.flush()
     session.add(
         RefusedRow(job_id=FILE_JOB, row=7, message="refusedzebra is no label", values={"label": "refusedzebra"})
     )
     copies = [replace(row, uid=f"{row.uid}#upper_case", of=row.uid, transformation="upper_case",
                       inputs={"premise": "twinzebra", "hypothesis": "twinzebra"}) for row in rows]  # fmt: skip
-    twins = stored.write(settings, copies, twins=True)
+    twins = stored.write_rows(settings, copies, twins=True)
     for axis in ("fairness", "robustness"):
         session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=twins.digest, rows=ROWS,
                          transformations=twins.transformations))  # fmt: skip
@@ -89,10 +89,10 @@ def fill(session: Session, settings: Settings, author: int) -> dict[str, int]:
     return {"done": done.id, "failed": failed.id, "first": models[0], "second": models[1]}
 
 
-def _row(number: int) -> Stored:
+def _row(number: int) -> StoredRow:
     inputs = {"premise": f"A textzebra sleeps, {number}.", "hypothesis": "It is awake."}
     tags = ("large", "tagzebra") if number < FEW else ("large",)
-    return Stored(f"uidzebra-{number}", inputs, ({"label": "contradiction"},), tags)
+    return StoredRow(f"uidzebra-{number}", inputs, ({"label": "contradiction"},), tags)
 
 
 def _evaluation(session: Session, submission: int, version: int) -> Evaluation:
@@ -100,7 +100,7 @@ def _evaluation(session: Session, submission: int, version: int) -> Evaluation:
     return session.scalars(select(Evaluation).where(*of)).one()
 
 
-def _answer(session: Session, settings: Settings, evaluation: Evaluation, rows: list[Stored]) -> None:
+def _answer(session: Session, settings: Settings, evaluation: Evaluation, rows: list[StoredRow]) -> None:
     """Answers, a score of a small slice from the time when the dataset was not hidden yet, and the signed record."""
     waiting = answers.write_answers(settings, [row.uid for row in rows], [Output({"label": "saidzebra"})] * len(rows))
     waiting.keep(answers.answers_path(settings, evaluation.id, "rows", 0))

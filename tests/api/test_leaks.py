@@ -52,7 +52,7 @@ def arrange(session: Session, hidden: int) -> None:
     source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
     rounds.save_task(session, None, f"# {CONFIG}\n{source}")
     rounds.set_role(session, None, "nli", NAME, "expert")
-    invitations.invite(session, None, "nli", "expert", note=NOTE)
+    invitations.create_invitation(session, None, "nli", "expert", note=NOTE)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from dynabench.benchmark.releases import manifest, service
 from dynabench.benchmark.releases.tables import Release
 from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets import library, stored
-from dynabench.datasets.library_schemas import Settled
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.schemas import DatasetSettings
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.insight.data_measurements.results import Figure, MeasureResult
 from dynabench.insight.data_measurements.tables import StoredMeasurement
@@ -29,8 +29,8 @@ RECORD = {"format": "dynabench-record-1", "key": "", "dataset": {"visibility": "
 
 def small(session: Session, settings: Settings) -> None:
     """A public dataset of one row, with perturbed copies of it."""
-    row = Stored("r1", {"premise": "It rains.", "hypothesis": "It is dry."}, ({"label": "contradiction"},))
-    written = stored.write(settings, [row])
+    row = StoredRow("r1", {"premise": "It rains.", "hypothesis": "It is dry."}, ({"label": "contradiction"},))
+    written = stored.write_rows(settings, [row])
     dataset = Dataset(task_id="nli", name="small", visibility="public")
     session.add(dataset)
     session.flush()
@@ -40,7 +40,7 @@ def small(session: Session, settings: Settings) -> None:
     dataset.version_id = version.id
     inputs = {"premise": "IT RAINS.", "hypothesis": "It is dry."}
     copy = replace(row, uid="r1#upper_case", inputs=inputs, of="r1", transformation="upper_case")
-    made = stored.write(settings, [copy], twins=True)
+    made = stored.write_rows(settings, [copy], twins=True)
     for axis in ("fairness", "robustness"):
         counts = made.transformations
         session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=made.digest, rows=1,
@@ -57,9 +57,9 @@ def measured(session: Session) -> None:
 
 def films(session: Session, settings: Settings) -> None:
     """A public dataset of one row."""
-    row = Stored("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
-    made = library.add(session, None, "nli", "films", Settled(visibility="public"))
-    library.ready(session, library.draft(session, None, made).id, stored.write(settings, [row]))
+    row = StoredRow("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
+    made = library.add_dataset(session, None, "nli", "films", DatasetSettings(visibility="public"))
+    library.publish_version(session, library.draft_version(session, None, made).id, stored.write_rows(settings, [row]))
 
 
 def released(session: Session, settings: Settings, owner: int) -> None:

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from dynabench.datasets.archives import direct, layout
+from dynabench.datasets.archives import layout, service
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.tasks.config_edits import with_id
@@ -16,7 +16,7 @@ from dynabench.tasks.config_edits import with_id
 def packed(db: Database, settings: Settings, task: str, *, examples: bool = True) -> bytes:
     """A task's archive."""
     file = io.BytesIO()
-    direct.export(db, settings, task, file, lambda *_: None, examples=examples)
+    service.export_archive(db, settings, task, file, lambda *_: None, examples=examples)
     return file.getvalue()
 
 
@@ -42,11 +42,13 @@ def put_together(parts: dict[str, bytes], **manifest: Any) -> bytes:
     return file.getvalue()
 
 
-def bring(db: Database, settings: Settings, archive: bytes, id: str, folder: Path, owner: str = "") -> direct.Imported:
+def bring(
+    db: Database, settings: Settings, archive: bytes, id: str, folder: Path, owner: str = ""
+) -> service.ImportedArchive:
     """Make a task of an archive as the command does."""
     path = folder / "archive.zip"
     path.write_bytes(archive)
-    return direct.bring(db, settings, path, id, owner)
+    return service.import_archive(db, settings, path, id, owner)
 
 
 def alike(archive: bytes, id: str) -> dict[str, bytes]:

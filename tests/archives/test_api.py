@@ -28,7 +28,7 @@ def test_owners_ask_for_archives_and_see_how_they_go(owner, ada, client):
     assert ada.get(f"/api/v1/archives/{made.json()['id']}").status_code == 404
     assert [each["id"] for each in owner.get("/api/v1/tasks/nli/archives").json()["items"]] == [made.json()["id"]]
     assert owner.get(f"/api/v1/archives/{made.json()['id']}/file").status_code == 409, "it is not written yet"
-    service.file_of(client.app.state.settings, made.json()["id"]).write_bytes(b"PK")
+    service.archive_path(client.app.state.settings, made.json()["id"]).write_bytes(b"PK")
     assert owner.get(f"/api/v1/archives/{made.json()['id']}/file").content == b"PK"
     assert ada.get(f"/api/v1/archives/{made.json()['id']}/file").status_code == 404
 

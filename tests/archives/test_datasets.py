@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from dynabench.datasets import library, stored
 from dynabench.datasets.archives import layout
-from dynabench.datasets.library_schemas import Settled
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.schemas import DatasetSettings
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit.errors import Invalid
 from dynabench.rounds import service
@@ -16,7 +16,7 @@ from tests.archives.packing import bring, files, packed, put_together
 
 LABELS = ("entailment", "neutral", "contradiction")
 ROWS = [
-    Stored(
+    StoredRow(
         f"r{n}", {"premise": f"Ein Satz {n} — “so”.", "hypothesis": "It rains 🌧."}, ({"label": label},), ("weather",)
     )
     for n, label in enumerate(LABELS)
@@ -26,13 +26,13 @@ FILE = layout.data_file("weather")
 
 def add(world, settings, name="weather", rows=ROWS, visibility="public", kind="rows", **more):
     """A dataset that is ready."""
-    written = stored.write(settings, rows)
-    settled = Settled(title="Weather, small", card="Made *here*.", licence="CC0-1.0", languages=["de"], weight=3,
-                      visibility=visibility, kind=kind)  # fmt: skip
+    written = stored.write_rows(settings, rows)
+    settled = DatasetSettings(title="Weather, small", card="Made *here*.", licence="CC0-1.0", languages=["de"],
+                      weight=3, visibility=visibility, kind=kind)  # fmt: skip
 
     def make(session):
-        made = library.add(session, None, "checks", name, settled, **more)
-        library.ready(session, library.draft(session, None, made).id, written)
+        made = library.add_dataset(session, None, "checks", name, settled, **more)
+        library.publish_version(session, library.draft_version(session, None, made).id, written)
 
     world.db.write(make)
 
@@ -53,7 +53,7 @@ def test_public_datasets_come_back_row_by_row(world, settings, elsewhere, other_
     assert (made.refused, made.manifest.rows["datasets"]) == ([], 2)
     assert found(elsewhere, "copy") == found(world.db, "checks")
     (digest,) = {digest for about, digest in found(elsewhere, "copy").items() if about[0] == "weather"}
-    assert list(stored.read(other_settings, digest)) == ROWS
+    assert list(stored.read_rows(other_settings, digest)) == ROWS
     again = files(packed(elsewhere, other_settings, "copy"))
     assert [again[name] for name in (layout.DATASETS, FILE)] == [
         files(archive)[name] for name in (layout.DATASETS, FILE)
@@ -63,7 +63,7 @@ def test_public_datasets_come_back_row_by_row(world, settings, elsewhere, other_
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_rows_that_are_not_public_leave_by_no_archive(world, settings):
     for visibility in ("hidden", "scoring"):
-        add(world, settings, visibility, [Stored("s", ROWS[0].inputs, ROWS[0].answers)], visibility)
+        add(world, settings, visibility, [StoredRow("s", ROWS[0].inputs, ROWS[0].answers)], visibility)
     kept = b"".join(files(packed(world.db, settings, "checks")).values())
     assert b"Ein Satz" not in kept
     assert b"Weather, small" not in kept
@@ -82,7 +82,7 @@ def test_rows_that_the_newest_config_refuses_are_left_out_and_told(world, settin
     assert (file, line) == (FILE, 3)
     assert "Choose one of the options" in why
     (digest,) = found(world.db, "copy").values()
-    assert list(stored.read(settings, digest)) == ROWS[:2]
+    assert list(stored.read_rows(settings, digest)) == ROWS[:2]
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

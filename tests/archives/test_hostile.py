@@ -155,6 +155,6 @@ def test_the_new_name_is_a_name_and_free(parts, refused):
 def test_reading_holds_one_line_at_a_time(parts, tmp_path):
     path = tmp_path / "large.zip"
     path.write_bytes(put_together(parts | {layout.CONTEXTS: json.dumps(LINE).encode() + b"\n"}))
-    with reading.opened(path) as archive:
+    with reading.open_archive(path) as archive:
         rows = archive.rows(layout.CONTEXTS)
         assert next(rows) == (1, LINE)

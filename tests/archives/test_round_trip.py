@@ -18,7 +18,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.people.roles import Role
 from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.rounds.tables import Context, Round, TaskVersion
 from dynabench.tasks.config_edits import with_values
 from tests.archives.packing import alike, bring, files, packed
@@ -62,9 +62,9 @@ def furnished(world):
         source = with_values(world.source, {("name",): "Checked twice"})
         service.save_task(session, None, source + "\n# a remark\n")
         config = service.newest_config(session, "checks")
-        contexts.add(session, "checks", config, [
-            Row(1, {"premise": "Ein Satz — “so”."}, "tag", weight=2.5),
-            Row(2, {"premise": "Nobody is given this."}, retired=True),
+        contexts.add_contexts(session, "checks", config, [
+            ContextRow(1, {"premise": "Ein Satz — “so”."}, "tag", weight=2.5),
+            ContextRow(2, {"premise": "Nobody is given this."}, retired=True),
         ])  # fmt: skip
         seed = {"context": {"premise": "Ein Satz — “so”."}, "input": {"hypothesis": "Seeded."}}
         seeds.add(session, "checks", config, seeds.rows([seed]))

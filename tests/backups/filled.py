@@ -16,7 +16,7 @@ from dynabench.benchmark.evaluations import records
 from dynabench.benchmark.evaluations.tables import Evaluation, Record
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
@@ -75,9 +75,9 @@ def _answer_rows(session: Session, settings: Settings) -> None:
     ).all()
     first = session.scalars(select(Dataset).where(Dataset.name.in_(("first", "second"))).order_by(Dataset.id)).all()
     for each in session.scalars(select(DatasetVersion).where(DatasetVersion.digest.like("00%"))):
-        rows = [Stored(f"r{each.id}-{n}", {"premise": f"Scene {n}.", "hypothesis": "So it is."},
+        rows = [StoredRow(f"r{each.id}-{n}", {"premise": f"Scene {n}.", "hypothesis": "So it is."},
                        ({"label": "entailment"},)) for n in range(each.rows)]  # fmt: skip
-        each.digest = stored.write(settings, rows).digest
+        each.digest = stored.write_rows(settings, rows).digest
         dataset = session.get_one(Dataset, each.dataset_id)
         if dataset in first:
             for submission, skill in zip(entered[: len(SKILLS)], SKILLS, strict=True):
@@ -86,7 +86,7 @@ def _answer_rows(session: Session, settings: Settings) -> None:
 
 
 def _answers(
-    session: Session, settings: Settings, version: DatasetVersion, submission: int, rows: list[Stored], skill: float
+    session: Session, settings: Settings, version: DatasetVersion, submission: int, rows: list[StoredRow], skill: float
 ) -> None:
     of = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version.id)
     right = boards.np.random.default_rng([version.id, 0]).random(len(rows)) < skill

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from dynabench.cli import app
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import contexts, proposals, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks import shipped_tasks
 from dynabench.tasks.config_edits import with_id
 from tests.cli.test_dataset import here
@@ -27,7 +27,7 @@ def told(*command: str) -> dict:
 
 def test_a_task_is_packed_brought_in_and_cloned(database, tmp_path):
     database.write(service.save_task, None, NLI.source)
-    database.write(contexts.add, "nli", NLI.config, [Row(1, {"premise": "It rains."})])
+    database.write(contexts.add_contexts, "nli", NLI.config, [ContextRow(1, {"premise": "It rains."})])
     file = str(tmp_path / "nli.zip")
     assert told("export", "nli", "-o", file)["rows"]["contexts"] == 1
     assert told("import-archive", file, "--id", "copy")["refused"] == []
@@ -41,7 +41,9 @@ def test_operators_decide_what_was_proposed(database, person):
     ada: Caller = person("ada")
 
     def propose(session) -> int:
-        return proposals.propose(session, session.get_one(Person, ada.id), "proposed", with_id(NLI.source, "mine")).id
+        return proposals.propose_task(
+            session, session.get_one(Person, ada.id), "proposed", with_id(NLI.source, "mine")
+        ).id
 
     number = str(database.write(propose))
     assert [each["task"] for each in told("proposals")] == ["mine"]

@@ -13,7 +13,7 @@ from dynabench.models.backends.served.endpoint import breaker
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks import shipped
 from tests.models.conftest import served
 
@@ -36,8 +36,8 @@ def opened(session: Session, task: str, models: Path, *names: str) -> None:
         each for each in (*shipped.shipped_conversations(), *shipped.shipped_drawings()) if each.config.id == task
     ]
     service.save_task(session, None, found.source)
-    rows = [Row(n, each["values"], each["tag"]) for n, each in enumerate(found.contexts(), start=1)]
-    contexts.add(session, task, found.config, rows)
+    rows = [ContextRow(n, each["values"], each["tag"]) for n, each in enumerate(found.contexts(), start=1)]
+    contexts.add_contexts(session, task, found.config, rows)
     cards = [entry.card for entry in catalog.find([models]) if entry.card and entry.card.name in names]
     drafted = service.draft_round(session, None, task, cards, "any")
     service.open_round(session, None, task, drafted.number)

@@ -14,7 +14,7 @@ from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.site.app import create_app
 from dynabench.tasks import shipped_tasks
 from tests.collection.oip import Rule, RuleHost
@@ -67,8 +67,8 @@ def seed(session: Session) -> None:
     """Both tasks with their first contexts."""
     for shipped in shipped_tasks():
         service.save_task(session, None, shipped.source)
-        rows = [Row(n, each["values"], each["tag"]) for n, each in enumerate(shipped.contexts(), start=1)]
-        contexts.add(session, shipped.config.id, shipped.config, rows[:10])
+        rows = [ContextRow(n, each["values"], each["tag"]) for n, each in enumerate(shipped.contexts(), start=1)]
+        contexts.add_contexts(session, shipped.config.id, shipped.config, rows[:10])
 
 
 @dataclass(frozen=True)

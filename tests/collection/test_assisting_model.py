@@ -1,7 +1,7 @@
 """Suggestions of a language model that the real model host serves."""
 
 from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from tests.collection.chat.conftest import NORTH, host, root, talks, voices  # noqa: F401
 from tests.collection.conftest import draw
 from tests.collection.test_assisting import SOURCE, asked
@@ -19,7 +19,9 @@ def helped(talks, root, name):  # noqa: F811
 
     def prepare(session):
         service.save_task(session, None, SOURCE + MODEL.replace("NAME", name))
-        contexts.add(session, "nli", service.newest_config(session, "nli"), [Row(1, {"premise": "It rains."})])
+        contexts.add_contexts(
+            session, "nli", service.newest_config(session, "nli"), [ContextRow(1, {"premise": "It rains."})]
+        )
 
     talks.app.state.db.write(prepare)
     arms = [{"name": "helped", "assistant": True, "targets": "none"}]

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks import TaskConfig
 from tests import every_field
 
@@ -22,7 +22,7 @@ def task(owner, database):
         service.save_task(session, None, text)
         config = TaskConfig.parse(text)
         cells = {name: each if isinstance(each, str) else json.dumps(each) for name, each in every_field.GIVEN.items()}
-        made = contexts.add(session, TASK, config, [Row(1, cells)])
+        made = contexts.add_contexts(session, TASK, config, [ContextRow(1, cells)])
         assert (made.created, made.errors) == (1, [])
 
     database.write(prepare)

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from dynabench.collection.tables import Judgement, Standing
 from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.rounds.tables import Context
 from dynabench.tasks import TaskConfig
 from dynabench.validation.rebuild import rebuild
@@ -57,7 +57,7 @@ def start(owner, database):
 
         def prepare(session):
             service.save_task(session, None, source)
-            contexts.add(session, "judged", TaskConfig.parse(source), [Row(1, {})])
+            contexts.add_contexts(session, "judged", TaskConfig.parse(source), [ContextRow(1, {})])
 
         database.write(prepare)
         opened = owner.post("/api/v1/tasks/judged/rounds", json={"targets": targets or ["sentiment-a"]} | more)

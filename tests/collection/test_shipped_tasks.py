@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from dynabench.benchmark.evaluations import queueing
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.models import catalog, fit
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app
@@ -238,7 +238,7 @@ def test_the_first_page_offers_no_try_against_a_passage_that_it_does_not_show(ol
 def test_translations_are_scored_by_pair_of_languages_and_in_bleu(olga, database, settings, by_hand):
     owner, here = olga("translation"), Made(database, settings, "translation")
     rows = [
-        Stored(f"r{number}", {"pair": seed["context"]["pair"], **seed["input"]}, (seed["answer"],), (seed["tag"],))
+        StoredRow(f"r{number}", {"pair": seed["context"]["pair"], **seed["input"]}, (seed["answer"],), (seed["tag"],))
         for number, seed in enumerate(SHIPPED["translation"].seeds())
     ]
     here.dataset("sentences", rows)

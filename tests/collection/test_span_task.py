@@ -8,7 +8,7 @@ import yaml
 
 from dynabench.models.protocol import Card, Output
 from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks import TaskConfig, shipped_tasks
 from tests.collection.conftest import nli, send, sentiment
 from tests.collection.oip import Rule, RuleHost
@@ -52,7 +52,9 @@ def qa(owner, database):
 
     def prepare(session):
         service.save_task(session, None, blind)
-        contexts.add(session, "reading", TaskConfig.parse(blind), [Row(1, {"passage": PASSAGE}, "school")])
+        contexts.add_contexts(
+            session, "reading", TaskConfig.parse(blind), [ContextRow(1, {"passage": PASSAGE}, "school")]
+        )
 
     database.write(prepare)
     opened = owner.post("/api/v1/tasks/reading/rounds", json={"targets": ["qa-a"]})
@@ -92,7 +94,9 @@ def test_two_answers_in_one_passage_can_both_be_marked(ada, browser, owner, data
 
     def prepare(session):
         service.save_task(session, None, source)
-        contexts.add(session, "twice", TaskConfig.parse(source), [Row(1, {"passage": PASSAGE}, "school")])
+        contexts.add_contexts(
+            session, "twice", TaskConfig.parse(source), [ContextRow(1, {"passage": PASSAGE}, "school")]
+        )
 
     database.write(prepare)
     assert owner.post("/api/v1/tasks/twice/rounds", json={"targets": ["qa-a"]}).status_code == 201

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from dynabench.cli import adversary
 from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks import TaskConfig, shipped_tasks
 from tests.adversaries.test_synthetic_qa import PASSAGE
 from tests.collection.test_client import address  # noqa: F401
@@ -24,7 +24,7 @@ def island(owner, database):
 
     def prepare(session):
         service.save_task(session, None, source)
-        contexts.add(session, "island", TaskConfig.parse(source), [Row(1, {"passage": PASSAGE}, "")])
+        contexts.add_contexts(session, "island", TaskConfig.parse(source), [ContextRow(1, {"passage": PASSAGE}, "")])
 
     database.write(prepare)
     opened = owner.post("/api/v1/tasks/island/rounds", json={"targets": ["qa-a"]})

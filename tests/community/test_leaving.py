@@ -8,7 +8,7 @@ from sqlalchemy import select, text
 from dynabench.collection.tables import Example
 from dynabench.collection.withdrawal import withdraw, written
 from dynabench.datasets import library
-from dynabench.datasets.library_schemas import Settled
+from dynabench.datasets.schemas import DatasetSettings
 from dynabench.datasets.tables import Dataset
 from dynabench.kit import errors
 from dynabench.kit.db import Base
@@ -158,8 +158,10 @@ def test_nothing_that_identifies_somebody_stays_when_they_leave(owner, ada, data
 
 def test_datasets_and_boards_of_somebody_who_left_stay_and_are_nobody_s(owner, ada, database, client):
     owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": "owner"})
-    made = database.write(lambda s: library.add(s, s.get_one(Person, ada.id), "nli", "films", Settled()).id)
-    database.write(lambda s: library.draft(s, s.get_one(Person, ada.id), s.get_one(Dataset, made)))
+    made = database.write(
+        lambda s: library.add_dataset(s, s.get_one(Person, ada.id), "nli", "films", DatasetSettings()).id
+    )
+    database.write(lambda s: library.draft_version(s, s.get_one(Person, ada.id), s.get_one(Dataset, made)))
     database.write(boards.furnish, "nli", [0.9, 0.6], ["first"], rows=40, person=ada.id)
     kept = ada.post("/api/v1/tasks/nli/snapshots", json={"title": "As it is"}).json()
     fork = ada.post("/api/v1/tasks/nli/forks", json={"title": "Mine"}).json()

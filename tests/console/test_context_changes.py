@@ -4,8 +4,8 @@ import re
 from urllib.parse import urlencode
 
 from dynabench.datasets import library, stored
-from dynabench.datasets.library_schemas import Settled
-from dynabench.rounds import context_list
+from dynabench.datasets.schemas import DatasetSettings
+from dynabench.rounds import owner_lists
 from tests.collection.conftest import draw
 
 HERE = "/tasks/nli/manage/contexts"
@@ -42,8 +42,8 @@ def test_words_are_found_anywhere_and_a_long_search_goes_on_where_it_ended(owner
     owner.post("/api/v1/tasks/nli/contexts", json={"contexts": rows})
     some = owner.get("/api/v1/tasks/nli/contexts", params={"q": "city strasse 7"}).json()
     assert [each["values"]["premise"] for each in some["items"]] == [f"Straße {n} in the CITY" for n in (27, 17, 7)]
-    monkeypatch.setattr(context_list, "LOOKED_AT", 10)
-    monkeypatch.setattr(context_list, "PIECE", 5)
+    monkeypatch.setattr(owner_lists, "SEARCHED", 10)
+    monkeypatch.setattr(owner_lists, "SEARCH_PIECE", 5)
     found, after = [], ""
     for _ in range(6):
         part = owner.get("/api/v1/tasks/nli/contexts", params={"q": "city strasse 7", "after": after}).json()
@@ -58,14 +58,14 @@ def test_rows_of_a_public_dataset_become_contexts_by_a_mapping_and_of_others_not
     owner, enter, settings, database
 ):
     rows = [
-        stored.Stored(f"u{n}", {"premise": f"Row {n}.", "hypothesis": "x"}, ({"label": "neutral"},), ("news",))
+        stored.StoredRow(f"u{n}", {"premise": f"Row {n}.", "hypothesis": "x"}, ({"label": "neutral"},), ("news",))
         for n in range(3)
     ]
-    written = stored.write(settings, rows)
+    written = stored.write_rows(settings, rows)
 
     def make(session, name="shared", visibility="public"):
-        made = library.add(session, None, "nli", name, Settled(visibility=visibility))
-        version = library.draft(session, None, made)
+        made = library.add_dataset(session, None, "nli", name, DatasetSettings(visibility=visibility))
+        version = library.draft_version(session, None, made)
         version.state, version.digest, version.rows = "ready", written.digest, 3
         made.version_id = version.id
 

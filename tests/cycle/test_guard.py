@@ -12,7 +12,7 @@ from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cycle import deciding, durable, round_steps, service, training_sources
 from dynabench.cycle.tables import CycleCandidate
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import said, speaking
@@ -113,7 +113,7 @@ class Turn:
 def dataset(world, settings, name, rows=ROWS):
     """Add a public dataset of sentences; returns its version's id."""
     sentences = [
-        Stored(f"{name}{n}", {"premise": "It rains.", "hypothesis": f"{name} {n}."}, ({"label": "neutral"},))
+        StoredRow(f"{name}{n}", {"premise": "It rains.", "hypothesis": f"{name} {n}."}, ({"label": "neutral"},))
         for n in range(rows)
     ]
     return world.db.write(kept.dataset, settings, sentences, name, task=world.task)

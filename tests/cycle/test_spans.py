@@ -55,8 +55,8 @@ def collected(database, passages: int) -> None:
     def begin(session):
         rounds.save_task(session, None, QA.source)
         texts = list(dict.fromkeys(passage for passage, _, _ in rows))
-        values = [contexts.Row(number, {"passage": text}) for number, text in enumerate(texts, start=1)]
-        contexts.add(session, QA.config.id, QA.config, values)
+        values = [contexts.ContextRow(number, {"passage": text}) for number, text in enumerate(texts, start=1)]
+        contexts.add_contexts(session, QA.config.id, QA.config, values)
         world.open_round(session, QA.config.id, card)
         found = session.scalars(select(Context).where(Context.task_id == QA.config.id))
         return {each.values["passage"]: each.id for each in found}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dynabench.datasets.intake import durable
+from dynabench.datasets import jobs as durable
 from dynabench.kit import jobs
 from dynabench.kit.jobs import Job
 from dynabench.rounds import service as rounds
@@ -50,7 +50,7 @@ def work(database, settings, monkeypatch):
         for id, payload in waiting:
             if id not in done:
                 done.add(id)
-                durable.end(payload["version"], durable.read(id, payload))
+                durable.end_step(payload["version"], durable.read_step(id, payload))
 
     return now
 

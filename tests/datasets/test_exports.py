@@ -13,9 +13,9 @@ from dynabench.collection import withdrawal
 from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.datasets import exports, scopes
-from dynabench.datasets.formats import FORMATS, gzipped
-from dynabench.datasets.imports import own
-from dynabench.datasets.rows import COLUMNS, Row, pseudonym
+from dynabench.datasets.formats import FORMATS, compress_parts
+from dynabench.datasets.imports import formats
+from dynabench.datasets.rows import COLUMNS, ExampleRow, export_pseudonym
 from dynabench.kit import errors
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
@@ -31,7 +31,7 @@ def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settin
     said(world, key, {})
     [first, row] = rows(world.db, settings)
     assert tuple(row) == (*COLUMNS, "attributions")
-    assert Row.model_validate(row).uid == row["uid"]
+    assert ExampleRow.model_validate(row).uid == row["uid"]
     assert (row["task"], row["task_version"], row["round"]) == ("checks", 1, 1)
     assert row["context"] == {"values": {"premise": "It rains."}, "tag": ""}
     assert (row["input"], row["answer"]) == ({"hypothesis": "It is very dry."}, {"label": "contradiction"})
@@ -41,7 +41,12 @@ def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settin
     assert row["predictions"][0]["fooled"] is True
     [vote] = row["validations"]
     assert (vote["vote"], vote["by_owner"], row["verdict"]) == ("correct", True, "correct")
-    assert row["author"] == pseudonym(settings, author) != vote["validator"] == pseudonym(settings, world.owner)
+    assert (
+        row["author"]
+        == export_pseudonym(settings, author)
+        != vote["validator"]
+        == export_pseudonym(settings, world.owner)
+    )
     assert row["explanation"]["values"] == {}
     assert judge.username not in json.dumps([first, row])
 
@@ -74,7 +79,7 @@ def read_back(world, settings, form):
         found = pq.read_table(io.BytesIO(content)).to_pylist()[0]
     else:
         found = json.loads(content.splitlines()[0])
-    return own.row(found)
+    return formats.read_own_row(found)
 
 
 def test_retracted_and_hidden_examples_and_undone_votes_stay_out(world, settings):
@@ -157,30 +162,30 @@ def test_pages_of_any_size_tell_the_same(world, settings, monkeypatch):
         written(world, people[number % 3], f"It is dry, {number}.", fooled=number % 2 == 0)
     whole = export(world.db, settings, "jsonl")
     for size in (1, 3, 11):
-        monkeypatch.setattr(exports, "PAGE", size)
+        monkeypatch.setattr(exports, "PAGE_EXAMPLES", size)
         assert export(world.db, settings, "jsonl") == whole
     assert len(whole.splitlines()) == 11
 
 
 def test_an_export_sees_one_moment(world, settings, monkeypatch):
-    monkeypatch.setattr(exports, "PAGE", 2)
+    monkeypatch.setattr(exports, "PAGE_EXAMPLES", 2)
     author = world.person()
     for number in range(5):
         written(world, author, f"It is dry, {number}.")
-    what = world.db.read(scopes.scope, None, "checks")
-    pages = exports.records(world.db, settings, what)
+    what = world.db.read(scopes.export_scope, None, "checks")
+    pages = exports.read_records(world.db, settings, what)
     first = next(pages)
     written(world, author, "It came later.")
     world.vote(world.owner, 5, "correct", owner=True)
     later = [record for page in pages for record in page]
     assert len(first) + len(later) == 5
-    assert all('"validations":[]' in exports.line(record) for record in later)
+    assert all('"validations":[]' in exports.json_line(record) for record in later)
 
 
 def test_an_export_that_is_given_up_ends_its_transaction(world, settings):
     for number in range(3):
         written(world, world.person(), f"It is dry, {number}.")
-    pages = exports.records(world.db, settings, world.db.read(scopes.scope, None, "checks"))
+    pages = exports.read_records(world.db, settings, world.db.read(scopes.export_scope, None, "checks"))
     next(pages)
     pages.close()
     assert world.db.engine.pool.checkedout() == 0
@@ -198,26 +203,26 @@ def test_examples_of_other_rounds_between_ours_change_nothing(world, settings, m
     other = world.db.write(second)
     for number in range(60):
         written(world, author, f"It is dry, {number}.", round_id=world.round_id if number % 12 == 0 else other)
-    what = world.db.read(scopes.scope, None, "checks", 1)
-    records = [record for page in exports.records(world.db, settings, what) for record in page]
-    assert [json.loads(exports.line(record))["input"]["hypothesis"] for record in records] == [
+    what = world.db.read(scopes.export_scope, None, "checks", 1)
+    records = [record for page in exports.read_records(world.db, settings, what) for record in page]
+    assert [json.loads(exports.json_line(record))["input"]["hypothesis"] for record in records] == [
         f"It is dry, {number}." for number in range(0, 60, 12)
     ]
-    assert all(json.loads(exports.line(record))["predictions"] for record in records)
+    assert all(json.loads(exports.json_line(record))["predictions"] for record in records)
 
 
 def test_only_released_rounds_are_for_everybody(world):
     member, read = world.person(), world.db.read
     with pytest.raises(errors.Forbidden):
-        read(scopes.scope, member, "checks")
+        read(scopes.export_scope, member, "checks")
     with pytest.raises(errors.Unauthenticated):
         read(scopes.visitor_scope, "checks")
-    assert read(scopes.scope, world.owner, "checks").rounds
+    assert read(scopes.export_scope, world.owner, "checks").rounds
     world.state("released")
-    assert read(scopes.scope, member, "checks", 1).rounds
+    assert read(scopes.export_scope, member, "checks", 1).rounds
     assert read(scopes.visitor_scope, "checks").rounds
     with pytest.raises(errors.NotFound):
-        read(scopes.scope, world.owner, "checks", 7)
+        read(scopes.export_scope, world.owner, "checks", 7)
 
 
 def test_gzip_holds_the_same(world, settings):
@@ -225,7 +230,7 @@ def test_gzip_holds_the_same(world, settings):
 
     written(world, world.person(), "It is dry.")
     plain = made.export(world.db, settings, "csv")
-    assert gzip.decompress(b"".join(gzipped([plain[:100], plain[100:]]))) == plain
+    assert gzip.decompress(b"".join(compress_parts([plain[:100], plain[100:]]))) == plain
 
 
 MARKS = ("withheld", "hidden", "retracted")

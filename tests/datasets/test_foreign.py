@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 
 from dynabench.collection.tables import Example, Seed, Standing
 from dynabench.datasets.imports import batches
-from dynabench.intake import folders
-from dynabench.intake.mapping import PRESETS, ColumnMapping, preset, translate_value
+from dynabench.intake import sources
+from dynabench.intake.mapping import PRESETS, ColumnMapping, read_preset, translate_value
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.people.accounts.tables import Person
@@ -182,7 +182,7 @@ def test_a_mapping_reads_any_columns(db, settings, tmp_path):
       - {model: ours, answer: {label: {column: ours, values: {"0": neutral}}}}
     """
     with pytest.raises(errors.Invalid, match="which column is which"):
-        batches.plan_for(path, path.name, "examples")
+        batches.plan_file(path, path.name, "examples")
     state, refused = bring(db, settings, path, "pairs", mapping=mapping)
     assert (state.created, refused) == (1, [])
     [row] = rows(db, settings, "pairs")
@@ -200,7 +200,7 @@ def test_a_mapping_with_a_slip_is_refused(text):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_are_mappings(name):
-    assert preset(name).fields
+    assert read_preset(name).fields
 
 
 def test_values_mean_the_first_option_that_the_task_has():
@@ -224,24 +224,24 @@ configs:
 
 def test_a_folders_card_says_which_files_are_which():
     names = ["data/train-0.parquet", "data/train-1.parquet", "data/dev.jsonl", "other.csv", "load.py"]
-    assert folders.choose(names, CARD) == ["data/train-0.parquet", "data/train-1.parquet"]
-    assert folders.choose(names, CARD, split="dev") == ["data/dev.jsonl"]
-    assert folders.choose(["test.csv", "train.csv", "dataset_infos.json"]) == ["train.csv"]
-    assert folders.choose(["en/train.csv", "de/train.csv"], config="de") == ["de/train.csv"]
+    assert sources.choose_files(names, CARD) == ["data/train-0.parquet", "data/train-1.parquet"]
+    assert sources.choose_files(names, CARD, split="dev") == ["data/dev.jsonl"]
+    assert sources.choose_files(["test.csv", "train.csv", "dataset_infos.json"]) == ["train.csv"]
+    assert sources.choose_files(["en/train.csv", "de/train.csv"], config="de") == ["de/train.csv"]
     for wrong in ({"split": "gone"}, {"config": "gone"}):
         with pytest.raises(errors.Invalid):
-            folders.choose(names, CARD, **wrong)
+            sources.choose_files(names, CARD, **wrong)
 
 
 def test_scripts_and_paths_from_outside_are_not_followed(tmp_path):
     with pytest.raises(errors.Invalid, match="never run"):
-        folders.choose(["data.py", "README.md", "../../etc/x.csv", "/abs/y.csv"])
+        sources.choose_files(["data.py", "README.md", "../../etc/x.csv", "/abs/y.csv"])
     inside = tmp_path / "set"
     inside.mkdir()
     (tmp_path / "secret.csv").write_text("a\n1\n")
     (inside / "train.csv").symlink_to(tmp_path / "secret.csv")
     with pytest.raises(errors.Invalid):
-        folders.local(inside)
+        sources.local_files(inside)
 
 
 def test_a_file_that_is_no_file_of_its_kind_is_refused(tmp_path):
@@ -249,7 +249,7 @@ def test_a_file_that_is_no_file_of_its_kind_is_refused(tmp_path):
         path = tmp_path / name
         path.write_bytes(content)
         with pytest.raises(errors.Invalid):
-            batches.plan_for(path, name, "examples")
+            batches.plan_file(path, name, "examples")
 
 
 def test_a_forged_row_of_ours_is_refused_with_its_reason(db, settings, tmp_path):

@@ -125,7 +125,7 @@ def test_a_preview_shows_what_no_page_could(db, settings, tmp_path):
 
     config = db.read(of_rounds.newest_config, "pairs")
     for into in ("examples", "contexts", "seeds"):
-        seen = service.preview(path, config, PlanIn(into=into))
+        seen = service.preview_import(path, config, PlanIn(into=into))
         assert seen.model_dump_json()
         assert seen.rows[0].error
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dynabench.datasets import stored
 from dynabench.datasets.intake import building
-from dynabench.datasets.intake.cleaning import Cleaner
 from dynabench.datasets.intake.layout import Layout
+from dynabench.datasets.intake.rows import RowCleaner
 from dynabench.intake import sources
 from dynabench.kit import errors
 from dynabench.kit.settings import Settings
@@ -36,8 +36,10 @@ def read(tmp_path):
         path.write_bytes(content)
         bad = []
         with sources.open_source(path, name) as files:
-            written, told = building.build(home, config, files, layout, tolerance, bad.extend, lambda told: None)
-        return list(stored.read(home, written.digest)), bad, told
+            written, told = building.build_version(
+                home, config, files, layout, tolerance, bad.extend, lambda told: None
+            )
+        return list(stored.read_rows(home, written.digest)), bad, told
 
     return build
 
@@ -78,7 +80,7 @@ def test_the_same_rows_come_out_of_every_kind_of_file(read, name, content):
         content = ("id\tstatement\tlabel\ttags\n" + content).encode()
     rows, bad, _ = read(content, name)
     assert not bad
-    assert stored.digest(rows) == stored.digest(read(lines(GOOD), "b.jsonl")[0])
+    assert stored.rows_digest(rows) == stored.rows_digest(read(lines(GOOD), "b.jsonl")[0])
     assert rows[2].tags == ("even",)
 
 
@@ -195,7 +197,7 @@ def outcome(call, values, answers):
 @given(st.fixed_dictionaries({}, optional={"premise": TEXT, "hypothesis": TEXT, "more": TEXT}),
        st.lists(st.fixed_dictionaries({"label": st.sampled_from(LABELS)}), max_size=3))  # fmt: skip
 def test_the_short_way_comes_to_what_the_tasks_rules_say(values, answers):
-    assert outcome(Cleaner(NLI).row, values, answers) == outcome(Cleaner(NLI).long_way, values, answers)
+    assert outcome(RowCleaner(NLI).row, values, answers) == outcome(RowCleaner(NLI).long_way, values, answers)
 
 
 SPAN = st.fixed_dictionaries({"start": st.integers(-1, 9), "end": st.integers(0, 9)}, optional={"text": TEXT})
@@ -206,11 +208,11 @@ SPAN = st.fixed_dictionaries({"start": st.integers(-1, 9), "end": st.integers(0,
     st.lists(st.fixed_dictionaries({}, optional={"answer": st.lists(SPAN, max_size=2) | TEXT}), max_size=2),
 )
 def test_the_short_way_comes_to_the_same_for_marked_answers(values, answers):
-    assert outcome(Cleaner(QA).row, values, answers) == outcome(Cleaner(QA).long_way, values, answers)
+    assert outcome(RowCleaner(QA).row, values, answers) == outcome(RowCleaner(QA).long_way, values, answers)
 
 
 def test_ids_that_repeat_are_found_across_batches():
-    seen = building.Seen()
+    seen = building.SeenIds()
     assert not seen.repeated([str(n) for n in range(1_000)]).any()
     for start in range(1_000, 20_000, 1_000):
         again = seen.repeated([str(n) for n in range(start - 5, start + 1_000)])

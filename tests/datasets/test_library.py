@@ -28,7 +28,7 @@ def test_a_file_becomes_a_dataset(olga, work, settings):  # noqa: F811
     made = olga.get(f"{API}/films").json()
     assert made["version"]["rows"] == 40
     assert made["version"]["slices"] == {"even": 20}
-    assert len(list(stored.read(settings, made["version"]["digest"]))) == 40
+    assert len(list(stored.read_rows(settings, made["version"]["digest"]))) == 40
     assert not list((settings.folder / "uploads").glob("*/data/*"))
 
 

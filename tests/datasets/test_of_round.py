@@ -55,7 +55,7 @@ def test_old_and_new_models_are_scored_on_what_a_round_verified(world, settings,
     made = olga.post(f"{where}/datasets/rounds/1")
     assert made.status_code == 201, made.text
     version = database.read(lambda session: session.get_one(DatasetVersion, session.get_one(Dataset, 1).version_id))
-    rows = list(stored.read(settings, version.digest))
+    rows = list(stored.read_rows(settings, version.digest))
     assert len(rows) == 12
     assert all(row.answers == (CLAIM,) for row in rows)
     assert {tag for row in rows for tag in row.tags} == {"rain", "start=blank", "fooled"}

@@ -10,7 +10,7 @@ from hypothesis import settings as how
 from hypothesis import strategies as st
 
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.kit.settings import Settings
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
@@ -18,7 +18,7 @@ VALUES = st.dictionaries(
     TEXT, TEXT | st.integers(-(2**53), 2**53) | st.booleans() | st.lists(TEXT, max_size=2), max_size=3
 )
 ROW = st.builds(
-    Stored, uid=TEXT, inputs=VALUES, answers=st.lists(VALUES, max_size=3).map(tuple),
+    StoredRow, uid=TEXT, inputs=VALUES, answers=st.lists(VALUES, max_size=3).map(tuple),
     tags=st.lists(TEXT, max_size=3).map(tuple), of=TEXT, transformation=TEXT,
 )  # fmt: skip
 
@@ -33,9 +33,9 @@ def home(tmp_path):
 @how(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(ROW, max_size=12))
 def test_what_is_written_is_read_back_and_its_digest_is_that_of_the_rows(home, rows):
-    written = stored.write(home, iter(rows), twins=True)
-    assert list(stored.read(home, written.digest)) == rows
-    assert written.digest == stored.digest(rows)
+    written = stored.write_rows(home, iter(rows), twins=True)
+    assert list(stored.read_rows(home, written.digest)) == rows
+    assert written.digest == stored.rows_digest(rows)
     assert written.rows == len(rows)
     assert sum(written.tags.values()) == sum(len(row.tags) for row in rows)
 
@@ -47,19 +47,19 @@ def test_the_digest_is_that_of_sorted_json_lines(rows):
                      option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
         for r in rows
     ]  # fmt: skip
-    assert stored.digest(rows) == hashlib.sha256(b"".join(lines)).hexdigest()
+    assert stored.rows_digest(rows) == hashlib.sha256(b"".join(lines)).hexdigest()
 
 
 def test_the_digest_does_not_depend_on_how_many_rows_are_written_at_once(home, monkeypatch):
-    rows = [Stored(str(i), {"text": f"row {i}"}, ({"label": "a"},), ("x",) if i % 3 else ()) for i in range(2_500)]
-    whole = stored.write(home, rows)
+    rows = [StoredRow(str(i), {"text": f"row {i}"}, ({"label": "a"},), ("x",) if i % 3 else ()) for i in range(2_500)]
+    whole = stored.write_rows(home, rows)
     assert whole.tags == {"x": 1_666}
     monkeypatch.setattr(stored, "SOME", 7)
-    monkeypatch.setattr(stored, "BATCH", 100)
-    assert stored.write(home, rows) == whole
-    assert [row.uid for row in stored.read(home, whole.digest, first=150, rows=120)] == [
+    monkeypatch.setattr(stored, "GROUP_ROWS", 100)
+    assert stored.write_rows(home, rows) == whole
+    assert [row.uid for row in stored.read_rows(home, whole.digest, first=150, rows=120)] == [
         str(i) for i in range(150, 270)
     ]
     monkeypatch.setattr(stored, "LARGE", 1)
-    assert stored.write(home, rows).digest == whole.digest
-    assert stored.write(home, [*rows[:-1], replace(rows[-1], uid="other")]).digest != whole.digest
+    assert stored.write_rows(home, rows).digest == whole.digest
+    assert stored.write_rows(home, [*rows[:-1], replace(rows[-1], uid="other")]).digest != whole.digest

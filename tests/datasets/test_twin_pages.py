@@ -35,7 +35,7 @@ def test_copies_of_ones_own_take_the_place_of_those_made_here(place):
         2,
         {"uploaded": 1, "typo": 1},
     )
-    first, second = stored.read(place.settings, twin.digest)
+    first, second = stored.read_rows(place.settings, twin.digest)
     assert first.inputs == {"premise": "John gave Mary two apples.", "hypothesis": "A MAN IS GENEROUS."}
     assert (first.of, first.answers, first.tags) == ("r1", ROWS[0].answers, ("gifts",))
     assert second.transformation == "typo"
@@ -98,7 +98,7 @@ def test_pages_of_copies_follow_each_other(place, client):
         page = client.get(f"/api/v1{ADDRESS}/robustness", params={"limit": 7, "after": after}).json()
         uids += [each["uid"] for each in page["items"]]
         after = page["next"]
-    assert uids == [row.uid for row in stored.read(place.settings, place.twin("robustness").digest)]
+    assert uids == [row.uid for row in stored.read_rows(place.settings, place.twin("robustness").digest)]
     lines = client.get(f"{ADDRESS}/robustness.csv").text.split("\r\n")
     assert (
         lines[0] == '"uid","input_id","transformation","premise","hypothesis","answers"'.replace('"', "")

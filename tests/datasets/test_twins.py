@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from dynabench.adversaries.perturbations import find_transformations, names_on_axis
-from dynabench.datasets import copies, stored, twin_jobs, twins
-from dynabench.datasets.stored import Stored
+from dynabench.datasets import jobs as twin_jobs
+from dynabench.datasets import stored, twins
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, Twin
 from dynabench.kit import jobs
 from dynabench.rounds import service as rounds
@@ -35,7 +36,7 @@ def test_a_version_gets_the_twins_that_its_task_names_once(place):
     place.run()
     for axis in wanted:
         twin = place.twin(axis)
-        rows = list(stored.read(place.settings, twin.digest))
+        rows = list(stored.read_rows(place.settings, twin.digest))
         assert twin.rows == len(rows) == sum(twin.transformations.values()) > 0
         assert {row.of for row in rows} <= {"r1", "r2"}
         assert all(row.uid == f"{row.of}#{row.transformation}" for row in rows)
@@ -70,8 +71,8 @@ def test_a_step_that_runs_again_changes_nothing(place):
     place.ask()
     twin = place.last("robustness")
     job = place.database.read(lambda s: s.get_one(jobs.Job, twin.job_id))
-    first = twin_jobs.perturb(job.payload, lambda _: None)
-    assert twin_jobs.perturb(job.payload, lambda _: None)["digest"] == first["digest"]
+    first = twin_jobs.generate_copies(job.payload, lambda _: None)
+    assert twin_jobs.generate_copies(job.payload, lambda _: None)["digest"] == first["digest"]
     assert not list((place.settings.folder / "datasets").glob(".twin*"))
 
 
@@ -80,7 +81,7 @@ def test_rows_that_nothing_changes_say_so(place):
     version = place.database.write(furnish, place.settings, "public", ROWS[2:])
     place.olga.post(f"/api/v1{ADDRESS}", json={"axis": "fairness"})
     place.run()
-    failed = place.database.read(lambda s: s.scalar(twins.newest(version, "fairness")))
+    failed = place.database.read(lambda s: s.scalar(twins.newest_twin(version, "fairness")))
     assert failed.state == "failed"
     assert "No transformation" in place.olga.get(f"/api/v1{ADDRESS}").json()["items"][0]["reason"]
 
@@ -92,15 +93,15 @@ def rename(session):
 def test_spans_are_where_their_text_is():
     passage = "Mary met John in the beautiful garden. She gave him her umbrella because it was raining, twice."
     start = passage.index("umbrella because")
-    row = Stored("q", {"passage": passage, "question": "What did Mary give to John?"},
+    row = StoredRow("q", {"passage": passage, "question": "What did Mary give to John?"},
                  ({"answer": [{"start": 0, "end": 4, "text": "Mary"}]},
                   {"answer": [{"start": start, "end": start + 16, "text": "umbrella because"}]}))  # fmt: skip
-    fields = copies.Fields.of(QA)
+    fields = twins.CopyFields.of(QA)
     made = [
         copy
         for seed in range(6)
         for axis in twins.AXES
-        for copy in copies.copies(row, fields, find_transformations(names_on_axis(axis)), seed, 30)
+        for copy in twins.perturbed_copies(row, fields, find_transformations(names_on_axis(axis)), seed, 30)
     ]
     assert len(made) > 60
     for copy in made:
@@ -113,12 +114,12 @@ def test_spans_are_where_their_text_is():
 
 @given(st.integers(0, 60), st.integers())
 def test_transformations_come_in_the_order_of_a_sample(count, seed):
-    assert list(copies._shuffled(range(count), Random(seed))) == Random(seed).sample(range(count), count)
+    assert list(twins._shuffled(range(count), Random(seed))) == Random(seed).sample(range(count), count)
 
 
 def test_no_copy_is_longer_than_its_field():
-    row = Stored("q", {"passage": "x", "question": "w" + "hat is it" * 110 + "so"}, ())
-    fields = copies.Fields.of(QA)
+    row = StoredRow("q", {"passage": "x", "question": "w" + "hat is it" * 110 + "so"}, ())
+    fields = twins.CopyFields.of(QA)
     assert len(row.inputs["question"]) <= fields.lengths["question"]
-    for copy in copies.copies(row, fields, find_transformations(names_on_axis("robustness")), 1, 30):
+    for copy in twins.perturbed_copies(row, fields, find_transformations(names_on_axis("robustness")), 1, 30):
         assert len(copy.inputs["question"]) <= fields.lengths["question"]

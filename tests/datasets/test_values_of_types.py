@@ -6,7 +6,7 @@ import orjson
 import pyarrow as pa
 import pytest
 
-from dynabench.datasets import parquet, shapes
+from dynabench.datasets import formats, parquet
 from dynabench.datasets.intake import cases
 from dynabench.tasks import TaskConfig
 
@@ -41,7 +41,7 @@ def test_a_context_from_a_table_holds_every_type():
 
 
 def test_each_value_has_a_cell_in_a_table_without_nesting():
-    flat = shapes.Flat([CONFIG], "context")
+    flat = formats.FlatColumns([CONFIG], "context")
     cells = dict(zip(flat.columns, flat.cells(CONFIG.clean_context(VALUES)), strict=True))
     assert cells["context.kind"] == '"z"'
     assert cells["context.topics.json"] == '"[""a"",""c""]"'
@@ -50,12 +50,12 @@ def test_each_value_has_a_cell_in_a_table_without_nesting():
 
 
 def test_each_value_has_a_typed_column_in_parquet():
-    kinds = parquet.struct([CONFIG], "context")
+    kinds = parquet.group_struct([CONFIG], "context")
     assert {field.name for field in kinds} == set(VALUES)
     assert kinds.field("order").type == pa.list_(pa.string())
     assert kinds.field("agreed").type == pa.bool_()
     assert kinds.field("quality").type == pa.int64()
-    row = parquet.parsed(orjson.dumps({"context": VALUES}), pa.schema([("context", kinds)]))
+    row = parquet.parse_lines(orjson.dumps({"context": VALUES}), pa.schema([("context", kinds)]))
     assert row.to_pylist() == [{"context": VALUES}]
 
 
@@ -74,4 +74,4 @@ def test_each_value_has_a_typed_column_in_parquet():
 )
 def test_acceptable_answers_in_a_cell(name, cell, answers):
     field = next(each for each in CONFIG.context if each.name == name)
-    assert [field.clean(cases.value(each, field)) for each in cases.several(cell, field)] == answers
+    assert [field.clean(cases.read_value(each, field)) for each in cases.read_answers(cell, field)] == answers

@@ -7,8 +7,9 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.datasets import twin_jobs, twins
-from dynabench.datasets.stored import Stored
+from dynabench.datasets import jobs as twin_jobs
+from dynabench.datasets import twins
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.kit import jobs
 from dynabench.kit.db import Database
@@ -19,11 +20,11 @@ from tests.conftest import Caller
 from tests.kept import dataset
 
 ROWS = [
-    Stored("r1", {"premise": "John gave Mary two apples.", "hypothesis": "A man is generous to his friend."},
+    StoredRow("r1", {"premise": "John gave Mary two apples.", "hypothesis": "A man is generous to his friend."},
            ({"label": "neutral"},), ("gifts",)),
-    Stored("r2", {"premise": "Nobody was seen on the beautiful street.", "hypothesis": "The street is empty."},
+    StoredRow("r2", {"premise": "Nobody was seen on the beautiful street.", "hypothesis": "The street is empty."},
            ({"label": "entailment"},)),
-    Stored("r3", {"premise": "雨が降っている。", "hypothesis": "晴れている。"}, ({"label": "contradiction"},)),
+    StoredRow("r3", {"premise": "雨が降っている。", "hypothesis": "晴れている。"}, ({"label": "contradiction"},)),
 ]  # fmt: skip
 ADDRESS = "/tasks/nli/datasets/small/twins"
 
@@ -38,19 +39,19 @@ class Place:
     version: int
 
     def ask(self) -> list[Twin]:
-        return self.database.write(lambda s: twins.ask(s, s.get_one(DatasetVersion, self.version)))
+        return self.database.write(lambda s: twins.request_twins(s, s.get_one(DatasetVersion, self.version)))
 
     def run(self) -> None:
         """What the worker does with the jobs that wait, without its engine."""
         for job in self.database.read(lambda s: list(s.scalars(select(jobs.Job).where(jobs.Job.sent_at.is_(None))))):
-            if job.kind == twins.KIND:
+            if job.kind == twins.PERTURB_KIND:
                 run(job, self.database)
 
     def twin(self, axis: str) -> Twin | None:
-        return self.database.read(lambda s: s.scalar(twins.current(self.version, axis)))
+        return self.database.read(lambda s: s.scalar(twins.current_twin(self.version, axis)))
 
     def last(self, axis: str) -> Twin:
-        found = self.database.read(lambda s: s.scalar(twins.newest(self.version, axis)))
+        found = self.database.read(lambda s: s.scalar(twins.newest_twin(self.version, axis)))
         assert found is not None
         return found
 
@@ -58,9 +59,9 @@ class Place:
 def run(job: jobs.Job, database: Database) -> None:
     """The workflow's steps in order; `tests/jobs` runs them in a real worker."""
     if "file" in job.payload:
-        twin_jobs.upload(job.id, job.payload)
+        twin_jobs.upload_step(job.id, job.payload)
     else:
-        twin_jobs.perturb(job.payload, lambda _: None)
+        twin_jobs.generate_copies(job.payload, lambda _: None)
     database.write(lambda s: jobs._mark_sent(s, [job.id]))
 
 
@@ -76,5 +77,5 @@ def place(database: Database, settings: Settings, person: Callable[[str], Caller
     return Place(database, settings, olga, version)
 
 
-def furnish(session: Session, settings: Settings, visibility: str = "public", rows: Sequence[Stored] = ROWS) -> int:
+def furnish(session: Session, settings: Settings, visibility: str = "public", rows: Sequence[StoredRow] = ROWS) -> int:
     return dataset(session, settings, rows, "small", visibility)

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from dynabench.collection.tables import Example, Explanation, Handout, Proposed, StoredAttribution
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
-from dynabench.datasets.imports import batches, direct, files
-from dynabench.datasets.imports.state import State
-from dynabench.intake.bad_rows import BadRow
+from dynabench.datasets.imports import batches, files
+from dynabench.datasets.imports.places import ImportState
+from dynabench.intake.rows import BadRow
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.media.store import MediaStore
@@ -86,8 +86,8 @@ def fresh(db: Database, source: str, task: str = "checks") -> None:
 
 def export(db: Database, settings: Settings, form: str, attributions: bool = True, task: str = "checks") -> bytes:
     """A task's export as a file's bytes."""
-    what = replace(db.read(scopes.scope, None, task, attributions=attributions), files=MediaStore.of(settings))
-    return b"".join(FORMATS[form].write(exports.records(db, settings, what), what))
+    what = replace(db.read(scopes.export_scope, None, task, attributions=attributions), files=MediaStore.of(settings))
+    return b"".join(FORMATS[form].write(exports.read_records(db, settings, what), what))
 
 
 def rows(db: Database, settings: Settings, task: str = "checks") -> list[dict[str, Any]]:
@@ -98,12 +98,12 @@ def rows(db: Database, settings: Settings, task: str = "checks") -> list[dict[st
 def bring(
     db: Database, settings: Settings, path: Path, task: str = "checks", into: str = "examples", form: str = "auto",
     mapping: object = None,
-) -> tuple[State, list[BadRow]]:  # fmt: skip
+) -> tuple[ImportState, list[BadRow]]:  # fmt: skip
     """Import a file as the command does."""
-    if files.is_one(path):
-        path = files.rows(db, settings, task, None, path, path.with_name("rows.jsonl"))
-    plan = batches.plan_for(path, path.name, into, form, mapping)
-    return direct.run(db, settings, task, path, plan, lambda _: None)
+    if files.is_export_zip(path):
+        path = files.extract_rows(db, settings, task, None, path, path.with_name("rows.jsonl"))
+    plan = batches.plan_file(path, path.name, into, form, mapping)
+    return batches.import_file(db, settings, task, path, plan, lambda _: None)
 
 
 def recount(db: Database, world_rows: Callable[[], Any], task: str = "checks") -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from dynabench.datasets.archives import direct
+from dynabench.datasets.archives import service as direct
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.settings import Settings
 from dynabench.media import service as media
@@ -19,7 +19,7 @@ from dynabench.media.file_formats import MediaFacts
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card
 from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.site.app import create_app
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Audio, FileField, Image
@@ -61,7 +61,9 @@ class Stage:
         assert answer.status_code == 201, answer.text
         stored: list[tuple[str, MediaFacts, str]] = [(digest, facts, "") for digest, facts in self.kept]
         rows = (
-            [Row(n, values.valid(rng, config.context, self.store, {}), "tag") for n in (1, 2)] if config.context else []
+            [ContextRow(n, values.valid(rng, config.context, self.store, {}), "tag") for n in (1, 2)]
+            if config.context
+            else []
         )
 
         def make(session: Any) -> Any:
@@ -69,7 +71,7 @@ class Stage:
                 media.record_uploads(session, config.id, person, stored)
             for each in self.people:
                 service.set_role(session, None, config.id, each.name, "annotator")
-            made = contexts.add(session, config.id, config, rows)
+            made = contexts.add_contexts(session, config.id, config, rows)
             judge = JUDGE if config.fooled.judged_by == "model" else None
             service.draft_round(session, None, config.id, [], judge=judge)
             service.open_round(session, None, config.id, 1)
@@ -164,7 +166,7 @@ class Stage:
         before, copy = self._packed(config.id), f"{config.id}-copy"
         path = self.folder / "task.zip"
         path.write_bytes(before)
-        made = direct.bring(self.db, self.settings, path, copy, "")
+        made = direct.import_archive(self.db, self.settings, path, copy, "")
         if config.media and made.refused:  # archives leave out what shows files, and say so
             assert all("This file is not here." in why for _, _, why in made.refused), made.refused
             return
@@ -174,7 +176,7 @@ class Stage:
 
     def _packed(self, task: str) -> bytes:
         held = io.BytesIO()
-        direct.export(self.db, self.settings, task, held, lambda *_: None, examples=True)
+        direct.export_archive(self.db, self.settings, task, held, lambda *_: None, examples=True)
         return held.getvalue()
 
 

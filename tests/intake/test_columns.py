@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dynabench.intake.columns import choose_columns, find_column, list_columns, preview_rows, suggest_columns
 from dynabench.intake.mapping import ColumnMapping, ColumnSource, value_at, value_key
-from dynabench.intake.text_rows import FileRow
+from dynabench.intake.rows import FileRow
 from dynabench.kit.errors import Invalid
 
 of_context = ColumnMapping.of_context

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.intake import json_documents, parquet_rows, reader
-from dynabench.intake.text_rows import FileRow
+from dynabench.intake import json_documents, reader
+from dynabench.intake.rows import FileRow
 from dynabench.kit.errors import Invalid, TooLarge
 
 ROWS = [{"text": "It rains.", "label": "wet"}, {"text": 'a "b", c', "label": "dry"}]
@@ -129,10 +129,10 @@ def test_a_small_file_that_unpacks_to_a_great_deal_is_refused_early(read):
 
 def test_large_row_groups_and_rows_are_refused(read, monkeypatch):
     content = as_parquet(pa.table({"text": ["a" * 1000] * 10}))
-    monkeypatch.setattr(parquet_rows, "BATCH_BYTES", 100)
+    monkeypatch.setattr(reader, "BATCH_BYTES", 100)
     with pytest.raises(TooLarge, match="Rows from 1 on"):
         read("a.parquet", content)
-    monkeypatch.setattr(parquet_rows, "GROUP_BYTES", 100)
+    monkeypatch.setattr(reader, "GROUP_BYTES", 100)
     with pytest.raises(TooLarge, match="row group"):
         read("a.parquet", content)
 

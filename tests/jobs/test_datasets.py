@@ -46,7 +46,7 @@ def test_a_dataset_whose_worker_is_killed_while_it_reads_is_read_whole_and_annou
     until(lambda: newest(database).state != "reading")
     made = newest(database)
     assert (made.state, made.rows) == ("ready", ROWS), (made.reason, worker.said())
-    uids = [row.uid for row in stored.read(settings, made.digest)]
+    uids = [row.uid for row in stored.read_rows(settings, made.digest)]
     assert uids == [f"r{n}" for n in range(ROWS)]
     with database._reads() as session:
         asked = select(func.count()).select_from(Job).where(Job.kind == "queue_evaluations")

@@ -6,19 +6,19 @@ import signal
 import pytest
 from sqlalchemy import select
 
-from dynabench.datasets import stored, twin_jobs, twins
-from dynabench.datasets.stored import Stored
+from dynabench.datasets import jobs, stored, twins
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from tests.jobs.conftest import until
 from tests.kept import dataset
 
-ROWS = 2 * twin_jobs.SHARD + 5
+ROWS = 2 * jobs.SHARD + 5
 
 
 def furnish(session, settings, count):
     rows = (
-        Stored(f"r{n}", {"premise": f"A man is outside with his dog, number {n}.", "hypothesis": "He has an animal."},
-               ({"label": "entailment"},))
+        StoredRow(f"r{n}", {"premise": f"A man is outside with his dog, number {n}.",
+                            "hypothesis": "He has an animal."}, ({"label": "entailment"},))
         for n in range(count)
     )  # fmt: skip
     return dataset(session, settings, rows, "small")
@@ -26,7 +26,7 @@ def furnish(session, settings, count):
 
 def ended(database, version, axis):
     def look():
-        twin = database.read(lambda s: s.scalar(twins.newest(version, axis)))
+        twin = database.read(lambda s: s.scalar(twins.newest_twin(version, axis)))
         return twin if twin.state != "reading" else None
 
     return until(look, 120)
@@ -45,7 +45,7 @@ def test_a_killed_worker_goes_on_and_makes_the_same_copies(owner, worker, databa
     worker.start()
     twin = ended(database, version, "robustness")
     assert (twin.state, twin.rows) == ("ready", ROWS), worker.said()
-    rows = stored.read(settings, twin.digest)
+    rows = stored.read_rows(settings, twin.digest)
     assert [row.of for row in rows] == [f"r{n}" for n in range(ROWS)]
     until(lambda: not folder.exists())
 
@@ -53,13 +53,13 @@ def test_a_killed_worker_goes_on_and_makes_the_same_copies(owner, worker, databa
 def test_a_worker_makes_and_replaces_copies(owner, worker, database, settings):
     version = database.write(furnish, settings, 3)
     worker.start()
-    database.write(lambda s: twins.ask(s, s.get_one(DatasetVersion, version)))
+    database.write(lambda s: twins.request_twins(s, s.get_one(DatasetVersion, version)))
     assert {ended(database, version, axis).state for axis in twins.AXES} == {"ready"}, worker.said()
     rows = [{"uid": "mine", "input_id": "r1", "hypothesis": "They have an animal."}]
     content = "\n".join(json.dumps(row) for row in rows).encode()
     address = "/api/v1/tasks/nli/datasets/small/twins/fairness/file"
     assert owner.post(address, params={"file": "mine.jsonl"}, content=content).status_code == 202
     assert (found := ended(database, version, "fairness")).origin == "uploaded", found.reason
-    assert [row.uid for row in stored.read(settings, found.digest)] == ["mine"]
+    assert [row.uid for row in stored.read_rows(settings, found.digest)] == ["mine"]
     before = database.read(lambda s: s.scalar(select(Dataset.version_id)))
     assert before == version

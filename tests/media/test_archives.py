@@ -8,8 +8,8 @@ import zipfile
 import pytest
 
 from dynabench.kit import errors
-from dynabench.rounds import archives, service
-from dynabench.rounds.files import upload
+from dynabench.rounds import context_files, service
+from dynabench.rounds.context_files import upload_contexts
 from tests.media import files
 from tests.media.conftest import TASK, contexts
 
@@ -32,7 +32,7 @@ def honest(table: str = "rows.csv", rows: str = CSV, top: str = "") -> bytes:
 def read(client, settings, tmp_path, content, person=None):
     path = tmp_path / "sent.zip"
     path.write_bytes(content)
-    return archives.rows(client.app.state.db, settings, "colours", person, path)
+    return context_files.extract_zip_rows(client.app.state.db, settings, "colours", person, path)
 
 
 @pytest.mark.parametrize("top", ["", "folder/"])
@@ -61,7 +61,7 @@ def test_files_are_named_within_groups_too(owner, client, settings, tmp_path):
 
 def test_a_drawing_with_a_script_is_text_and_no_picture(owner, client, settings, tmp_path):
     made = read(client, settings, tmp_path, packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.SVG)))
-    result = upload(client.app.state.db, "colours", made, lambda _: None)
+    result = upload_contexts(client.app.state.db, "colours", made, lambda _: None)
     assert result.errors == [(1, "context.one: Choose a picture.; context.other: Choose a picture.")]
 
 

@@ -6,8 +6,8 @@ import zipfile
 
 import pytest
 
-from dynabench.datasets import with_files
-from dynabench.datasets.imports import batches, direct
+from dynabench.datasets import formats
+from dynabench.datasets.imports import batches
 from dynabench.datasets.imports import files as packed
 from dynabench.kit import errors
 from dynabench.media.store import MediaStore
@@ -29,7 +29,7 @@ def test_an_export_holds_its_files_and_comes_back(owner, person, client, setting
     assert answer.headers["content-type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(answer.content)) as opened:
         names = opened.namelist()
-        [row] = [json.loads(line) for line in opened.read(with_files.ROWS).splitlines()]
+        [row] = [json.loads(line) for line in opened.read(formats.ROWS).splitlines()]
         assert opened.read(f"media/{mine['media']}.png") == MediaStore.of(settings).read(mine["media"])
     assert row["input"]["image"]["media"] == mine["media"]
     assert len(names) == 4  # the rows, one's own picture, and two of the context
@@ -38,12 +38,12 @@ def test_an_export_holds_its_files_and_comes_back(owner, person, client, setting
     path.write_bytes(answer.content)
     db = client.app.state.db
     db.write(service.save_task, None, TASK.replace("id: colours", "id: others"))
-    assert packed.is_one(path)
-    rows = packed.rows(db, settings, "others", None, path, tmp_path / "rows.jsonl")
+    assert packed.is_export_zip(path)
+    rows = packed.extract_rows(db, settings, "others", None, path, tmp_path / "rows.jsonl")
     text = rows.read_text().replace(row["uid"], "f" * 32)
     rows.write_text(text)
-    plan = batches.plan_for(rows, rows.name, "examples")
-    state, refused = direct.run(db, settings, "others", rows, plan, lambda _: None)
+    plan = batches.plan_file(rows, rows.name, "examples")
+    state, refused = batches.import_file(db, settings, "others", rows, plan, lambda _: None)
     assert refused == []
     assert state.created == 1
     uses = db.read(lambda session: session.query(MediaUse).filter_by(task_id="others").count())
@@ -54,8 +54,8 @@ def test_an_export_holds_its_files_and_comes_back(owner, person, client, setting
 def test_an_export_of_hostile_files_is_refused_by_name(owner, client, settings, tmp_path):
     path = tmp_path / "rows.zip"
     with zipfile.ZipFile(path, "w") as made:
-        made.writestr(with_files.ROWS, "{}\n")
+        made.writestr(formats.ROWS, "{}\n")
         made.writestr(f"media/{'a' * 64}.png", files.bomb())
     db = client.app.state.db
     with pytest.raises(errors.Invalid, match=r"aaaa.*points"):
-        packed.rows(db, settings, "colours", None, path, tmp_path / "rows.jsonl")
+        packed.extract_rows(db, settings, "colours", None, path, tmp_path / "rows.jsonl")

@@ -3,7 +3,7 @@
 from sqlalchemy import update
 
 from dynabench.benchmark.registry.tables import Submission
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.kit.db import now
 
 SENT = "/api/v1/tasks/nli/submissions"
@@ -35,4 +35,4 @@ def packed(tmp_path):
 def pairs(count):
     labels = ("entailment", "neutral", "contradiction")
     made = ({"premise": f"It rains {n}.", "hypothesis": "It is dry."} for n in range(count))
-    return [Stored(f"r{n}", inputs, ({"label": labels[n % 3]},)) for n, inputs in enumerate(made)]
+    return [StoredRow(f"r{n}", inputs, ({"label": labels[n % 3]},)) for n, inputs in enumerate(made)]

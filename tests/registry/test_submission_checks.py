@@ -185,7 +185,7 @@ class TestReading:
         get_settings.cache_clear()
         settings = get_settings()
         config = next(each.config for each in shipped_tasks() if each.config.id == "nli")
-        digest = stored.write(settings, pairs(4)).digest
+        digest = stored.write_rows(settings, pairs(4)).digest
 
         def read(content, name="p.jsonl"):
             path = tmp_path / name

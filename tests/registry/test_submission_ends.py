@@ -14,7 +14,7 @@ from dynabench.benchmark import maintenance
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.kit import jobs
 from dynabench.models import archives
-from dynabench.rounds import waiting
+from dynabench.rounds import uploaded_files
 from tests.jobs.conftest import Worker, until
 from tests.models.handlers import doing, need_sandbox, write
 from tests.registry.sending import SENT
@@ -107,14 +107,18 @@ def aged(folder):
     """Everything below a folder, made more than a day old."""
     found = list(folder.rglob("*"))
     for each in found:
-        os.utime(each, (time.time(), time.time() - waiting.KEPT - 60))
+        os.utime(each, (time.time(), time.time() - uploaded_files.KEPT_SECONDS - 60))
     return [each for each in found if each.is_file()]
 
 
 def test_what_a_process_left_that_died_goes_after_a_day_and_what_a_job_will_read_stays(owner, ada, settings, database):
     """One died between taking a file and committing its job, others while they received, unpacked or downloaded."""
-    uploads = waiting.folder(settings)
-    places = [uploads, waiting.folder(settings, "nli", "data"), waiting.folder(settings, "nli")]
+    uploads = uploaded_files.uploads_folder(settings)
+    places = [
+        uploads,
+        uploaded_files.uploads_folder(settings, "nli", "data"),
+        uploaded_files.uploads_folder(settings, "nli"),
+    ]
     for place in places:
         (place / "0000--left.jsonl").write_text("{}")
         (place / ".unzipped-x").mkdir()

@@ -155,7 +155,7 @@ def test_a_withdrawn_submission_stays_in_the_ledger_with_its_date(ada, database)
 
 def test_banned_people_submit_nothing(ada, owner, database):
     id = database.read(lambda s: s.scalar(select(Person.id).where(Person.username == "ada")))
-    database.write(people.ban, None, "nli", id, "Spam.")
+    database.write(people.ban_person, None, "nli", id, "Spam.")
     assert ada.post(SENT, json=HUB).status_code == 403
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from dynabench.benchmark.registry import training_sets
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.kit.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.shipped import shipped_selections
@@ -21,8 +21,8 @@ TOPICS = ("roads", "waste")
 @pytest.fixture
 def given(tmp_path):
     settings = Settings(home=tmp_path, secret="s" * 32)
-    rows = (Stored(f"p-{n}", {"message": f"words {n}"}, ({"topic": TOPICS[n % 2]},)) for n in range(6))
-    return settings, stored.write(settings, rows).digest
+    rows = (StoredRow(f"p-{n}", {"message": f"words {n}"}, ({"topic": TOPICS[n % 2]},)) for n in range(6))
+    return settings, stored.write_rows(settings, rows).digest
 
 
 def read(given, tmp_path, name, content, config=CONFIG):

@@ -79,9 +79,9 @@ def test_nobody_reads_the_hidden_part(world, settings):
         return {part: session.get_one(DatasetVersion, getattr(made, f"{part}_id")) for part in ("test", "hidden")}
 
     kept = world.db.read(versions)
-    hidden = [row.inputs["hypothesis"] for row in stored.read(settings, kept["hidden"].digest)]
+    hidden = [row.inputs["hypothesis"] for row in stored.read_rows(settings, kept["hidden"].digest)]
     assert sorted(hidden) == sorted(secret)
-    public = [row.uid for row in stored.read(settings, kept["test"].digest)]
+    public = [row.uid for row in stored.read_rows(settings, kept["test"].digest)]
     assert sorted(public) == sorted(uid for uid, part in parts.items() if part == "test")
     visible = world.db.read(lambda session: {each.name: each.visibility for each in session.query(Dataset)})
     assert visible == {"round-1": "public", "round-1-hidden": "hidden"}
@@ -133,7 +133,7 @@ def test_what_is_not_released_yet_is_in_no_release_of_a_later_round(world, setti
     named = in_public(world, made, edits)
     assert named
     public = export_of(world, settings, world.db.read(scopes.visitor_scope, world.task))
-    owners = export_of(world, settings, world.db.read(scopes.scope, None, world.task, 2))
+    owners = export_of(world, settings, world.db.read(scopes.export_scope, None, world.task, 2))
     for uid, text in first.items():
         for each in (uid.encode(), text.encode()):
             assert each not in everything
@@ -149,7 +149,7 @@ def in_public(world, made, edits):
 
 
 def export_of(world, settings, what):
-    return b"".join(FORMATS["jsonl"].write(exports.records(world.db, settings, what), what))
+    return b"".join(FORMATS["jsonl"].write(exports.read_records(world.db, settings, what), what))
 
 
 def test_seeds_of_the_hidden_part_are_handed_out_no_more(world, settings):

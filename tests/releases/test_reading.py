@@ -8,7 +8,8 @@ import yaml
 from huggingface_hub import DatasetCard
 
 from dynabench.benchmark.releases import release_reading, service
-from dynabench.datasets.archives import direct, layout
+from dynabench.datasets.archives import layout
+from dynabench.datasets.archives import service as direct
 from dynabench.kit.errors import Invalid
 from tests.archives.packing import alike, files, packed
 from tests.releases.world import collected, released
@@ -76,7 +77,7 @@ def test_the_card_says_where_the_splits_are_and_how_models_are_evaluated(release
 def test_a_release_is_imported_to_the_same_round(release, settings, tmp_path):
     world, made, folder = release
     release_reading.to_archive(folder, tmp_path / "a.zip")
-    brought = direct.bring(world.db, settings, tmp_path / "a.zip", "copy")
+    brought = direct.import_archive(world.db, settings, tmp_path / "a.zip", "copy")
     assert (brought.refused, brought.notes) == ([], {})
     assert brought.manifest.rows["examples"] == 32 - made.report["parts"]["hidden"] - made.report["parts"].get(
         "withheld", 0

@@ -6,23 +6,23 @@ from hypothesis import strategies as st
 
 from dynabench.kit.errors import Invalid
 from dynabench.rounds import arms
-from dynabench.rounds.assigning import arm_of
+from dynabench.rounds.arms import assign_arm
 from dynabench.rounds.tables import Round
 
 
 def test_arms_are_drawn_by_their_shares():
     drawn = [{"name": "a", "share": 3}, {"name": "b", "share": 1, "targets": "none"}]
-    cleaned = arms.clean(drawn)
+    cleaned = arms.clean_arms(drawn)
     assert cleaned[0] == {"name": "a", "share": 3, "targets": "round"}
-    counts = Counter(arms.drawn(cleaned, "key", place)["name"] for place in range(4000))
+    counts = Counter(arms.draw_arm(cleaned, "key", place)["name"] for place in range(4000))
     assert counts == {"a": 3000, "b": 1000}
-    assert arms.drawn([], "key", 0) is None
-    assert arms.without_targets(cleaned) == {"b"}
+    assert arms.draw_arm([], "key", 0) is None
+    assert arms.arms_without_targets(cleaned) == {"b"}
 
 
 def test_an_odd_share_is_drawn_one_by_one():
-    cleaned = arms.clean([{"name": "a", "share": 997}, {"name": "b", "share": 3}])
-    counts = Counter(arms.drawn(cleaned, "key", place)["name"] for place in range(20_000))
+    cleaned = arms.clean_arms([{"name": "a", "share": 997}, {"name": "b", "share": 3}])
+    counts = Counter(arms.draw_arm(cleaned, "key", place)["name"] for place in range(20_000))
     assert counts["b"] / 20_000 == pytest.approx(0.003, abs=0.0015)
 
 
@@ -31,16 +31,18 @@ shares = st.lists(st.integers(1, 7), min_size=1, max_size=6)
 
 @given(shares, st.text(max_size=5), st.integers(0, 3))
 def test_whenever_collection_ends_arms_are_as_balanced_as_blocks_allow(shares, key, blocks):
-    cleaned = arms.clean([{"name": f"a{n}", "share": share} for n, share in enumerate(shares)])
-    drawn = [arms.drawn(cleaned, key, place) for place in range(sum(shares) * 4 * blocks)]
-    assert drawn == [arms.drawn(cleaned, key, place) for place in range(len(drawn))]
+    cleaned = arms.clean_arms([{"name": f"a{n}", "share": share} for n, share in enumerate(shares)])
+    drawn = [arms.draw_arm(cleaned, key, place) for place in range(sum(shares) * 4 * blocks)]
+    assert drawn == [arms.draw_arm(cleaned, key, place) for place in range(len(drawn))]
     counts = Counter(arm["name"] for arm in drawn)
     assert [counts[f"a{n}"] for n in range(len(shares))] == [share * 4 * blocks for share in shares]
 
 
 def test_the_models_of_an_arm():
     other = {"model": "m", "version": "2"}
-    cleaned = arms.clean([{"name": "other", "targets": [other]}, {"name": "none", "targets": "none"}, {"name": "own"}])
+    cleaned = arms.clean_arms(
+        [{"name": "other", "targets": [other]}, {"name": "none", "targets": "none"}, {"name": "own"}]
+    )
     asked = {name: arms.targets_in(cleaned, name, (("m", "1"),)) for name in ("other", "none", "own", "")}
     assert asked == {"other": (("m", "2"),), "none": (), "own": (("m", "1"),), "": (("m", "1"),)}
 
@@ -52,20 +54,20 @@ keys = st.sampled_from(["name", "share", "targets", "start", "assistant", "x"])
 @given(st.recursive(leaves, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(keys, inner)))
 def test_whatever_is_given_is_cleaned_or_refused(raw):
     try:
-        cleaned = arms.clean(raw)
+        cleaned = arms.clean_arms(raw)
     except Invalid:
         return
-    assert arms.clean(cleaned) == cleaned
+    assert arms.clean_arms(cleaned) == cleaned
 
 
 def test_each_person_has_an_order_of_arms_of_their_own():
     """One order for all would let people tell each other which arm comes next, and tie arms to the time of day."""
-    of = Round(seed=7, assign="item", arms=arms.clean([{"name": "a"}, {"name": "b"}]))
-    orders = [tuple(arm_of(None, of, person, given)["name"] for given in range(24)) for person in range(40)]
+    of = Round(seed=7, assign="item", arms=arms.clean_arms([{"name": "a"}, {"name": "b"}]))
+    orders = [tuple(assign_arm(None, of, person, given)["name"] for given in range(24)) for person in range(40)]
     assert len(set(orders)) == 40
     assert all(abs(order.count("a") - 12) <= 4 for order in orders)
     firsts = Counter(order[0] for order in orders)
     assert min(firsts.values()) > 8
-    assert [arm_of(None, of, 3, given)["name"] for given in range(24)] == list(orders[3])
+    assert [assign_arm(None, of, 3, given)["name"] for given in range(24)] == list(orders[3])
     other = Round(seed=8, assign="item", arms=of.arms)
-    assert tuple(arm_of(None, other, 3, given)["name"] for given in range(24)) != orders[3]
+    assert tuple(assign_arm(None, other, 3, given)["name"] for given in range(24)) != orders[3]

@@ -11,8 +11,8 @@ from sqlalchemy import func, insert, select, text, update
 from typer.testing import CliRunner
 
 from dynabench.cli import context as command
-from dynabench.rounds import contexts, editing, queries, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds import config_review, contexts, queries, service
+from dynabench.rounds.contexts import ContextRow
 from dynabench.rounds.tables import Context
 from dynabench.tasks import TaskConfig, shipped_tasks
 from tests.collection.conftest import draw
@@ -48,9 +48,9 @@ def test_a_preview_shows_the_same_context_after_others_were_used(database, task)
     """A row that is updated moves to the end of a PostgreSQL table, and a query without an order follows it."""
     database.write(fill, 3)
     database.write(lambda session: session.execute(text("ANALYZE contexts")))  # PostgreSQL reads small tables in order
-    before = database.read(editing.preview, task)["context"]
+    before = database.read(config_review.preview_config, task)["context"]
     database.write(lambda session: session.execute(update(Context).where(Context.id == 1).values(used=9)))
-    assert database.read(editing.preview, task)["context"] == before
+    assert database.read(config_review.preview_config, task)["context"] == before
 
 
 def test_good_rows_are_kept_bad_ones_named_repeated_ones_counted(owner, ada):
@@ -89,7 +89,7 @@ def test_a_pick_from_many_takes_milliseconds(database, task):
         rng, taken = random.Random(1), []
         for _ in range(50):
             begun = time.perf_counter()
-            contexts.pick(session, "nli", "least_used", rng)
+            contexts.pick_context(session, "nli", "least_used", rng)
             taken.append(time.perf_counter() - begun)
             session.expunge_all()
         return sorted(taken)[25]
@@ -101,7 +101,7 @@ def test_least_used_takes_from_the_lowest_level_and_passes_over_the_current_one(
     def drawn(session):
         fill(session, 30)
         rng = random.Random(3)
-        some = [contexts.pick(session, "nli", "least_used", rng, but=1) for _ in range(60)]
+        some = [contexts.pick_context(session, "nli", "least_used", rng, but=1) for _ in range(60)]
         return {each.used for each in some}, {each.id for each in some}
 
     levels, ids = database.write(drawn)
@@ -111,9 +111,9 @@ def test_least_used_takes_from_the_lowest_level_and_passes_over_the_current_one(
 
 def test_an_only_context_is_given_again(database, task):
     def drawn(session):
-        contexts.add(session, "nli", task, [Row(1, {"premise": "The only one."})])
-        first = contexts.pick(session, "nli", "least_used", random.Random(1))
-        return first.id, contexts.pick(session, "nli", "uniform", random.Random(1), but=first.id).id
+        contexts.add_contexts(session, "nli", task, [ContextRow(1, {"premise": "The only one."})])
+        first = contexts.pick_context(session, "nli", "least_used", random.Random(1))
+        return first.id, contexts.pick_context(session, "nli", "uniform", random.Random(1), but=first.id).id
 
     first, second = database.write(drawn)
     assert first == second
@@ -124,10 +124,10 @@ def test_redrawn_keys_make_every_context_equally_likely(database, task):
     """2,000 draws of 20 contexts: with fixed keys the widest gap would get several times its share."""
 
     def drawn(session):
-        contexts.add(session, "nli", task, [Row(n, {"premise": f"Number {n}."}) for n in range(20)])
+        contexts.add_contexts(session, "nli", task, [ContextRow(n, {"premise": f"Number {n}."}) for n in range(20)])
         rng, seen = random.Random(11), Counter()
         for _ in range(2000):
-            context = contexts.pick(session, "nli", "uniform", rng)
+            context = contexts.pick_context(session, "nli", "uniform", rng)
             context.draw = rng.randint(0, queries.KEYS)
             session.flush()
             seen[context.id] += 1

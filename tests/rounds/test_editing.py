@@ -1,11 +1,11 @@
 """What is said of a config beside its editor."""
 
-from dynabench.rounds import editing
+from dynabench.rounds import config_review
 
 
 def test_a_difference_shows_lines_around_it_and_leaves_the_rest_out():
     before = "\n".join(str(n) for n in range(20))
-    lines = editing.difference(before, before.replace("\n10\n", "\nten\n"))
+    lines = config_review.diff_lines(before, before.replace("\n10\n", "\nten\n"))
     assert [(each.sign, each.text) for each in lines] == [
         ("@", ""),
         *[(" ", str(n)) for n in (7, 8, 9)],
@@ -14,11 +14,11 @@ def test_a_difference_shows_lines_around_it_and_leaves_the_rest_out():
         *[(" ", str(n)) for n in (11, 12, 13)],
     ]
     assert (lines[4].old, lines[5].new) == (11, 11)
-    assert editing.difference(before, before) == []
+    assert config_review.diff_lines(before, before) == []
 
 
 def test_problems_are_told_in_the_order_of_their_lines():
-    found = editing.problems({"b": "Wrong. (line 12)", "a": "Bad (line 3).", "config": "Nothing."})
+    found = config_review.config_problems({"b": "Wrong. (line 12)", "a": "Bad (line 3).", "config": "Nothing."})
     assert [(each.path, each.message, each.line) for each in found] == [
         ("config", "Nothing.", None),
         ("a", "Bad.", 3),

@@ -106,7 +106,7 @@ def test_two_who_follow_the_last_use_at_once_make_one_member(owner, ada, bob, da
 
     def take(caller):
         def run(session):
-            return invitations.accept(session, session.get_one(Person, caller.id), made["secret"])
+            return invitations.accept_invitation(session, session.get_one(Person, caller.id), made["secret"])
 
         both.wait()
         try:

@@ -8,7 +8,7 @@ import pytest
 from dynabench.kit.jobs import Job
 from dynabench.people.notices import mailing
 from dynabench.people.roles import Role
-from dynabench.rounds import mailed, mailed_jobs
+from dynabench.rounds import invitations, jobs
 from dynabench.rounds.tables import Invitation
 from tests.collection import conftest as world
 from tests.notices import conftest as mail
@@ -29,17 +29,17 @@ def job(database):
 def test_who_gets_the_mail_becomes_what_it_says(owner, bob, database, settings, inbox):
     assert invite(owner).status_code == 202
     asked = job(database)
-    assert mailed.attempt(database, settings, asked.payload) == "sent"
+    assert invitations.try_mailing(database, settings, asked.payload) == "sent"
     [sent] = inbox.taken
     assert (sent["To"], sent["Subject"]) == ("bob@example.org", "An invitation to Natural language inference")
     secret = re.search(r"https://bench.example.org/join/(\S+)", sent.get_body(("plain",)).get_content())[1]
     assert secret not in json.dumps(asked.payload)
-    database.write(mailed_jobs._forget, asked.id)
+    database.write(jobs._forget_address, asked.id)
     assert "bob@" not in json.dumps(job(database).payload)
     assert bob.post("/api/v1/invitations/accept", json={"secret": secret}).json()["role"] == "validator"
     assert bob.post("/api/v1/invitations/accept", json={"secret": secret}).status_code in (200, 404)
     assert database.read(lambda session: session.get(Role, ("nli", bob.id)).role) == "validator"
-    assert mailed.attempt(database, settings, asked.payload) == "dropped", "it was accepted already"
+    assert invitations.try_mailing(database, settings, asked.payload) == "dropped", "it was accepted already"
 
 
 def test_revoked_ones_are_not_sent_and_servers_are_asked_again(owner, ada, database, settings, inbox):
@@ -49,11 +49,11 @@ def test_revoked_ones_are_not_sent_and_servers_are_asked_again(owner, ada, datab
     payload = job(database).payload
     inbox.answers = ["451 later"]
     with pytest.raises(mailing.Later):
-        mailed.attempt(database, settings, payload)
+        invitations.try_mailing(database, settings, payload)
     inbox.refuses = ["550 nobody here"]
-    assert mailed.attempt(database, settings, payload).startswith("refused: 550")
+    assert invitations.try_mailing(database, settings, payload).startswith("refused: 550")
     owner.delete(f"/api/v1/tasks/nli/invitations/{made['id']}")
-    assert mailed.attempt(database, settings, payload) == "dropped"
+    assert invitations.try_mailing(database, settings, payload) == "dropped"
     assert database.read(lambda session: session.query(Invitation).count()) == 1
 
 

@@ -24,7 +24,8 @@ from dynabench.models.client import Host
 from dynabench.models.host import wire
 from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
-from dynabench.rounds import planning, queries, schedule, service
+from dynabench.rounds import jobs as schedule
+from dynabench.rounds import planning, queries, service
 from dynabench.rounds.plan import Plan
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
@@ -140,8 +141,8 @@ def test_a_round_that_opens_at_its_moment_tries_again(owner, database):
 
     id, _ = database.read(look)
     payload = {"round": id, "event": "opens_at", "at": "", "person": None}
-    assert [name for name, _version in database.read(schedule.models_awaited, payload)] == ["sentiment-ngram"]
-    assert database.write(schedule.put_off, payload, "sentiment-ngram: it is being loaded") == "waits"
+    assert [name for name, _version in database.read(schedule.awaited_models, payload)] == ["sentiment-ngram"]
+    assert database.write(schedule.postpone_opening, payload, "sentiment-ngram: it is being loaded") == "waits"
     assert database.read(look)[1] == [id]
 
 
@@ -152,11 +153,11 @@ def test_a_round_that_opens_at_its_moment_waits_while_no_host_answers(owner, dat
     moment = now() + timedelta(hours=1)
 
     def plan(session) -> int:
-        planning.change(session, None, "sentiment", number, Plan(opens_at=moment))
+        planning.change_plan(session, None, "sentiment", number, Plan(opens_at=moment))
         return session.scalars(queries.round_numbered("sentiment", number)).one().id
 
     payload = {"round": database.write(plan), "event": "opens_at", "at": moment.isoformat(), "person": None}
-    assert schedule.step(payload) == "waits"
+    assert schedule.turn_step(payload) == "waits"
     assert owner.get(owner.draft).json()["state"] == "draft"
 
 

@@ -171,7 +171,7 @@ def test_a_task_for_invited_people_is_closed_to_others_until_they_accept(owner, 
 
 
 def test_the_operator_may_ban_at_the_command_line(owner, ada, database):
-    database.write(people.ban, None, "nli", ada.id, "Spam.")
+    database.write(people.ban_person, None, "nli", ada.id, "Spam.")
     with pytest.raises(errors.Forbidden):
         database.read(lambda session: people.require_seat(session, session.get_one(Person, ada.id), "nli"))
 

@@ -9,8 +9,9 @@ from dynabench.kit import jobs
 from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
 from dynabench.rounds import arms as conditions
-from dynabench.rounds import maintenance, planning, schedule, service
-from dynabench.rounds.plan import Plan, parse
+from dynabench.rounds import jobs as schedule
+from dynabench.rounds import maintenance, planning, service
+from dynabench.rounds.plan import Plan, parse_plan
 from dynabench.rounds.tables import Context, Round
 from tests.collection.conftest import draw, send, written
 from tests.jobs.conftest import Worker, until
@@ -38,9 +39,9 @@ def test_a_plan_reads_back_as_it_was_written():
         "audience": {"kind": "qualified", "verified": 2},
         "sampling": "unseen",
     }
-    plan = parse(given)
+    plan = parse_plan(given)
     assert plan.document() == given | {"opens_at": "2030-01-01T08:00:00Z"}
-    assert parse(plan.document()) == plan
+    assert parse_plan(plan.document()) == plan
     assert Plan().document() == {}
 
 
@@ -104,7 +105,7 @@ def test_a_clone_keeps_the_judge_and_how_conditions_are_assigned(owner, database
     arms = [{"name": "with"}, {"name": "without"}]
 
     def give(session):
-        session.get_one(Round, 1).arms = conditions.clean(arms, service.newest_config(session, "nli"))
+        session.get_one(Round, 1).arms = conditions.clean_arms(arms, service.newest_config(session, "nli"))
         session.get_one(Round, 1).assign, session.get_one(Round, 1).judge = "person", judge
 
     database.write(give)
@@ -147,7 +148,7 @@ def at(database, number, event, moment):
     """Let a moment of a plan come, as time does."""
 
     def move(session):
-        of = planning.locked(session, None, "nli", number)
+        of = planning.locked_round(session, None, "nli", number)
         of.plan = of.plan | {event: moment.isoformat().replace("+00:00", "Z")}
         return {"round": of.id, "event": event, "at": moment.isoformat(), "person": None}
 
@@ -162,13 +163,13 @@ def test_a_round_closes_and_the_next_opens_by_itself(owner, database):
     asked = payloads(database)
     assert [(each["event"], due) for each, due in asked] == [("closes_at", closes), ("opens_at", opens)]
     early = at(database, 2, "opens_at", later(seconds=-5))
-    assert database.write(schedule.turn, asked[1][0]) == "planned anew"
-    assert database.write(schedule.turn, early) == "waits"  # round 1 is still open
-    assert database.write(schedule.turn, asked[0][0]) == "closed"
-    assert database.write(schedule.turn, asked[0][0]) == "closed"
+    assert database.write(schedule.turn_if_planned, asked[1][0]) == "planned anew"
+    assert database.write(schedule.turn_if_planned, early) == "waits"  # round 1 is still open
+    assert database.write(schedule.turn_if_planned, asked[0][0]) == "closed"
+    assert database.write(schedule.turn_if_planned, asked[0][0]) == "closed"
     retried = payloads(database)[2][0]
-    assert database.write(schedule.turn, retried) == "open"
-    assert database.write(schedule.turn, retried) == "open"
+    assert database.write(schedule.turn_if_planned, retried) == "open"
+    assert database.write(schedule.turn_if_planned, retried) == "open"
     states = {each["number"]: each["state"] for each in owner.get(HERE).json()["items"]}
     assert states == {1: "closed", 2: "open"}
     kinds = [each["kind"] for each in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
@@ -252,4 +253,4 @@ def test_what_is_due_is_asked_for_once_and_what_is_not_due_never(owner, database
     maintenance.tidy(database, settings)
     maintenance.tidy(database, settings)
     assert [payload for payload, _ in payloads(database)] == [wanted], "as after a restore without the job"
-    assert database.write(schedule.turn, wanted) == "closed"
+    assert database.write(schedule.turn_if_planned, wanted) == "closed"

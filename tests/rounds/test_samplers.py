@@ -12,14 +12,14 @@ from sqlalchemy.orm import Session
 from dynabench.collection.tables import Handout
 from dynabench.kit.db import Database, now
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import contexts, service
-from dynabench.rounds.samplers import samplers, weighted
+from dynabench.rounds import contexts, samplers, service
+from dynabench.rounds.samplers import all_samplers
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import shipped_tasks
 from dynabench.tasks.sections import ContextSettings
 
 NLI = next(shipped for shipped in shipped_tasks() if shipped.config.id == "nli")
-NAMES = list(samplers())
+NAMES = list(all_samplers())
 quick = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -62,7 +62,7 @@ def in_turn(database: Database, work: Callable[[Session], object]) -> object:
 def test_configs_may_name_every_sampler_that_is_built_in():
     schema = ContextSettings.model_json_schema()["properties"]["sampling"]
     assert schema["enum"] == NAMES
-    assert all(each.label and each.help.endswith(".") for each in samplers().values())
+    assert all(each.label and each.help.endswith(".") for each in all_samplers().values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,7 +80,7 @@ def test_each_walks_an_index_and_never_sorts(database: Database, task, name):
         if not database.is_sqlite:
             session.execute(text("SET LOCAL enable_seqscan = off"))
         event.listen(database.engine, "before_cursor_execute", note)
-        contexts.pick(session, "nli", name, random.Random(1), but=9, person_id=1)
+        contexts.pick_context(session, "nli", name, random.Random(1), but=9, person_id=1)
         event.remove(database.engine, "before_cursor_execute", note)
         explain = "EXPLAIN QUERY PLAN " if database.is_sqlite else "EXPLAIN "
         for statement, parameters in asked:
@@ -110,7 +110,7 @@ def test_only_live_contexts_of_the_pool_are_drawn_and_not_the_last_one(database:
         session.execute(update(Context).where(Context.id.in_(retired)).values(retired_at=text("CURRENT_TIMESTAMP")))
         rng = random.Random(3)
         few = None if pool is None else sorted(pool)
-        return {contexts.pick(session, "nli", name, rng, but, 1, few).id for _ in range(12)} if may else set()
+        return {contexts.pick_context(session, "nli", name, rng, but, 1, few).id for _ in range(12)} if may else set()
 
     found = in_turn(database, drawn)
     assert found <= may
@@ -124,12 +124,15 @@ def test_contexts_come_in_proportion_to_their_weights(database: Database, task, 
     rng, rounds = random.Random(5), 400
 
     def drawn(session):
-        each = {"weight": lambda _, n: weights[n - 1], "clock": lambda _, n: weighted.wound(0, weights[n - 1], rng)}
+        each = {
+            "weight": lambda _, n: weights[n - 1],
+            "clock": lambda _, n: samplers.wind_clock(0, weights[n - 1], rng),
+        }
         fill(session, len(weights), **each)
         seen = Counter()
         for _ in range(rounds):
-            context = contexts.pick(session, "nli", "weighted", rng, person_id=1)
-            contexts.handed_out(context, "weighted", rng)
+            context = contexts.pick_context(session, "nli", "weighted", rng, person_id=1)
+            contexts.renew_keys(context, "weighted", rng)
             session.flush()
             seen[context.id] += 1
         return seen
@@ -147,12 +150,12 @@ def test_a_new_context_waits_for_its_turn_among_old_ones_by_weight(database: Dat
 
     def drawn(session):
         fill(session, 20, clock=lambda rng, n: 100 + rng.expovariate(1), id=lambda rng, n: 100 + n)
-        contexts.add(session, "nli", NLI.config, [contexts.Row(1, {"premise": "A new one."})])
+        contexts.add_contexts(session, "nli", NLI.config, [contexts.ContextRow(1, {"premise": "A new one."})])
         newest = session.scalars(select(Context.id).order_by(Context.id.desc())).first()
         seen = Counter()
         for _ in range(420):
-            context = contexts.pick(session, "nli", "weighted", rng, person_id=1)
-            contexts.handed_out(context, "weighted", rng)
+            context = contexts.pick_context(session, "nli", "weighted", rng, person_id=1)
+            contexts.renew_keys(context, "weighted", rng)
             session.flush()
             seen[context.id] += 1
         return seen[newest]
@@ -164,18 +167,18 @@ def test_unseen_passes_over_what_the_person_was_given_in_any_round(database: Dat
     def drawn(session):
         fill(session, 6)
         session.add(Person(id=1, username="ada", email="a@example.org", password_hash="-", terms="1", agreed_at=now()))
-        version = service.task(session, "nli").version_id
+        version = service.get_task(session, "nli").version_id
         session.add_all(Round(id=n, task_id="nli", number=n, version_id=version) for n in (1, 2))
         session.flush()
         given = [Handout(round_id=1 + n % 2, context_id=n, person_id=1, start="blank", initial={}) for n in range(1, 6)]
         session.add_all(given)
         session.flush()
         rng = random.Random(2)
-        mine = {contexts.pick(session, "nli", "unseen", rng, person_id=1).id for _ in range(20)}
-        others = {contexts.pick(session, "nli", "unseen", rng, person_id=7).id for _ in range(60)}
+        mine = {contexts.pick_context(session, "nli", "unseen", rng, person_id=1).id for _ in range(20)}
+        others = {contexts.pick_context(session, "nli", "unseen", rng, person_id=7).id for _ in range(60)}
         session.add(Handout(round_id=1, context_id=6, person_id=1, start="blank", initial={}))
         session.flush()
-        return mine, others, contexts.pick(session, "nli", "unseen", rng, person_id=1).id
+        return mine, others, contexts.pick_context(session, "nli", "unseen", rng, person_id=1).id
 
     mine, others, again = database.write(drawn)
     assert mine == {6}
@@ -188,10 +191,10 @@ def test_failed_validation_and_most_uncertain_draw_what_they_say(database: Datab
         each = {"failed": lambda rng, n: n in (4, 5), "good": lambda rng, n: n == 5, "doubt": lambda rng, n: n}
         fill(session, 60, **each)
         rng = random.Random(4)
-        failed = {contexts.pick(session, "nli", "failed_validation", rng).id for _ in range(10)}
-        doubted = {contexts.pick(session, "nli", "most_uncertain", rng).id for _ in range(200)}
+        failed = {contexts.pick_context(session, "nli", "failed_validation", rng).id for _ in range(10)}
+        doubted = {contexts.pick_context(session, "nli", "most_uncertain", rng).id for _ in range(200)}
         session.execute(update(Context).values(failed=0))
-        return failed, doubted, contexts.pick(session, "nli", "failed_validation", rng).used
+        return failed, doubted, contexts.pick_context(session, "nli", "failed_validation", rng).used
 
     failed, doubted, used = database.write(drawn)
     assert failed == {4}

@@ -12,8 +12,9 @@ from dynabench.benchmark.evaluations import costs, evaluating, queueing
 from dynabench.benchmark.evaluations.tables import Evaluation
 from dynabench.benchmark.registry import submission_sources
 from dynabench.benchmark.registry.tables import Submission
-from dynabench.datasets import stored, twin_jobs
-from dynabench.datasets.stored import Stored
+from dynabench.datasets import jobs as twin_jobs
+from dynabench.datasets import stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.kit import jobs
 from dynabench.kit.db import Database, now
@@ -30,14 +31,14 @@ GOOD = "a warm, funny and wonderful film that I loved"
 BAD = "a dull, boring and terrible film that I hated"
 
 
-def statements(rows: int) -> list[Stored]:
+def statements(rows: int) -> list[StoredRow]:
     """Reviews that any model of sentiment can tell apart, each with a tag."""
     found = []
     for number in range(rows):
         good = number % 3 != 0
         text = f"{GOOD if good else BAD}, scene {number}"
         label = "positive" if good else "negative"
-        found.append(Stored(f"r{number}", {"statement": text}, ({"label": label},), ("good" if good else "bad",)))
+        found.append(StoredRow(f"r{number}", {"statement": text}, ({"label": label},), ("good" if good else "bad",)))
     return found
 
 
@@ -49,9 +50,9 @@ class Place:
         [shipped] = [each for each in shipped_tasks() if each.config.id == task]
         database.write(service.save_task, None, shipped.source)
 
-    def dataset(self, name: str, rows: Sequence[Stored], visibility: str = "public", **more: Any) -> int:
+    def dataset(self, name: str, rows: Sequence[StoredRow], visibility: str = "public", **more: Any) -> int:
         """A dataset of one version; the version's id."""
-        written = stored.write(self.settings, rows)
+        written = stored.write_rows(self.settings, rows)
 
         def make(session: Session) -> int:
             dataset = Dataset(task_id=self.task, name=name, visibility=visibility, **more)
@@ -68,9 +69,9 @@ class Place:
 
         return self.database.write(make)
 
-    def twin(self, version: int, axis: str, rows: Sequence[Stored]) -> int:
+    def twin(self, version: int, axis: str, rows: Sequence[StoredRow]) -> int:
         """A twin that is ready; its id."""
-        written = stored.write(self.settings, rows, twins=True)
+        written = stored.write_rows(self.settings, rows, twins=True)
 
         def make(session: Session) -> int:
             made = Twin(version_id=version, axis=axis, state="ready", digest=written.digest, rows=written.rows)
@@ -180,7 +181,7 @@ def run_jobs(place: Any, database: Database, settings: Settings) -> Callable[...
         elif job.kind == "queue_evaluations":
             evaluating.queue_missing(job.payload)
         else:
-            twin_jobs.perturb(job.payload, lambda _: None)
+            twin_jobs.generate_copies(job.payload, lambda _: None)
 
     def run(*kinds: Literal["evaluate", "queue_evaluations", "perturb_dataset"]) -> None:
         waiting = select(jobs.Job).where(jobs.Job.sent_at.is_(None), jobs.Job.kind.in_(kinds))

@@ -9,7 +9,7 @@ from dynabench.adversaries import checklist
 from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.answers import AnswerColumns
 from dynabench.benchmark.evaluations.metric_columns import bind_metric
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.tasks import shipped_tasks
 
 TASK = "/api/v1/tasks/sentiment"
@@ -20,7 +20,7 @@ def phenomena(each=5):
     """Rows of the shipped suite, some of each phenomenon."""
     for _, items in groupby(checklist.load_suite("sentiment-phenomena").items(), lambda item: item.phenomenon):
         for item in islice(items, each):
-            yield Stored(item.uid, item.inputs, (item.answer,), (item.phenomenon,))
+            yield StoredRow(item.uid, item.inputs, (item.answer,), (item.phenomenon,))
 
 
 @pytest.mark.slow

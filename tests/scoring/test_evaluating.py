@@ -15,7 +15,7 @@ from dynabench.benchmark.evaluations.measures import unpack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Record, Score, Shard
 from dynabench.benchmark.registry import predictions
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Twin
 from dynabench.kit import jobs
 from dynabench.kit.db import now
@@ -69,7 +69,7 @@ def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores
     rows = statements(90)
     version = here.dataset("films", rows)
     twins = [
-        Stored(f"{row.uid}-{made}", {"statement": text or row.inputs["statement"]}, row.answers, (), row.uid, made)
+        StoredRow(f"{row.uid}-{made}", {"statement": text or row.inputs["statement"]}, row.answers, (), row.uid, made)
         for row in rows[:40]
         for made, text in (("same", ""), ("turned", BAD))
     ]
@@ -129,7 +129,7 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, by_h
     by_hand(1)
     before = database.read(lambda session: session.scalars(select(Shard)).one()).done_at
     measured = scores_of(database, 1)["throughput", ""].value
-    copies = [Stored(f"{row.uid}-x", row.inputs, row.answers, (), row.uid, "same") for row in rows]
+    copies = [StoredRow(f"{row.uid}-x", row.inputs, row.answers, (), row.uid, "same") for row in rows]
     twin = here.twin(version, "fairness", copies)
     assert here.queue(twin=twin) == 1
     by_hand(1)
@@ -286,8 +286,8 @@ def test_a_dataset_whose_file_changed_is_not_scored(place, settings, database):
     here.submit(NGRAM)
     here.queue(submission=1)
     [file] = (settings.folder / "datasets").rglob("*.parquet")
-    other = stored.write(settings, statements(21))
-    file.write_bytes(stored.path(settings, other.digest).read_bytes())
+    other = stored.write_rows(settings, statements(21))
+    file.write_bytes(stored.rows_path(settings, other.digest).read_bytes())
     assert run_evaluation(database, settings, 1) == {"state": "failed", "code": "dataset_changed"}
 
 

@@ -12,7 +12,7 @@ from dynabench.collection.programs import Board, Compared, Line
 from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
 from dynabench.collection.statistics import Figures, RoundStatistics
 from dynabench.kit.errors import Unavailable
-from dynabench.rounds.demo_progress import DemoProgress
+from dynabench.rounds.demo import DemoProgress
 from dynabench.rounds.schemas import RoundOut, TargetOut
 from dynabench.stats.rates import (
     UNKNOWN,

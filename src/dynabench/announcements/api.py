@@ -57,7 +57,7 @@ async def list_announcements(request: Request, task: str, person: Member) -> Ann
     """List the announcements that you see on the task's pages now."""
 
     def read(session: Session) -> AnnouncementList:
-        rounds.task(session, task)
+        rounds.get_task(session, task)
         return AnnouncementList(
             items=[_out(announcement) for announcement in service.shown_announcements(session, person, task)]
         )

@@ -14,7 +14,7 @@ from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.manage.frame import TaskOwner
 
 router = APIRouter()
 Text = Annotated[str, Form(max_length=4000)]
@@ -32,20 +32,20 @@ async def _page(request: Request, task: str, status: int = 200, **values: Any) -
         "done": "",
     }
     known["done"] = request.query_params.get("done", "")
-    return await frame.page(
+    return await frame.console_page(
         request, task, "announcements/manage.html", "announcements", status=status, **(known | values)
     )
 
 
 @router.get("/tasks/{task}/manage/announcements", name="manage_announcements")
-async def announcements(request: Request, task: str, owner: Owning) -> Response:
+async def announcements(request: Request, task: str, owner: TaskOwner) -> Response:
     """Those that are shown and those that were, and a form for another."""
     return await _page(request, task)
 
 
 @router.post("/tasks/{task}/manage/announcements", name="announce_form")
 async def announce(
-    request: Request, task: str, owner: Owning, text: Text = "", until: Text = "", tell: Text = ""
+    request: Request, task: str, owner: TaskOwner, text: Text = "", until: Text = "", tell: Text = ""
 ) -> Response:
     """Announce something."""
     try:
@@ -71,7 +71,7 @@ def _to(request: Request, task: str, done: str) -> Response:
 
 
 @router.post("/tasks/{task}/manage/announcements/{id}/end", name="end_announcement_form")
-async def end(request: Request, task: str, id: RowId, owner: Owning) -> Response:
+async def end(request: Request, task: str, id: RowId, owner: TaskOwner) -> Response:
     """Show it no more."""
     await request.app.state.db.awrite(service.end, owner, task, id)
     return _to(request, task, "ended")

@@ -67,14 +67,14 @@ def announce(session: Session, person: Person | None, task_id: str, text: str, l
         wrong["until"] = _("Choose a day from today on, at most %(most_days)s days ahead.", most_days=MOST_DAYS)
     if wrong:
         raise errors.Invalid(wrong)
-    rounds.task_locked(session, task_id)  # counted one at a time
+    rounds.lock_task(session, task_id)  # counted one at a time
     if len(session.scalars(_current(task_id)).all()) >= MOST:
         raise errors.Conflict(_("%(most)s announcements are shown already. End one first.", most=MOST))
     until = datetime.combine(last + timedelta(days=1), time(), UTC)
     announcement = Announcement(task_id=task_id, text=text, until=until, created_by=person.id if person else None)
     session.add(announcement)
     session.flush()
-    rounds.act(session, person, "announcement.made", task=task_id, announcement=announcement.id, told=tell)
+    rounds.record_act(session, person, "announcement.made", task=task_id, announcement=announcement.id, told=tell)
     if tell:
         jobs.enqueue(session, "tell_announcement", {"announcement": announcement.id}, announcement.created_by)
     page = f"/tasks/{task_id}"
@@ -90,7 +90,7 @@ def end(session: Session, person: Person | None, task_id: str, id: int) -> None:
     announcement = _locked(session, task_id, id)
     if announcement.until > now():
         announcement.until = now()
-        rounds.act(session, person, "announcement.ended", task=task_id, announcement=id)
+        rounds.record_act(session, person, "announcement.ended", task=task_id, announcement=id)
 
 
 def dismiss(session: Session, person: Person, task_id: str, id: int) -> None:

@@ -27,7 +27,7 @@ from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.people.notices import service as notices
-from dynabench.rounds import waiting
+from dynabench.rounds import uploaded_files
 
 LOST_CHECK = _("The check was begun many times and never ended. Try it again; the operator's log has more.")
 LOST_RELEASE = _("The job was begun many times and never ended. Release it again; the operator's log has more.")
@@ -47,8 +47,8 @@ def tidy_submissions(database: Database, settings: Settings) -> None:
             shutil.rmtree(leftover, ignore_errors=True)
     uploads = settings.folder / "uploads"
     for place in (*uploads.glob("*/"), *uploads.glob("*/*/")):
-        if place.is_dir() and not place.name.startswith(waiting.UNPACKED):
-            waiting.sweep(place)
+        if place.is_dir() and not place.name.startswith(uploaded_files.UNPACKED):
+            uploaded_files.sweep_folder(place)
     _clear(uploads, lambda old: _needed_files(database, settings, old))
     _clear(settings.folder / "tokens", lambda _old: database.read(_tokens))
 
@@ -111,10 +111,10 @@ def _run_failed_evaluations(session: Session) -> None:
 
 def _clear(place: Path, needed: Callable[[Set[str]], Iterable[str]]) -> None:
     """Delete what has lain in a folder for more than a day, except for the names that are `needed`."""
-    old = {path.name: path for path in waiting.old(place)} if place.is_dir() else {}
+    old = {path.name: path for path in uploaded_files.expired_files(place)} if place.is_dir() else {}
     if old:
         for name in old.keys() - set(needed(old.keys())):
-            waiting.remove(old[name])
+            uploaded_files.remove_path(old[name])
 
 
 def _needed_files(database: Database, settings: Settings, old: Set[str]) -> Iterator[str]:

@@ -133,7 +133,7 @@ def write_suite(
 ) -> None:
     """Write the tests of suite NAME as JSONL rows, as `dynabench dataset add` takes them; or list the suites."""
     from dynabench.adversaries import checklist
-    from dynabench.datasets import suites
+    from dynabench.datasets import conversions
 
     if name == "list":
         known = [(suite_name, checklist.load_suite(suite_name)) for suite_name in checklist.shipped_suites()]
@@ -142,7 +142,7 @@ def write_suite(
         ]
         say(as_json, {"suites": rows_of_suites}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
         return
-    rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(checklist.load_suite(name))]
+    rows = [json.dumps(row, ensure_ascii=False) for row in conversions.suite_lines(checklist.load_suite(name))]
     with ExitStack() as stack:
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
         target.writelines(row + "\n" for row in rows)

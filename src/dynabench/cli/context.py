@@ -12,7 +12,7 @@ from dynabench.cli.operator import AsJson, database, say, table
 from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.rounds.contexts import Upload
+    from dynabench.rounds.contexts import UploadResult
 
 
 app = typer.Typer(help="Upload, list and change contexts, and seeds to start from.", no_args_is_help=True)
@@ -39,7 +39,7 @@ def upload(
     import tempfile
 
     from dynabench.kit.settings import get_settings
-    from dynabench.rounds import archives, files
+    from dynabench.rounds import context_files
 
     quiet = Console(stderr=True, quiet=as_json)
     with (
@@ -47,11 +47,13 @@ def upload(
         tempfile.TemporaryDirectory(prefix="dynabench-") as place,
         Progress(console=quiet, transient=True) as progress,
     ):
-        if file.suffix.lower() == archives.ENDING:
-            copy = shutil.copyfile(file, Path(place) / f"contexts{archives.ENDING}")
-            file = archives.rows(db, get_settings(), task, None, copy)
+        if file.suffix.lower() == context_files.ZIP_ENDING:
+            copy = shutil.copyfile(file, Path(place) / f"contexts{context_files.ZIP_ENDING}")
+            file = context_files.extract_zip_rows(db, get_settings(), task, None, copy)
         bar = progress.add_task(f"Contexts of {task}", total=file.stat().st_size)
-        result = files.upload(db, task, file, lambda position: progress.update(bar, completed=position))
+        result = context_files.upload_contexts(
+            db, task, file, lambda position: progress.update(bar, completed=position)
+        )
     report_upload(file, result, as_json)
 
 
@@ -82,7 +84,7 @@ def seeds(
     return report_upload(file, result, as_json)
 
 
-def report_upload(file: Path, result: "Upload", as_json: bool) -> None:
+def report_upload(file: Path, result: "UploadResult", as_json: bool) -> None:
     """Report the rows created, known already and left out of a file, and end the command.
 
     The exit status is 1 if rows had errors, else 0.
@@ -106,15 +108,15 @@ def list_contexts(
     as_json: AsJson = False,
 ) -> None:
     """List contexts of TASK, newest first."""
-    from dynabench.rounds import context_list, service
-    from dynabench.rounds.context_list import Sought
+    from dynabench.rounds import owner_lists, service
+    from dynabench.rounds.owner_lists import ContextFilter
 
     after: str | None = ""
     rows: list[dict[str, Any]] = []
     with database() as db:
-        db.read(service.task, task)
+        db.read(service.get_task, task)
         while after is not None and len(rows) < limit:
-            page = db.read(context_list.find, task, Sought(q, tag, retired), after, limit - len(rows))
+            page = db.read(owner_lists.find_contexts, task, ContextFilter(q, tag, retired), after, limit - len(rows))
             rows += [item.model_dump(mode="json") for item in page.items]
             after = page.next
     table(as_json, rows, "id", "values", "tag", "weight", "used", "fooled", "retired_at")
@@ -132,11 +134,11 @@ def change_contexts(
     as_json: AsJson = False,
 ) -> None:
     """Tag, weigh, retire or bring back contexts of TASK."""
-    from dynabench.rounds import context_list
-    from dynabench.rounds.context_list import Change
+    from dynabench.rounds import owner_lists
+    from dynabench.rounds.owner_lists import ContextChange
 
     with database() as db:
-        changed = db.write(context_list.change, None, task, context, Change(tag, weight, retire))
+        changed = db.write(owner_lists.change_contexts, None, task, context, ContextChange(tag, weight, retire))
     say(as_json, {"changed": changed}, f"{changed} contexts of {task} were changed.")
 
 
@@ -153,17 +155,17 @@ def from_dataset(
 
     Columns are the rows' inputs by name, their first answer as answer_FIELD, and tag, their first tag.
     """
-    from dynabench.datasets import as_contexts
+    from dynabench.datasets import conversions
     from dynabench.intake.mapping import ColumnMapping
-    from dynabench.rounds import files
+    from dynabench.rounds import context_files
 
     pairs = [item.partition("=") for item in column or []]
     if any(not (field and equals and name) for field, equals, name in pairs):
         raise typer.BadParameter("Give --column FIELD=COLUMN.")
     mapping = ColumnMapping.of_context({field: name for field, _, name in pairs}, tag) if pairs else None
     with database() as db, tempfile.TemporaryDirectory() as folder:
-        rows = db.read(as_contexts.digest, None, task, of_task, dataset)
+        rows = db.read(conversions.source_digest, None, task, of_task, dataset)
         file = Path(folder) / f"{dataset}.jsonl"
-        as_contexts.write(get_settings(), rows, file)
-        result = files.upload(db, task, file, lambda position: None, mapping)
+        conversions.write_context_file(get_settings(), rows, file)
+        result = context_files.upload_contexts(db, task, file, lambda position: None, mapping)
     report_upload(file, result, as_json)

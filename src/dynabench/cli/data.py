@@ -16,7 +16,7 @@ from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.datasets.exports import Pages
-    from dynabench.intake.bad_rows import BadRow
+    from dynabench.intake.rows import BadRow
 
 
 export_app = typer.Typer(help="Write a task's examples to a file.")
@@ -42,7 +42,7 @@ def export(
     from dataclasses import replace
 
     from dynabench.datasets import exports, scopes
-    from dynabench.datasets.formats import FORMATS, gzipped
+    from dynabench.datasets.formats import FORMATS, compress_parts
     from dynabench.kit import errors
     from dynabench.media.store import MediaStore
 
@@ -52,11 +52,11 @@ def export(
     with database() as db, Progress(console=quiet, transient=True) as progress:
         if kind not in FORMATS:
             raise errors.Invalid({"format": f"Choose one of {', '.join(FORMATS)}."})
-        scope = db.read(scopes.scope, None, task, number, attributions=attributions)
+        scope = db.read(scopes.export_scope, None, task, number, attributions=attributions)
         scope = replace(scope, files=MediaStore.of(get_settings()))
-        bar = progress.add_task(f"Examples of {task}", total=db.read(scopes.expected, scope))
-        parts = FORMATS[kind].write(_counted(exports.records(db, get_settings(), scope), progress, bar), scope)
-        parts = gzipped(parts) if output and output.suffix.lower() == ".gz" else parts
+        bar = progress.add_task(f"Examples of {task}", total=db.read(scopes.expected_rows, scope))
+        parts = FORMATS[kind].write(_counted(exports.read_records(db, get_settings(), scope), progress, bar), scope)
+        parts = compress_parts(parts) if output and output.suffix.lower() == ".gz" else parts
         with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
             for part in parts:
                 file.write(part)
@@ -105,12 +105,12 @@ def import_(
 
     Running it again brings nothing twice. Exit status 1 where a row was left out.
     """
-    from dynabench.datasets.imports import batches, direct, files
-    from dynabench.datasets.imports.state import State
+    from dynabench.datasets.imports import batches, files
+    from dynabench.datasets.imports.places import ImportState
 
     quiet = Console(stderr=True, quiet=as_json)
     document = mapping.read_text(encoding="utf-8") if mapping else None
-    total, refused = State(), []
+    total, refused = ImportState(), []
     with (
         database() as db,
         tempfile.TemporaryDirectory(prefix="dynabench-") as place,
@@ -118,11 +118,11 @@ def import_(
     ):
         for sent in _files(source, Path(place) / "hub", config, split, revision):
             file = sent
-            if files.is_one(sent):
-                file = files.rows(db, get_settings(), task, None, sent, Path(place) / "rows.jsonl")
+            if files.is_export_zip(sent):
+                file = files.extract_rows(db, get_settings(), task, None, sent, Path(place) / "rows.jsonl")
             bar = progress.add_task(file.name, total=file.stat().st_size)
-            plan = batches.plan_for(file, file.name, into, form, document)
-            state, bad = direct.run(db, get_settings(), task, file, plan, partial(_update, progress, bar))
+            plan = batches.plan_file(file, file.name, into, form, document)
+            state, bad = batches.import_file(db, get_settings(), task, file, plan, partial(_update, progress, bar))
             total = _sum(total, state)
             refused += [_bad(file, bad_row) for bad_row in bad]
     if not as_json:
@@ -135,14 +135,13 @@ def import_(
 
 def _files(source: str, place: Path, config: str, split: str, revision: str) -> list[Path]:
     """The files that SOURCE means; those of the hub are downloaded to `place`."""
-    from dynabench.datasets.imports import hub
-    from dynabench.intake import folders
+    from dynabench.intake import hub, sources
 
     if source.startswith("hub:"):
-        hub_dataset = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
-        return hub.download(get_settings(), hub_dataset, place)
+        hub_dataset = hub.HubRequest(source.removeprefix("hub:"), config, split, revision)
+        return hub.download_dataset(get_settings(), hub_dataset, place)
     path = Path(source)
-    return folders.local(path, config, split) if path.is_dir() else [_file(path)]
+    return sources.local_files(path, config, split) if path.is_dir() else [_file(path)]
 
 
 def _file(path: Path) -> Path:

@@ -11,8 +11,8 @@ from dynabench.cli.operator import AsJson, database, say
 from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.datasets.stored import Written
-    from dynabench.intake.bad_rows import BadRow
+    from dynabench.datasets.stored import WrittenRows
+    from dynabench.intake.rows import BadRow
 
 app = typer.Typer(help="Add datasets that models are scored on, list them, write their rows.")
 
@@ -47,7 +47,7 @@ def add(
     kind = "pool" if pool else "suite" if suite else "rows"
     with database() as db, sources.open_path(source) as files:
         config = db.read(rounds.newest_config, task)
-        written, _ = building.build(get_settings(), config, files, chosen, tolerance, refused, lambda _: None)
+        written, _ = building.build_version(get_settings(), config, files, chosen, tolerance, refused, lambda _: None)
         number, reason = db.write(_store, task, name, visibility, kind, written)
     if reason:
         raise errors.Conflict(reason)
@@ -55,30 +55,32 @@ def add(
     say(as_json, summary, f"{name}: version {number} with {written.rows} rows, sha256:{written.digest}")
 
 
-def _store(session: Session, task: str, name: str, visibility: str, kind: str, written: "Written") -> tuple[int, str]:
+def _store(
+    session: Session, task: str, name: str, visibility: str, kind: str, written: "WrittenRows"
+) -> tuple[int, str]:
     """A version with these rows, of a dataset that is made if there is none: its number, and why it fails."""
-    from dynabench.datasets import library, library_queries
-    from dynabench.datasets.library_schemas import Settled
+    from dynabench.datasets import library
+    from dynabench.datasets.schemas import DatasetSettings
 
-    dataset = session.scalar(library_queries.named(task, name))
-    settled = Settled.model_validate({"visibility": visibility, "kind": kind})
-    dataset = dataset or library.add(session, None, task, name, settled)
-    version = library.ready(session, library.draft(session, None, dataset).id, written)
+    dataset = session.scalar(library.dataset_named(task, name))
+    settled = DatasetSettings.model_validate({"visibility": visibility, "kind": kind})
+    dataset = dataset or library.add_dataset(session, None, task, name, settled)
+    version = library.publish_version(session, library.draft_version(session, None, dataset).id, written)
     return version.number, version.reason
 
 
 @app.command("list")
 def list_(task: Annotated[str, typer.Argument(help="Empty for all.")] = "", as_json: AsJson = False) -> None:
     """List datasets, hidden ones too."""
-    from dynabench.datasets import library_queries
+    from dynabench.datasets import library
     from dynabench.rounds import service as rounds
 
-    sought = library_queries.Sought(task, everything=True)
+    sought = library.DatasetFilter(task, everything=True)
     with database() as db:
         if task:
             db.read(rounds.newest_config, task)  # refuses the name of no task
         datasets = db.read(lambda s: [(d.task_id, d.name, d.visibility, v.rows if v else 0)
-                                   for d, v in s.execute(library_queries.listed(sought))])  # fmt: skip
+                                   for d, v in s.execute(library.list_datasets(sought))])  # fmt: skip
     items = [dict(zip(("task", "name", "visibility", "rows"), item, strict=True)) for item in datasets]
     say(
         as_json, {"items": items}, "\n".join(f"{t}/{n}  {v}  {r} rows" for t, n, v, r in datasets) or "No datasets yet."
@@ -88,13 +90,13 @@ def list_(task: Annotated[str, typer.Argument(help="Empty for all.")] = "", as_j
 @app.command()
 def show(task: str, name: str, as_json: AsJson = False) -> None:
     """Show a dataset with its versions and slices."""
-    from dynabench.datasets import library_queries
+    from dynabench.datasets import library
     from dynabench.kit import errors
 
     with database() as db:
         matches = db.read(lambda s: [(d.title, [(v.number, v.state, v.rows, v.digest, v.slices) for v in
-                                              s.scalars(library_queries.versions(d.id))])
-                                   for d in s.scalars(library_queries.named(task, name))])  # fmt: skip
+                                              s.scalars(library.dataset_versions(d.id))])
+                                   for d in s.scalars(library.dataset_named(task, name))])  # fmt: skip
     if not matches:
         raise errors.NotFound(f"Task {task!r} has no dataset {name!r}.")
     [(title, versions)] = matches
@@ -110,21 +112,21 @@ def rows(
     form: Annotated[str, typer.Option("--format", help="jsonl, csv or parquet.")] = "jsonl",
 ) -> None:
     """Write the rows of a public dataset to standard output."""
-    from dynabench.datasets import library_files, library_queries
+    from dynabench.datasets import downloads, library
     from dynabench.datasets.tables import DatasetVersion
     from dynabench.kit import errors
     from dynabench.people.disclosure import Disclosure
 
-    if form not in library_files.FORMATS:
-        raise errors.Invalid({"format": f"Choose one of {', '.join(library_files.FORMATS)}."})
+    if form not in downloads.DATASET_MEDIA_TYPES:
+        raise errors.Invalid({"format": f"Choose one of {', '.join(downloads.DATASET_MEDIA_TYPES)}."})
 
     def digest(session: Session) -> str:
-        dataset = session.scalar(library_queries.named(task, name))
+        dataset = session.scalar(library.dataset_named(task, name))
         if dataset is None or not Disclosure.of(None, dataset).rows or dataset.version_id is None:
             raise errors.NotFound(f"Task {task!r} has no public dataset {name!r} with rows.")
         return session.get_one(DatasetVersion, dataset.version_id).digest
 
     with database() as db:
         rows_digest = db.read(digest)
-    for part in library_files.parts(get_settings(), rows_digest, form):
+    for part in downloads.dataset_file_parts(get_settings(), rows_digest, form):
         sys.stdout.buffer.write(part)

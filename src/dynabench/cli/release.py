@@ -98,12 +98,12 @@ def bring(
     import tempfile
 
     from dynabench.benchmark.releases import release_reading
-    from dynabench.datasets.archives import direct
+    from dynabench.datasets.archives import service as direct
 
     with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
         archive = Path(place) / "archive.zip"
         source_release = release_reading.to_archive(folder, archive)
-        imported = direct.bring(db, get_settings(), archive, id, owner)
+        imported = direct.import_archive(db, get_settings(), archive, id, owner)
     rows = imported.manifest.rows | {"refused": len(imported.refused)}
     text = f"The task {id} has round {source_release.round} of {source_release.task} with {rows['examples']} examples."
     say(as_json, {"task": id, "digest": source_release.digest, "rows": rows}, text)

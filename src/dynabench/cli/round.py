@@ -92,7 +92,7 @@ def open_round(
     """Open a round of TASK against fixed targets."""
     from sqlalchemy.orm import Session
 
-    from dynabench.rounds import required_models, resolving, schemas, service, views
+    from dynabench.rounds import round_models, schemas, service, views
 
     def make(session: Session) -> schemas.RoundOut:
         drafted = service.draft_round(session, None, task, cards, ensemble, conditions, assign, judge)
@@ -100,9 +100,9 @@ def open_round(
 
     with database() as db:
         config, served = db.read(service.newest_config, task), asyncio.run(_cards())
-        conditions = resolving.arms(config, _arms(arms), served)
-        cards, judge = resolving.targets(config, target, served), resolving.judge(config, served)
-        until_served(required_models.models_named(cards, conditions, judge))
+        conditions = round_models.resolve_arms(config, _arms(arms), served)
+        cards, judge = round_models.resolve_targets(config, target, served), round_models.resolve_judge(config, served)
+        until_served(round_models.models_named(cards, conditions, judge))
         opened = db.write(make)
     say(
         as_json, opened.model_dump(mode="json"), f"Round {opened.number} of {task} is open against {', '.join(target)}."
@@ -144,7 +144,7 @@ def list_rounds(task: str, as_json: AsJson = False) -> None:
     from dynabench.rounds import queries, schemas, service, views
 
     def read(session: Session) -> list[schemas.RoundOut]:
-        service.task(session, task)
+        service.get_task(session, task)
         return [views.round_out(session, item) for item in session.scalars(queries.rounds(task))]
 
     with database() as db:
@@ -190,15 +190,15 @@ def plan_round(
     from sqlalchemy.orm import Session
 
     from dynabench.rounds import planning, service
-    from dynabench.rounds.plan import parse
+    from dynabench.rounds.plan import parse_plan
 
     def run(session: Session) -> dict[str, Any]:
         if undo:
-            planning.undo(session, None, task, number)
+            planning.undo_plan_change(session, None, task, number)
         if change:
             before = planning.plan_of(service.round_of(session, task, number)).document()
             changed = {key: value for key, value in (before | _document(change)).items() if value is not None}
-            planning.change(session, None, task, number, parse(changed))
+            planning.change_plan(session, None, task, number, parse_plan(changed))
         return planning.plan_of(service.round_of(session, task, number)).document()
 
     with database() as db:
@@ -223,7 +223,7 @@ def clone_round(
 
     with database() as db:
         draft = db.write(
-            lambda session: views.round_out(session, planning.clone(session, None, task, number, part or PARTS))
+            lambda session: views.round_out(session, planning.clone_round(session, None, task, number, part or PARTS))
         )
     say(as_json, draft.model_dump(mode="json"), f"Round {draft.number} of {task} is a draft like round {number}.")
 
@@ -244,11 +244,11 @@ def choose_contexts(
 
     def run(session: Session) -> list[int]:
         if from_round:
-            round_ = planning.take_over(session, None, task, number, from_round)
+            round_ = planning.copy_chosen_contexts(session, None, task, number, from_round)
         else:
-            ids = planning.drawn(session, task, draw) if draw else context or []
-            round_ = planning.choose(session, None, task, number, ids)
-        return list(session.scalars(queries.chosen(round_.id)))
+            ids = planning.draw_contexts(session, task, draw) if draw else context or []
+            round_ = planning.choose_contexts(session, None, task, number, ids)
+        return list(session.scalars(queries.chosen_contexts(round_.id)))
 
     if sum(map(bool, (context, draw, from_round))) > 1:
         raise typer.BadParameter("Give one of --context, --draw and --from-round.")
@@ -263,5 +263,5 @@ def discard_round(task: str, number: RoundNumber, as_json: AsJson = False) -> No
     from dynabench.rounds import planning
 
     with database() as db:
-        db.write(planning.discard, None, task, number)
+        db.write(planning.discard_draft, None, task, number)
     say(as_json, {"discarded": number}, f"Round {number} of {task} is gone.")

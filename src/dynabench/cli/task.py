@@ -32,7 +32,7 @@ def create(
     from dynabench.rounds import service
     from dynabench.tasks import reading
 
-    def save(session: Session) -> service.Saved:
+    def save(session: Session) -> service.SavedConfig:
         try:
             source = file.read_text(encoding="utf-8")
         except UnicodeDecodeError:
@@ -87,7 +87,7 @@ def roles(task: str, as_json: AsJson = False) -> None:
     from dynabench.rounds import people
 
     with database() as db:
-        seats = db.read(people.seats, None, task, 0, 100_000)
+        seats = db.read(people.list_members, None, task, 0, 100_000)
     rows = [
         {"id": seat.person_id, "username": seat.username, "role": seat.role, "banned": seat.banned} for seat in seats
     ]
@@ -107,7 +107,7 @@ def invite(
     from dynabench.rounds import invitations
 
     with database() as db:
-        invitation, secret = db.write(invitations.invite, None, task, role, note, uses, days)
+        invitation, secret = db.write(invitations.create_invitation, None, task, role, note, uses, days)
     link = f"/join/{secret}"
     answer = {"id": invitation.id, "link": link, "role": role, "expires_at": invitation.expires_at}
     say(as_json, answer, f"{link}\nBelow the address of your site; it works until {invitation.expires_at:%Y-%m-%d}.")
@@ -121,10 +121,10 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write the whole task as one archive: config versions, rounds, contexts, seeds, examples with their votes."""
-    from dynabench.datasets.archives import direct
+    from dynabench.datasets.archives import service as direct
 
     with bar(f"Archive of {task}", as_json) as tell, database() as db, output.open("wb") as file:
-        manifest = direct.export(db, get_settings(), task, file, tell, examples=examples)
+        manifest = direct.export_archive(db, get_settings(), task, file, tell, examples=examples)
     answer = {"task": task, "file": str(output), "bytes": output.stat().st_size, "rows": manifest.rows}
     say(
         as_json,
@@ -141,7 +141,7 @@ def import_archive(
     as_json: AsJson = False,
 ) -> None:
     """Make a task of an archive under another id. Exit status 1 where the task refused a row."""
-    from dynabench.datasets.archives import direct
+    from dynabench.datasets.archives import service as direct
 
     with bar(f"Task {id}", as_json) as tell, database() as db:
         total, read = file.stat().st_size, 0
@@ -151,7 +151,7 @@ def import_archive(
             read += size
             tell(read, max(total, read))
 
-        imported = direct.bring(db, get_settings(), file, id, owner, told)
+        imported = direct.import_archive(db, get_settings(), file, id, owner, told)
     for name, line, message in imported.refused if not as_json else []:
         typer.echo(f"{name}:{line}: {message}", err=True)
     refused = [{"file": name, "line": line, "message": message} for name, line, message in imported.refused]
@@ -168,13 +168,13 @@ def clone(
     as_json: AsJson = False,
 ) -> None:
     """Make another task with the newest config, the contexts and the seeds of TASK."""
-    from dynabench.datasets.archives import direct
+    from dynabench.datasets.archives import service as direct
 
     with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
         path = Path(place) / "clone.zip"
         with path.open("wb") as file:
-            direct.export(db, get_settings(), task, file, lambda *_: None, examples=False)
-        imported = direct.bring(db, get_settings(), path, id, owner)
+            direct.export_archive(db, get_settings(), task, file, lambda *_: None, examples=False)
+        imported = direct.import_archive(db, get_settings(), path, id, owner)
     say(as_json, {"id": id, "of": task, "rows": imported.manifest.rows}, f"Task {id} is a clone of {task}.")
 
 
@@ -190,8 +190,8 @@ def proposals(
     from dynabench.rounds import proposals as proposed
 
     def read(session: Session) -> list[dict[str, object]]:
-        rows = proposed.listed(session, None, state or None, None, 1_000)  # type: ignore[arg-type]
-        return [proposal_api.row(session, item) for item in rows]
+        rows = proposed.list_proposals(session, None, state or None, None, 1_000)  # type: ignore[arg-type]
+        return [proposal_api.proposal_values(session, item) for item in rows]
 
     with database() as db:
         table(as_json, db.read(read), "id", "task", "by", "state", "created_at")
@@ -208,7 +208,7 @@ def decide(
     from dynabench.rounds import proposals as proposed
 
     with database() as db:
-        proposal_row = db.write(proposed.decide, None, proposal, accept, reason)
+        proposal_row = db.write(proposed.decide_proposal, None, proposal, accept, reason)
     say(
         as_json,
         {"id": proposal, "task": proposal_row.task_id, "state": proposal_row.state},
@@ -230,11 +230,11 @@ def ban(
     from dynabench.rounds import people
 
     def change(session: Session) -> None:
-        person = people.named(session, username)
+        person = people.person_named(session, username)
         if lift:
-            people.lift(session, None, task, person.id)
+            people.lift_ban(session, None, task, person.id)
         else:
-            people.ban(session, None, task, person.id, reason)
+            people.ban_person(session, None, task, person.id, reason)
 
     with database() as db:
         db.write(change)
@@ -314,7 +314,7 @@ def _create_task(source: str, owner: str) -> bool:
     from dynabench.rounds import proposals, service
 
     def save(session: Session) -> None:
-        proposals.check_new(session, source)
+        proposals.check_new_task(session, source)
         saved = service.save_task(session, None, source)
         if owner:
             service.set_role(session, None, saved.task_id, owner, TaskRole.OWNER)

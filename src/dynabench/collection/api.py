@@ -33,7 +33,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import contexts, people
 from dynabench.rounds import service as rounds
-from dynabench.rounds.contexts import Upload
+from dynabench.rounds.contexts import UploadResult
 from dynabench.rounds.schemas import Number, RowError, UploadOut
 
 router = APIRouter(prefix="/api/v1", tags=["collection"], dependencies=[Depends(scope("annotate"))])
@@ -97,7 +97,7 @@ async def list_examples(
             return schemas.ExamplePage(items=items, next=str(found.next) if found.next else None)
         if set(asked.model_fields_set) - {"mine", "after", "limit"}:
             raise errors.Invalid({"mine": _("Filters are for the task's owners and moderators, who see everybody's.")})
-        rounds.task(session, task)
+        rounds.get_task(session, task)
         mine = session.scalars(queries.examples(task, person.id, asked.after, asked.limit + 1)).all()
         items = [service.told(each) for each in search.seen(session, [each.id for each in mine[: asked.limit]])]
         return schemas.ExamplePage(items=items, next=str(items[-1].id) if len(mine) > asked.limit else None)
@@ -192,12 +192,12 @@ async def add_seeds(request: Request, task: str, body: schemas.SeedsIn, person: 
     """Add up to 1,000 seeds, texts to start from (owners). Good rows are kept, bad ones named, known ones counted."""
     rows = seeds.rows(body.seeds)
 
-    def write(session: Session) -> Upload:
+    def write(session: Session) -> UploadResult:
         rounds.require(session, person, Action.MANAGE_CONTEXTS, task)
-        config, result = rounds.newest_config(session, task), Upload()
-        for batch in contexts.batches(rows):
+        config, result = rounds.newest_config(session, task), UploadResult()
+        for batch in contexts.split_batches(rows):
             result += seeds.add(session, task, config, batch)
-        rounds.act(session, person, "seeds.uploaded", task=task, created=result.created)
+        rounds.record_act(session, person, "seeds.uploaded", task=task, created=result.created)
         return result
 
     db: Database = request.app.state.db

@@ -150,7 +150,7 @@ def rate(k: int, n: int) -> FigureRateOut:
 
 def controls(of: Iterable[Round]) -> list[tuple[int, str]]:
     """The arms of rounds in which no model is asked: figures about models leave them out."""
-    return [(each.id, name) for each in of for name in sorted(arms.without_targets(each.arms))]
+    return [(each.id, name) for each in of for name in sorted(arms.arms_without_targets(each.arms))]
 
 
 def board(session: Session, of: Round, viewer: Person | None, after: int = 0, limit: int = 50) -> BoardPage:

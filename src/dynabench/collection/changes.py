@@ -214,7 +214,7 @@ def describe_counts(change: Mapping[str, Any], conditions: list[Any]) -> str:
 
 def kind_of(conditions: list[Any], source: str, arm: str) -> int:
     """Return the number of a source, told apart by whether models are asked in the arm."""
-    control = bool(conditions) and arm in arms.without_targets(conditions)
+    control = bool(conditions) and arm in arms.arms_without_targets(conditions)
     return SOURCES.index(source) + CONTROL * control
 
 

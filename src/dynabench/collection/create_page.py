@@ -21,7 +21,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms, people, views
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.plan import parse
+from dynabench.rounds.plan import parse_plan
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig, conditions
 from dynabench.tasks.conditions import ConditionFacts
@@ -54,11 +54,11 @@ def values(
     config = rounds.task_config(session, task)
     found: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox, "quota": None}
     if current is not None and person is not None:
-        found["quota"] = eligibility.quota(session, person.id, current.id, parse(current.plan))
+        found["quota"] = eligibility.quota(session, person.id, current.id, parse_plan(current.plan))
     if current is None or handout is None:
         return found | ({"round": views.round_out(session, current)} if found["quota"] and current else {})
     live = person is not None and not sandbox
-    asked = arms.targets_of(current, handout.arm)
+    asked = arms.targets_of_arm(current, handout.arm)
     chat = None
     if config.chat is not None and live and handout.handout:
         chat = chats.view(session, handout.handout, len(asked))
@@ -189,7 +189,7 @@ def _tries(session: Session, person: Person, of: Round, context_id: int) -> list
             "input": example.input,
             "answer": example.answer,
             "fooled": standing.fooled,
-            "asked": bool(arms.targets_of(of, example.arm)),
+            "asked": bool(arms.targets_of_arm(of, example.arm)),
             "made_from": _origin(example),
             "retracted": standing.retracted,
             "hidden": standing.hidden,

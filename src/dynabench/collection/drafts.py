@@ -60,9 +60,9 @@ def features_of(config: TaskConfig, body: ExampleIn, handout: Any) -> frozenset[
     """Return the features that take part in a draft on a handout; the latter is a row of `statements.GIVEN`."""
     names = config.features
     if handout.arms:
-        if not arms.asks(handout.arms, handout.handout_arm):
+        if not arms.asks_models(handout.arms, handout.handout_arm):
             names -= {"conversation"}
-        if arms.assisted(handout.arms, handout.handout_arm):
+        if arms.offers_assistant(handout.arms, handout.handout_arm):
             names |= {"assistant"}
     present = {"suggestion": body.suggestion is not None, "program": body.program, "seed": handout.handout_seed_id}
     if any(present.values()):
@@ -195,7 +195,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     given: Any = session.connection().execute(queries.GIVEN, what).one_or_none()
     collects = given is not None and given.id is not None
     if collects:
-        people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
+        people.require_admission(rounds.config_of(session, given.version_id), person, given.role, given.banned)
         if given.plan:
             eligibility.admit_to(session, person, task_id, given.id, given.plan, given.role)
             eligibility.admit_program(given.plan, body.program)

@@ -17,7 +17,7 @@ from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
-from dynabench.rounds.plan import Limits, Plan, parse
+from dynabench.rounds.plan import Limits, Plan, parse_plan
 from dynabench.rounds.tables import Round, RoundPerson
 
 
@@ -37,7 +37,7 @@ def admit_to(
     """Refuse whoever is not of the audience of a round; `role` is theirs in the task. At most two index probes."""
     if "audience" not in plan:
         return
-    audience = parse(plan).audience
+    audience = parse_plan(plan).audience
     if person is None:
         raise errors.Unauthenticated(_("This round is not for everybody. Log in if you may take part."))
     if may.may(person, Action.JOIN_ANY_ROUND, role=role):
@@ -61,7 +61,7 @@ def admit_to(
 
 def admit_program(plan: Mapping[str, Any], program: object | None) -> None:
     """Refuse what a program wrote where the round is for people alone."""
-    if program is not None and not parse(plan).programs:
+    if program is not None and not parse_plan(plan).programs:
         raise errors.Forbidden(_("This round is for people alone: its owners let no programs propose examples."))
 
 
@@ -131,7 +131,7 @@ def quota(session: Session, person_id: int, round_id: int, plan: Plan) -> Quota 
 
 def refuse_spent(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any]) -> None:
     """Raise where somebody has written as much as they may: `TooMany` until tomorrow, `Conflict` for good."""
-    found = quota(session, person_id, round_id, parse(plan)) if "limits" in plan else None
+    found = quota(session, person_id, round_id, parse_plan(plan)) if "limits" in plan else None
     if found is None or found.left:
         return
     if found.for_good:
@@ -152,7 +152,7 @@ def over(plan: Mapping[str, Any]) -> bool:
 
     The job that closes it may not have come to it yet.
     """
-    closes = parse(plan).closes_at if "closes_at" in plan else None
+    closes = parse_plan(plan).closes_at if "closes_at" in plan else None
     return closes is not None and closes <= now()
 
 
@@ -168,7 +168,7 @@ class Goal:
 def goals(session: Session, of: Round) -> list[Goal]:
     """The goals of a round with what was reached; examples of programs are left out. Walks the round's tallies, a row
     per person and day, and only where there are goals."""
-    wanted = parse(of.plan).goals.model_dump(exclude_none=True)
+    wanted = parse_plan(of.plan).goals.model_dump(exclude_none=True)
     if not wanted:
         return []
     sums = session.execute(boards.sums([of.id])).first()
@@ -182,7 +182,7 @@ def quota_of(session: Session, person: Person | None, task_id: str) -> Quota | N
     None for a visitor, and where no round is open.
     """
     of = session.scalar(round_queries.open_round(task_id))
-    return quota(session, person.id, of.id, parse(of.plan)) if of and person and of.plan else None
+    return quota(session, person.id, of.id, parse_plan(of.plan)) if of and person and of.plan else None
 
 
 def visible_example(session: Session, person: Person, example_id: int) -> Example:

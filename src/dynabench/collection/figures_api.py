@@ -30,7 +30,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
-from dynabench.rounds.plan import parse
+from dynabench.rounds.plan import parse_plan
 from dynabench.rounds.schemas import ArmOut, Number
 from dynabench.rounds.tables import Round
 from dynabench.stats.clusters import ClusteredEstimate
@@ -186,7 +186,7 @@ async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) 
         goals = [
             GoalOut(name=each.name, wanted=each.wanted, reached=each.reached) for each in eligibility.goals(session, of)
         ]
-        quota = eligibility.quota(session, viewer.id, of.id, parse(of.plan)) if viewer else None
+        quota = eligibility.quota(session, viewer.id, of.id, parse_plan(of.plan)) if viewer else None
         left = LeftOut(left=quota.left, for_good=quota.for_good, resets_at=quota.resets) if quota else None
         return RoundProgressOut(goals=goals, mine=left)
 

@@ -17,7 +17,7 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.models.client import Answer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms, assigning, contexts, people, planning
+from dynabench.rounds import arms, contexts, people, planning
 from dynabench.rounds import service as rounds
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Context, Round, RoundState
@@ -52,7 +52,9 @@ def hand_out(
     Visitors (`person` None) are given one for the sandbox: nothing is stored, and the round's models are always asked.
     `but` is the context that a visitor has now.
     """
-    current = people.seated(session, person, task_id) if person else rounds.open_round_of(session, task_id)
+    current = (
+        people.open_round_for_writer(session, person, task_id) if person else rounds.open_round_of(session, task_id)
+    )
     eligibility.admit(session, person, current)
     before = _before(session, person, current) if person else None
     arm = _arm(session, current, person) if person else None
@@ -62,7 +64,7 @@ def hand_out(
         handout.link = _arrived(rounds.config_of(session, current.version_id), link, before)
         session.add(handout)
         if seed is None:
-            contexts.handed_out(context, _sampling(session, current), rng)
+            contexts.renew_keys(context, _sampling(session, current), rng)
         else:
             seed.draw = rng.randint(0, KEYS)
         session.flush()
@@ -76,7 +78,7 @@ def _before(session: Session, person: Person, of: Round) -> Handout | None:
 def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
     if not of.arms:
         return None
-    return assigning.arm_of(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
+    return arms.assign_arm(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
 
 
 def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None) -> dict[str, Any] | None:
@@ -115,8 +117,8 @@ def _drawn(
         context = session.get_one(Context, seed.context_id)
     else:
         last = before.context_id if before else but
-        sampling, pool = _sampling(session, current), planning.pool(session, current)
-        context = contexts.pick(session, current.task_id, sampling, rng, last, person_id, pool)
+        sampling, pool = _sampling(session, current), planning.context_pool(session, current)
+        context = contexts.pick_context(session, current.task_id, sampling, rng, last, person_id, pool)
     handout = Handout(
         round_id=current.id,
         context_id=context.id,
@@ -216,7 +218,9 @@ def _offer(session: Session, of: Round, handout: Handout, context: Context, seed
         initial=handout.initial,
         made_from=handout.made_from,
         seed=None,
-        assistant=bool(handout.id) and arms.assisted(of.arms, handout.arm) and assisted_field(config) is not None,
+        assistant=bool(handout.id)
+        and arms.offers_assistant(of.arms, handout.arm)
+        and assisted_field(config) is not None,
     )
     if seed is not None:
         targets = arms.targets_in(of.arms, handout.arm, rounds.targets_of(session, of.id))

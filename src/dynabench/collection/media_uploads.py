@@ -23,7 +23,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.rounds.uploads import RAW
+from dynabench.rounds.owner_api import BINARY_BODY
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field, Group, MediaField
 
@@ -91,7 +91,7 @@ async def keep(request: Request, person: Person, task: str, field: MediaField, c
     return MediaOut.model_validate({"media": digest, "size": facts.size, "address": address, **facts.document()})
 
 
-@router.post("/tasks/{task}/media", status_code=201, openapi_extra=RAW)
+@router.post("/tasks/{task}/media", status_code=201, openapi_extra=BINARY_BODY)
 async def send_media(
     request: Request,
     task: str,

@@ -57,7 +57,7 @@ def add(session: Session, person: Person | None, example_id: int, text: str, at:
     session.add(made)
     session.flush()
     search.change(session, example_id, noted=True)
-    rounds.act(session, person, "note.added", task=task, example=example_id, note=made.id)
+    rounds.record_act(session, person, "note.added", task=task, example=example_id, note=made.id)
     return made
 
 
@@ -71,7 +71,7 @@ def remove(session: Session, person: Person | None, example_id: int, note_id: in
         found.removed_at = now()
         session.flush()
         search.change(session, example_id, noted=session.scalar(_standing([example_id]).limit(1)) is not None)
-        rounds.act(session, person, "note.removed", task=task, example=example_id, note=note_id)
+        rounds.record_act(session, person, "note.removed", task=task, example=example_id, note=note_id)
 
 
 def label(session: Session, person: Person | None, example_id: int, name: str, on: bool = True) -> bool:
@@ -91,7 +91,7 @@ def label(session: Session, person: Person | None, example_id: int, name: str, o
         session.add(Label(example_id=example_id, name=name, by=person.id if person else None))
     session.flush()
     search.label(session, example_id, name, on)
-    rounds.act(session, person, "label.put" if on else "label.taken", task=task, example=example_id, label=name)
+    rounds.record_act(session, person, "label.put" if on else "label.taken", task=task, example=example_id, label=name)
     return True
 
 

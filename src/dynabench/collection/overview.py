@@ -36,7 +36,7 @@ LATELY = 24  # newest verified examples that the first page chooses from
 
 def started(session: Session, task_id: str) -> list[Round]:
     """A task's rounds that were opened, newest first."""
-    rounds.task(session, task_id)
+    rounds.get_task(session, task_id)
     return [each for each in session.scalars(round_queries.rounds(task_id)) if each.state != RoundState.DRAFT]
 
 

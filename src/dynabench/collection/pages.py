@@ -41,9 +41,10 @@ from dynabench.people import may
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.rounds import seats, views
+from dynabench.rounds import people as seats
 from dynabench.rounds import service as rounds
-from dynabench.rounds.demo_progress import RETRY_SECONDS, progress_of
+from dynabench.rounds import views
+from dynabench.rounds.demo import RETRY_SECONDS, progress_of_demo
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
@@ -291,13 +292,13 @@ EMPTY: dict[str, Any] = {"values": {"input": {}, "answer": {}}, "errors": {}, "o
 async def _home(request: Request) -> dict[str, Any]:
     state = request.app.state
     kept: tuple[float, dict[str, Any]] | None = getattr(state, "home_figures", None)
-    progress = await progress_of(request)
+    progress = await progress_of_demo(request)
     if kept is None or time.monotonic() - kept[0] > FRESH or progress:
         kept = state.home_figures = (time.monotonic(), await state.db.aread(overview.home))
     return kept[1] | {"progress": progress}
 
 
-@router.get("/", name="home", dependencies=[Depends(seats.know)])
+@router.get("/", name="home", dependencies=[Depends(seats.load_actions)])
 async def home(request: Request, viewer: Viewer) -> Response:
     """The claim, a box to try it, live totals, the tasks; htmx asks for the tasks alone while the demo is set up."""
     db: Database = request.app.state.db
@@ -311,7 +312,7 @@ async def home(request: Request, viewer: Viewer) -> Response:
     return response
 
 
-@router.post("/try", name="try_it", dependencies=[Depends(seats.know)])
+@router.post("/try", name="try_it", dependencies=[Depends(seats.load_actions)])
 async def try_it(request: Request, viewer: Viewer) -> Response:
     """A try in the first page's box: asked, answered, not stored."""
     form = await request.form()
@@ -350,19 +351,19 @@ async def try_it(request: Request, viewer: Viewer) -> Response:
     )
 
 
-@router.get("/tasks/{task}", name="task", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}", name="task", dependencies=[Depends(seats.load_actions)])
 async def task_page(request: Request, task: str, viewer: Viewer) -> Response:
     """Show the task: its description, how its rounds went, and examples that fooled the models."""
     return render(request, "rounds/task.html", **await request.app.state.db.aread(overview.task_page, task))
 
 
-@router.get("/tasks/{task}/rounds/{n}", name="round", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}/rounds/{n}", name="round", dependencies=[Depends(seats.load_actions)])
 async def round_page(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
     """The figures of one round."""
     return render(request, "rounds/round.html", **await request.app.state.db.aread(overview.round_page, task, n))
 
 
-@router.get("/tasks/{task}/people", name="people", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}/people", name="people", dependencies=[Depends(seats.load_actions)])
 async def people(
     request: Request,
     task: str,

@@ -91,7 +91,7 @@ def _board(session: Session, of: Round) -> Board:
     Arms in which no model is asked are left out. Best is most validated fooling examples, then most fooling ones, then
     fewest examples.
     """
-    controls = arms.without_targets(of.arms)
+    controls = arms.arms_without_targets(of.arms)
     lines = [_line(row) for row in session.execute(_sums(of.id, controls))]
     people = statistics.statistics(session, of, by=()).total.clustered if lines else _NOBODY
     total = sum((line.counts for line in lines), ErrorCounts())

@@ -43,7 +43,7 @@ from dynabench.collection.tables import (
 from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Ban, Role
-from dynabench.rounds.samplers.most_uncertain import FADES
+from dynabench.rounds.samplers import FADES
 from dynabench.rounds.tables import Context, Round, RoundState, Task
 
 _LATEST = select(func.max(Handout.id)).where(

@@ -14,7 +14,7 @@ from dynabench.collection.queries import concealed
 from dynabench.collection.schemas import SeedIn
 from dynabench.collection.tables import Example, Seed, SeedPrediction, Standing
 from dynabench.intake import reader
-from dynabench.intake.text_rows import FileRow
+from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
@@ -25,7 +25,7 @@ from dynabench.people.may import Action
 from dynabench.rounds import contexts
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.contexts import Row, Upload
+from dynabench.rounds.contexts import ContextRow, UploadResult
 from dynabench.rounds.tables import Context, Task
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
@@ -78,13 +78,13 @@ def seed_row(row: FileRow) -> SeedRow:
     return SeedRow(row.number, values.get("context"), values["input"], values.get("answer"), tag)
 
 
-def add(session: Session, task_id: str, config: TaskConfig, rows: Sequence[SeedRow]) -> Upload:
+def add(session: Session, task_id: str, config: TaskConfig, rows: Sequence[SeedRow]) -> UploadResult:
     """Store the good ones of some rows with their contexts; bad rows are named, known ones counted.
 
     A context that the task lacks becomes one of its contexts.
     """
     session.get(Task, task_id, with_for_update=True)  # two uploads of one task take turns, so digests stay unique
-    result = Upload()
+    result = UploadResult()
     good: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for row in rows:
         try:
@@ -92,12 +92,12 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: Sequence[SeedR
         except errors.Invalid as problem:
             result.errors.append((row.number, problem.detail))
             continue
-        key = contexts.digest({"context": context, "input": seed["input"]})
+        key = contexts.content_digest({"context": context, "input": seed["input"]})
         result.duplicates += key in good
         good.setdefault(key, (context, seed))
     made = _contexts(session, task_id, config, [context for context, _ in good.values()])
     found = [
-        {"digest": key, "context_id": made[contexts.digest(context)], "made_from": None, **seed}
+        {"digest": key, "context_id": made[contexts.content_digest(context)], "made_from": None, **seed}
         for key, (context, seed) in good.items()
     ]
     for each in found:  # who may be given the seed sees its files
@@ -122,8 +122,10 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: SeedRow) -> 
 
 
 def _contexts(session: Session, task_id: str, config: TaskConfig, values: list[dict[str, Any]]) -> dict[str, int]:
-    contexts.add(session, task_id, config, [Row(number, each) for number, each in enumerate(values, start=1)])
-    digests = list({contexts.digest(each) for each in values})
+    contexts.add_contexts(
+        session, task_id, config, [ContextRow(number, each) for number, each in enumerate(values, start=1)]
+    )
+    digests = list({contexts.content_digest(each) for each in values})
     return {row.digest: row.id for row in session.execute(contexts_by_digest(task_id, digests))}
 
 
@@ -139,13 +141,13 @@ def _store(session: Session, task_id: str, found: list[dict[str, Any]]) -> int:
     return len(new)
 
 
-def upload(db: Database, task_id: str, file: Path) -> Upload:
+def upload(db: Database, task_id: str, file: Path) -> UploadResult:
     """Store a file's seeds, a batch per transaction; lines are counted from 1. `Invalid` for a file of another kind."""
     config = db.read(rounds.newest_config, task_id)
-    result = Upload()
-    for batch in contexts.batches(map(seed_row, reader.read_rows(file))):
+    result = UploadResult()
+    for batch in contexts.split_batches(map(seed_row, reader.read_rows(file))):
         result += db.write(add, task_id, config, batch)
-    db.write(rounds.act, None, "seeds.uploaded", task=task_id, created=result.created)
+    db.write(rounds.record_act, None, "seeds.uploaded", task=task_id, created=result.created)
     return result
 
 
@@ -164,13 +166,13 @@ def from_round(
         unique = {row["digest"]: row for row in (_row(example, context) for example, context in page)}
         made += _store(session, task_id, list(unique.values()))
         session.flush()
-    rounds.act(session, actor, "seeds.made", task=task_id, round=number, verdict=str(verdict), created=made)
+    rounds.record_act(session, actor, "seeds.made", task=task_id, round=number, verdict=str(verdict), created=made)
     return made
 
 
 def _row(example: Example, context: Context) -> dict[str, Any]:
     return {
-        "digest": contexts.digest({"context": context.values, "input": example.input}),
+        "digest": contexts.content_digest({"context": context.values, "input": example.input}),
         "context_id": context.id,
         "made_from": example.id,
         "input": example.input,

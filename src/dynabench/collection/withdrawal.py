@@ -118,4 +118,4 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
     session.add(Hiding(example_id=example_id, hidden=hidden, reason=reason, by=actor.id if actor else None))
     projections.count_hiding(session, standing, hidden, rounds.config_of(session, of.version_id))
     kind = "example.hidden" if hidden else "example.restored"
-    rounds.act(session, actor, kind, task=of.task_id, example=example_id, reason=reason)
+    rounds.record_act(session, actor, kind, task=of.task_id, example=example_id, reason=reason)

@@ -257,7 +257,7 @@ def fooling_masks(settings: Settings, released: Sequence[RoundRelease]) -> list[
     """Return one mask per public test part: True (n,) for rows that fooled the targets of their round."""
     tests = [round_release for round_release in released if round_release.test is not None]
     return [
-        np.array(["fooled" in row.tags for row in stored.read(settings, round_release.test_digest)], bool)
+        np.array(["fooled" in row.tags for row in stored.read_rows(settings, round_release.test_digest)], bool)
         for round_release in tests
     ]
 

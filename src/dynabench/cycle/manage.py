@@ -18,7 +18,7 @@ from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.manage.frame import TaskOwner
 
 router = APIRouter()
 Id = Annotated[int, Path(ge=1, le=2**53)]
@@ -104,19 +104,19 @@ async def _page(request: Request, owner: Person, task: str, status: int = 200, *
 
     values = await request.app.state.db.aread(look)
     context: dict[str, Any] = {"posted": BLANK, "errors": {}, "problem": "", "foreseen": None, "sentences": []}
-    return await frame.page(
+    return await frame.console_page(
         request, task, "cycle/manage/cycle.html", "cycle", status=status, **(context | values | more)
     )
 
 
 @router.get("/tasks/{task}/manage/cycle", name="manage_cycle")
-async def cycle(request: Request, task: str, owner: Owning) -> Response:
+async def cycle(request: Request, task: str, owner: TaskOwner) -> Response:
     """The turns so far, a form for the next, and the graph of rounds."""
     return await _page(request, owner, task)
 
 
 @router.post("/tasks/{task}/manage/cycle", name="begin_turn_form", dependencies=[api.limit])
-async def begin(request: Request, task: str, owner: Owning) -> Response:
+async def begin(request: Request, task: str, owner: TaskOwner) -> Response:
     """Say what a turn would do, or (`then` = begin) begin it."""
     form = await request.form()
     posted = read_form(form)
@@ -141,33 +141,33 @@ async def _turn(
 ) -> Response:
     turn_view = await api.read_turn_out(request, owner, task, turn)
     values = {"turn": turn_view, "steps": service.STEPS, "problem": problem, "sure": status == 422}
-    return await frame.page(
+    return await frame.console_page(
         request, task, "cycle/manage/turn.html", "cycle", status=status, fragment="cycle/manage/_turn.html", **values
     )
 
 
 @router.get("/tasks/{task}/manage/cycle/{turn}", name="manage_turn")
-async def show(request: Request, task: str, turn: Id, owner: Owning) -> Response:
+async def show(request: Request, task: str, turn: Id, owner: TaskOwner) -> Response:
     """Show the progress of a turn, or its report."""
     return await _turn(request, owner, task, turn)
 
 
 @router.post("/tasks/{task}/manage/cycle/{turn}/pause", name="pause_turn_form")
-async def pause(request: Request, task: str, turn: Id, owner: Owning) -> Response:
+async def pause(request: Request, task: str, turn: Id, owner: TaskOwner) -> Response:
     """Let it rest."""
     await api.change_turn(request, owner, task, turn, service.pause_turn)
     return _to(request, task, turn)
 
 
 @router.post("/tasks/{task}/manage/cycle/{turn}/resume", name="resume_turn_form")
-async def resume(request: Request, task: str, turn: Id, owner: Owning) -> Response:
+async def resume(request: Request, task: str, turn: Id, owner: TaskOwner) -> Response:
     """Let it go on."""
     await api.change_turn(request, owner, task, turn, service.resume_turn)
     return _to(request, task, turn)
 
 
 @router.post("/tasks/{task}/manage/cycle/{turn}/undo", name="undo_turn_form")
-async def undo(request: Request, task: str, turn: Id, owner: Owning) -> Response:
+async def undo(request: Request, task: str, turn: Id, owner: TaskOwner) -> Response:
     """Take its promotion back, once somebody has said that they mean it."""
     form = await request.form()
     if not form.get("sure"):

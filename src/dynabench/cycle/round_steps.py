@@ -17,7 +17,7 @@ from dynabench.models.protocol import Card
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
-from dynabench.rounds import required_models, resolving
+from dynabench.rounds import round_models
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
 
@@ -62,7 +62,7 @@ def models_to_open(session: Session, turn: int, attempt: int) -> list[tuple[str,
         return []
     cards = [_card(target) for target in next_targets(session, turn)]
     round_ = session.get_one(Round, cycle_turn.round_id)
-    return required_models.models_named(cards, round_.arms, _judge(session, cycle_turn.task_id))
+    return round_models.models_named(cards, round_.arms, _judge(session, cycle_turn.task_id))
 
 
 def next_targets(session: Session, turn: int) -> list[str]:
@@ -76,7 +76,9 @@ def next_targets(session: Session, turn: int) -> list[str]:
 
 
 def _judge(session: Session, task: str) -> Card | None:
-    return resolving.judge(rounds.newest_config(session, task), [entry.card for entry in catalog.find() if entry.card])
+    return round_models.resolve_judge(
+        rounds.newest_config(session, task), [entry.card for entry in catalog.find() if entry.card]
+    )
 
 
 def _draft(
@@ -118,7 +120,7 @@ def models_to_restore(session: Session, person: Person | None, task: str, id: in
     ):
         return []
     round_ = session.get_one(Round, cycle_turn.round_id)
-    return required_models.models_named(
+    return round_models.models_named(
         [_card(target) for target in cycle_turn.present], round_.arms, _judge(session, task)
     )
 
@@ -134,7 +136,7 @@ def undo_promotion(
     Raises `Conflict` where the turn promoted nothing, or where later rounds exist.
     """
     rounds.require(session, person, Action.RUN_CYCLE, task)
-    rounds.task_locked(session, task)
+    rounds.lock_task(session, task)
     cycle_turn = service.find_turn(session, task, id)
     session.refresh(cycle_turn, with_for_update=True)
     if cycle_turn.state != TurnState.DONE or not cycle_turn.report.get("promoted") or cycle_turn.next_id is None:
@@ -160,5 +162,5 @@ def undo_promotion(
     if was_open and session.scalar(round_queries.open_round(task)) is None:
         rounds.open_round(session, person, task, restored.number)
     cycle_turn.state, cycle_turn.back_id = TurnState.UNDONE, restored.id
-    rounds.act(session, person, "cycle.undone", task=task, turn=cycle_turn.id, round=restored.number)
+    rounds.record_act(session, person, "cycle.undone", task=task, turn=cycle_turn.id, round=restored.number)
     return cycle_turn

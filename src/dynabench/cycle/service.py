@@ -14,7 +14,7 @@ from dynabench.benchmark.registry.tables import ModelListing
 from dynabench.cycle import queries, report, training_sources
 from dynabench.cycle.plan import Method, TurnPlan
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn, TurnState
-from dynabench.datasets import library_queries
+from dynabench.datasets import library
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -49,7 +49,7 @@ def start_turn(
     plan that does not fit the task.
     """
     rounds.require(session, person, Action.RUN_CYCLE, task)
-    rounds.task_locked(session, task)
+    rounds.lock_task(session, task)
     last = session.scalars(queries.turns_of_task(task).limit(1)).first()
     if last is not None and last.state in queries.OPEN_STATES and last.state != TurnState.FAILED:
         raise errors.Conflict(_("A turn of this task is %(state)s. Wait until it ends.", state=last.state))
@@ -67,14 +67,14 @@ def start_turn(
         row = CycleCandidate(turn_id=cycle_turn.id, position=position, name=name, method=candidate.method, seed=seed)
         session.add(row)
     _enqueue(session, cycle_turn)
-    rounds.act(session, person, "cycle.started", task=task, turn=cycle_turn.id, round=round_.number)
+    rounds.record_act(session, person, "cycle.started", task=task, turn=cycle_turn.id, round=round_.number)
     return cycle_turn
 
 
 def check_neutral_datasets(session: Session, task: str, plan: TurnPlan) -> None:
     """Raise `Invalid` for a neutral dataset that the task does not have."""
     for place, name in enumerate(plan.promote.neutral or ()):
-        dataset = session.scalar(library_queries.named(task, name))
+        dataset = session.scalar(library.dataset_named(task, name))
         if dataset is None or dataset.version_id is None:
             message = _("The task has no dataset %(name)s that models are scored on.", name=name)
             raise errors.Invalid({f"promote.neutral.{place}": message})
@@ -82,7 +82,7 @@ def check_neutral_datasets(session: Session, task: str, plan: TurnPlan) -> None:
 
 def starting_round(session: Session, task: str, number: int | None) -> Round:
     """Return the round that a turn begins with; raises `Conflict` for a draft, or where none was ever opened."""
-    rounds.task(session, task)
+    rounds.get_task(session, task)
     if number is not None:
         round_ = rounds.round_of(session, task, number)
     else:
@@ -158,7 +158,7 @@ def find_turn(session: Session, task: str, id: int | None = None) -> CycleTurn:
         session.get(CycleTurn, id) if id is not None else session.scalars(queries.turns_of_task(task).limit(1)).first()
     )
     if cycle_turn is None or cycle_turn.task_id != task:
-        rounds.task(session, task)
+        rounds.get_task(session, task)
         raise errors.NotFound(_("There is no such turn of %(task)s.", task=task))
     return cycle_turn
 
@@ -169,7 +169,7 @@ def pause_turn(session: Session, person: Person | None, task: str, id: int | Non
     if cycle_turn.state not in queries.RUNNING_STATES:
         raise errors.Conflict(_("This turn is %(state)s.", state=cycle_turn.state))
     cycle_turn.state = TurnState.PAUSED
-    rounds.act(session, person, "cycle.paused", task=task, turn=cycle_turn.id)
+    rounds.record_act(session, person, "cycle.paused", task=task, turn=cycle_turn.id)
     return cycle_turn
 
 
@@ -187,7 +187,7 @@ def resume_turn(session: Session, person: Person | None, task: str, id: int | No
     cycle_turn.attempt += 1
     cycle_turn.state, cycle_turn.reason, cycle_turn.ended_at = TurnState.QUEUED, "", None
     _enqueue(session, cycle_turn)
-    rounds.act(session, person, "cycle.resumed", task=task, turn=cycle_turn.id)
+    rounds.record_act(session, person, "cycle.resumed", task=task, turn=cycle_turn.id)
     return cycle_turn
 
 
@@ -255,7 +255,9 @@ def finish_turn(session: Session, turn: int, attempt: int) -> None:
     cycle_turn = running_turn(session, turn, attempt, lock=True)
     cycle_turn.state, cycle_turn.ended_at = TurnState.DONE, now()
     notify_starter(session, cycle_turn, _("The turn of %(task)s is done.", task=cycle_turn.task_id))
-    rounds.act(session, acting_owner(session, cycle_turn), "cycle.done", task=cycle_turn.task_id, turn=cycle_turn.id)
+    rounds.record_act(
+        session, acting_owner(session, cycle_turn), "cycle.done", task=cycle_turn.task_id, turn=cycle_turn.id
+    )
 
 
 def notify_starter(session: Session, turn: CycleTurn, text: str) -> None:

@@ -14,8 +14,8 @@ from dynabench.benchmark.releases.tables import Release
 from dynabench.cycle import queries
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.tables import CycleTurn
-from dynabench.datasets import from_rounds, library_queries, stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets import conversions, library, stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -74,7 +74,7 @@ def outside_datasets(session: Session, task: str, plan: TurnPlan) -> list[dict[s
     """Return name, weight, licence and digest of each outside dataset of the plan. Raises `Invalid`."""
     datasets = []
     for place, entry in enumerate(plan.train.outside):
-        dataset = session.scalar(library_queries.named(task, entry.dataset))
+        dataset = session.scalar(library.dataset_named(task, entry.dataset))
         version = session.get(DatasetVersion, dataset.version_id) if dataset and dataset.version_id else None
         if dataset is None or version is None or Disclosure.at_most(dataset.visibility).hidden:
             message = _("The task has no dataset %(name)s whose rows models may train on.", name=entry.dataset)
@@ -118,15 +118,15 @@ def build_mix(
 def _rows(files: TrainableRelease, config: TaskConfig, shape: Shape, part: str) -> Iterator[Row | Question]:
     """The rows of one part of a release whose answers the task's present config allows."""
     for example in files.examples(part):
-        yield from _row(shape, from_rounds.row_of(example, config))
+        yield from _row(shape, conversions.example_row(example, config))
 
 
 def _stored(settings: Settings, shape: Shape, digest: str) -> Iterator[Row | Question]:
-    for row in stored.read(settings, digest):
+    for row in stored.read_rows(settings, digest):
         yield from _row(shape, row)
 
 
-def _row(shape: Shape, row: Stored) -> Iterator[Row | Question]:
+def _row(shape: Shape, row: StoredRow) -> Iterator[Row | Question]:
     inputs = {name: row.inputs.get(name) or "" for name in shape.inputs}
     try:
         training_row = shape.row(inputs, [answer[shape.answer] for answer in row.answers])

@@ -9,15 +9,15 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.datasets import as_contexts, library_api, schemas, scopes, service, twin_api, waiting
-from dynabench.datasets.downloads import download
+from dynabench.datasets import conversions, library_api, schemas, scopes, service, twin_api
+from dynabench.datasets.downloads import export_response
 from dynabench.datasets.formats import Format
 from dynabench.datasets.schemas import DataImportOut, HubIn, ImportPreviewOut, PlanIn, StartIn
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, Viewer, limited, scope
 from dynabench.people.may import Action
-from dynabench.rounds import owner_lists, uploads
+from dynabench.rounds import owner_api, owner_lists, uploaded_files
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
 from dynabench.rounds.owner_api import After, Limit
@@ -28,7 +28,7 @@ Number = Annotated[int, Field(ge=1, le=2**31 - 1)] | Literal[""]
 
 router = APIRouter(prefix="/api/v1", tags=["datasets"], dependencies=[Depends(scope("manage"))])
 router.include_router(twin_api.router)
-router.include_router(as_contexts.router)
+router.include_router(conversions.router)
 
 
 @router.get(
@@ -53,13 +53,13 @@ async def export(
     """
     db: Database = request.app.state.db
     if viewer is None:
-        what = await db.aread(scopes.visitor_scope, task, round or None, attributions=attributions)
+        scope = await db.aread(scopes.visitor_scope, task, round or None, attributions=attributions)
     else:
-        what = await db.aread(scopes.scope, viewer, task, round or None, attributions=attributions)
-    return download(db, request.app.state.settings, what, format)
+        scope = await db.aread(scopes.export_scope, viewer, task, round or None, attributions=attributions)
+    return export_response(db, request.app.state.settings, scope, format)
 
 
-@router.post("/tasks/{task}/imports/files", status_code=201, openapi_extra=uploads.RAW)
+@router.post("/tasks/{task}/imports/files", status_code=201, openapi_extra=owner_api.BINARY_BODY)
 async def send_file(
     request: Request,
     task: str,
@@ -68,10 +68,10 @@ async def send_file(
 ) -> ImportPreviewOut:
     """Send a file as the body (owners): JSONL, CSV, TSV, JSON or Parquet. It waits for its start, for a day."""
     db: Database = request.app.state.db
-    config = await db.aread(config_for, person, task)
-    path = await waiting.keep(request.app.state.settings, task, name, _body(request))
+    config = await db.aread(import_config, person, task)
+    path = await uploaded_files.store_named_upload(request.app.state.settings, task, name, _body(request))
     try:
-        return await to_thread.run_sync(service.preview, path, config, PlanIn())
+        return await to_thread.run_sync(service.preview_import, path, config, PlanIn())
     except errors.Problem:
         path.unlink(missing_ok=True)
         raise
@@ -82,7 +82,7 @@ async def _body(request: Request) -> AsyncIterator[bytes]:
         yield part
 
 
-def config_for(session: Session, person: Member, task: str) -> TaskConfig:
+def import_config(session: Session, person: Member, task: str) -> TaskConfig:
     """The newest config, for the task's owners."""
     rounds.require(session, person, Action.IMPORT_DATA, task)
     return rounds.newest_config(session, task)
@@ -92,16 +92,16 @@ def config_for(session: Session, person: Member, task: str) -> TaskConfig:
 async def preview(request: Request, task: str, body: StartIn, person: Member) -> ImportPreviewOut:
     """The first rows of a file that waits, as a plan reads them (owners)."""
     db: Database = request.app.state.db
-    config = await db.aread(config_for, person, task)
-    path = waiting.find(request.app.state.settings, task, body.file)
-    return await to_thread.run_sync(service.preview, path, config, body)
+    config = await db.aread(import_config, person, task)
+    path = uploaded_files.find_named_upload(request.app.state.settings, task, body.file)
+    return await to_thread.run_sync(service.preview_import, path, config, body)
 
 
 @router.post("/tasks/{task}/imports", status_code=202)
 async def start(request: Request, task: str, body: StartIn, person: Member) -> DataImportOut:
     """Import a file that waits, in the background (owners)."""
     db: Database = request.app.state.db
-    job = await db.awrite(service.start, person, request.app.state.settings, task, body.file, body)
+    job = await db.awrite(service.start_import, person, request.app.state.settings, task, body.file, body)
     return DataImportOut(id=job.id, name=job.payload["name"], into=job.payload["into"], state="queued")
 
 
@@ -109,7 +109,7 @@ async def start(request: Request, task: str, body: StartIn, person: Member) -> D
 async def start_hub(request: Request, task: str, body: HubIn, person: Member) -> DataImportOut:
     """Import a dataset of the hub by its id, in the background (owners)."""
     db: Database = request.app.state.db
-    job = await db.awrite(service.start_hub, person, task, body)
+    job = await db.awrite(service.start_hub_import, person, task, body)
     return DataImportOut(id=job.id, name=job.payload["name"], into=job.payload["into"], state="queued")
 
 
@@ -117,23 +117,23 @@ async def start_hub(request: Request, task: str, body: HubIn, person: Member) ->
 async def list_imports(request: Request, task: str, person: Member) -> schemas.DataImportPage:
     """The task's newest imports (owners)."""
     db: Database = request.app.state.db
-    found = await db.aread(service.listed, person, task)
-    items = [await told(request, job) for job in found]
+    import_jobs = await db.aread(service.list_imports, person, task)
+    items = [await import_out(request, job) for job in import_jobs]
     return schemas.DataImportPage(items=items, next=None)
 
 
-async def told(request: Request, job: jobs.Job) -> DataImportOut:
+async def import_out(request: Request, job: jobs.Job) -> DataImportOut:
     """Return the progress of an import."""
     state = await to_thread.run_sync(jobs.progress, request.app.state.settings, job)
-    known = {"name": job.payload["name"], "into": job.payload["into"]}
-    return DataImportOut.model_validate(known | {key: state[key] for key in state if key != "kind"})
+    named = {"name": job.payload["name"], "into": job.payload["into"]}
+    return DataImportOut.model_validate(named | {key: state[key] for key in state if key != "kind"})
 
 
 @router.get("/tasks/{task}/imports/{job}")
 async def read_import(request: Request, task: str, job: str, person: Member) -> DataImportOut:
     """Return the progress of an import (owners)."""
     db: Database = request.app.state.db
-    return await told(request, await db.aread(service.job_of, person, task, job))
+    return await import_out(request, await db.aread(service.import_job, person, task, job))
 
 
 @router.get("/tasks/{task}/imports/{job}/refused")
@@ -144,7 +144,7 @@ async def list_refused(
     db: Database = request.app.state.db
 
     def read(session: Session) -> round_schemas.RefusedPage:
-        return owner_lists.refused(session, service.job_of(session, person, task, job).id, after, limit)
+        return owner_lists.list_refused_rows(session, service.import_job(session, person, task, job).id, after, limit)
 
     return await db.aread(read)
 

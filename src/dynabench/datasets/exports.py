@@ -1,10 +1,12 @@
-"""Reading a task's examples for an export: page after page from one snapshot, with flat memory.
+"""The statements of an export, in plain SQL: the drivers' own cursors carry a million rows, the ORM's do not.
 
-Retracted and hidden examples are left out, votes that were undone too. People are pseudonyms.
+Each asks for a page in the order of the examples' ids. JSON columns come as the text that is stored, and the parts of
+an example as the JSON that they are in a row.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,17 +16,119 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from dynabench.datasets import statements
 from dynabench.datasets.rows import COLUMNS
-from dynabench.datasets.scopes import Scope
-from dynabench.datasets.statements import id_list, written
+from dynabench.datasets.scopes import ExportScope
 from dynabench.kit.db import Database
 from dynabench.kit.security import pseudonym
 from dynabench.kit.settings import Settings
+from dynabench.people.disclosure import withheld_in_sql
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
 
-PAGE = 2_000  # examples in memory at a time
+_NAMED = """NOT t.retracted AND NOT t.hidden AND (NOT {withheld} OR {all} AND o.round_id = e.round_id)
+    AND (o.round_id = e.round_id OR NOT {public}
+      OR EXISTS (SELECT 1 FROM rounds r WHERE r.id = o.round_id AND r.state = 'released'))""".replace(
+    "{withheld}", withheld_in_sql("t")
+)
+"""SQL that allows a row to show its origin `o`, of the standing `t`; origins of other rounds once released."""
+
+EXAMPLES = """
+SELECT e.id, e.author_id, s.retracted OR s.hidden OR {withheld} AND NOT {all}, e.version_id, e.context_id,
+  e.start, e.arm, {quote:e.uid},
+  CASE WHEN coalesce(e.made_from, h.made_from) IS NOT NULL AND EXISTS (SELECT 1 FROM examples o JOIN standings t
+    ON t.example_id = o.id WHERE o.id IN (e.made_from, h.made_from) AND NOT ({named})) THEN '{}'
+    ELSE {json:h.initial} END,
+  {json:h.goal}, {json:e.input}, {json:e.answer}, s.fooled, e.source,
+  CASE WHEN e.made_from IS NULL THEN NULL ELSE (SELECT {quote:o.uid} FROM examples o JOIN standings t
+    ON t.example_id = o.id WHERE o.id = e.made_from AND {named}) END,
+  e.edit_distance, e.attempt, e.seconds, e.latency_ms, {moment:e.at}, s.verdict
+FROM examples e JOIN standings s ON s.example_id = e.id
+JOIN handouts h ON h.id = e.handout_id
+WHERE e.round_id = :round AND e.id > :after ORDER BY e.id LIMIT :size
+""".replace("{named}", _NAMED).replace("{withheld}", withheld_in_sql("s"))
+"""One page of a round: a range of the index of rounds, then a probe of two primary keys each.
+
+The text that an example began with goes where its origin does, and where that does which its author was handed.
+"""
+
+CONTEXTS = """
+SELECT id, '{"values":' || {json:c.values} || ',"tag":' || {quote:c.tag} || '}' FROM contexts c WHERE id IN ({list})
+"""
+PEOPLE = "SELECT id, imported_as FROM people WHERE id IN ({list})"
+
+PREDICTIONS = """
+SELECT example_id, {join:said} FROM (SELECT example_id, position, '{"model":' || {quote:model} || ',"version":' ||
+  {quote:version} || ',"answer":' || {json:answer} || ',"probabilities":' || coalesce({json:probabilities}, 'null') ||
+  ',"fooled":' || CASE coalesce((SELECT j.fooled FROM judgements j WHERE j.prediction_id = predictions.id
+  ORDER BY j.id DESC LIMIT 1), fooled) WHEN true THEN 'true' WHEN false THEN 'false' ELSE 'null' END ||
+  ',"latency_ms":' || {float:latency_ms} || '}' AS said
+  FROM predictions WHERE {ids:example_id} ORDER BY example_id, id) p GROUP BY example_id
+"""
+VALIDATIONS = """
+SELECT v.example_id, v.person_id, u.validation_id, coalesce({json:v.blind_answer}, 'null'), '"vote":"' || v.vote ||
+  '","by_owner":' || CASE WHEN v.by_owner THEN 'true' ELSE 'false' END || ',"values":' || {json:v.values} ||
+  ',"at":"' || {moment:v.at} || '"}'
+FROM validations v LEFT JOIN undos u ON u.validation_id = v.id WHERE {ids:v.example_id} ORDER BY v.example_id, v.id
+"""
+EXPLANATIONS = """
+SELECT example_id, '{"values":' || {json:x.values} || ',"at":"' || {moment:at} || '"}'
+FROM explanations x WHERE {ids:example_id} ORDER BY example_id, id
+"""
+ASSISTANCES = """
+SELECT example_id, '{"shown":' || shown || ',"outcome":"' || outcome || '","distance":' ||
+  coalesce(CAST(distance AS text), 'null') || ',"provider":' || {quote:provider} || ',"model":' || {quote:model} ||
+  ',"version":' || {quote:version} || ',"text":' || {quote:a.text} || '}'
+FROM assistances a WHERE {ids:example_id} ORDER BY example_id
+"""
+PROGRAMS = """
+SELECT example_id, '{"name":' || {quote:name} || ',"version":' || {quote:version} || ',"queries":' || queries ||
+  ',"cost":' || {float:cost} || '}'
+FROM proposed WHERE {ids:example_id} ORDER BY example_id
+"""
+ATTRIBUTIONS = """
+SELECT example_id, '{"model":' || {quote:model} || ',"method":' || {quote:method} || ',"label":' || {quote:label} ||
+  ',"fields":' || {json:fields} || ',"completeness_error":' || coalesce({float:completeness_error}, 'null') || '}'
+FROM attributions WHERE {ids:example_id} ORDER BY example_id, id
+"""
+"""Parts of an example as JSON: the range of an index on examples. Predictions are written in their order."""
+
+_PIECE = re.compile(r"\{(json|join|quote|float|moment|ids):([\w.]+)\}")
+
+
+def render_statement(
+    statement: str, sqlite: bool, dense: bool = True, whole: bool = False, public: bool = False
+) -> str:
+    """The statement in a database's own words; `dense` asks for a range of examples, else for a list of them, `whole`
+    and `public` as in `Scope`."""
+
+    def piece(match: re.Match[str]) -> str:
+        kind, column = match[1], match[2].replace(".values", '."values"')
+        if kind == "json":
+            return f"CAST({column} AS text)"
+        if kind == "ids":
+            some = f"{column} IN (SELECT value FROM json_each(:ids))" if sqlite else f"{column} = ANY(:ids)"  # noqa: S608
+            return f"{column} BETWEEN :first AND :last" if dense else some
+        if kind == "quote":
+            return f"json_quote({column})" if sqlite else f"CAST(to_json({column}) AS text)"
+        if kind == "join":  # in the order of the rows within
+            return f"group_concat({column})" if sqlite else f"string_agg({column}, ',' ORDER BY position)"
+        if kind == "float":  # all digits: the value that is read is the value that is stored
+            return f"printf('%!.17g', {column})" if sqlite else f"CAST({column} AS text)"
+        if sqlite:
+            return f"replace({column}, ' ', 'T') || 'Z'"
+        return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+
+    statement = statement.replace("{all}", str(whole).lower()).replace("{public}", str(public).lower())
+    text = _PIECE.sub(piece, statement)
+    return text if sqlite else re.sub(r"(?<![:\w]):([a-z]+)", r"%(\1)s", text)
+
+
+def id_list(ids: Sequence[int], sqlite: bool) -> Any:
+    """A list of ids as a parameter."""
+    return "[" + ",".join(map(str, ids)) + "]" if sqlite else list(ids)
+
+
+PAGE_EXAMPLES = 2_000  # examples in memory at a time
 MOST_KNOWN = 16_000_000  # characters of contexts, and of pseudonyms
 NULL = "null"  # what the JSON column of a value that is absent may hold, beside SQL's own null
 
@@ -35,7 +139,7 @@ Question = tuple[str, dict[str, Any]]
 
 
 @contextmanager
-def snapshot(db: Database) -> Iterator[Connection]:
+def open_snapshot(db: Database) -> Iterator[Connection]:
     """One read transaction that sees the database as it is now, whatever is written meanwhile."""
     with db.engine.connect() as connection:
         if db.is_sqlite:
@@ -47,16 +151,16 @@ def snapshot(db: Database) -> Iterator[Connection]:
         yield connection
 
 
-def records(db: Database, settings: Settings, what: Scope) -> Iterator[list[Record]]:
+def read_records(db: Database, settings: Settings, scope: ExportScope) -> Iterator[list[Record]]:
     """The examples of `what`, a list per page, in the order in which they were written, round by round."""
-    with snapshot(db) as connection:
-        reader = _Reader(connection, db.is_sqlite, settings, what)
-        for one in what.rounds:
-            yield from reader.round(one)
+    with open_snapshot(db) as connection:
+        reader = _Reader(connection, db.is_sqlite, settings, scope)
+        for round_ in scope.rounds:
+            yield from reader.round(round_)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _PageParts:
     """The database's results for one page; `following` has the examples of the next page, empty at the end."""
 
     following: list[tuple[Any, ...]]
@@ -65,13 +169,13 @@ class _Found:
     contexts: dict[int, str] = field(default_factory=dict)
     predictions: dict[int, str] = field(default_factory=dict)
     votes: list[tuple[Any, ...]] = field(default_factory=list)
-    said: dict[int, str] = field(default_factory=dict)
+    explanations: dict[int, str] = field(default_factory=dict)
     helped: dict[int, str] = field(default_factory=dict)
     programs: dict[int, str] = field(default_factory=dict)
     attributions: list[tuple[Any, ...]] = field(default_factory=list)
 
 
-class _Known:
+class _TextCache:
     """Texts by id, looked for as they are needed, and forgotten when they come to more than `MOST_KNOWN` characters."""
 
     def __init__(self, look: Callable[[list[int]], Iterable[tuple[int, str]]]) -> None:
@@ -83,63 +187,63 @@ class _Known:
             self.texts, self.size = {}, 0
         new = sorted(ids - self.texts.keys())
         for start in range(0, len(new), 10_000):
-            found = dict(self.look(new[start : start + 10_000]))
-            self.texts |= found
-            self.size += sum(map(len, found.values()))
+            texts = dict(self.look(new[start : start + 10_000]))
+            self.texts |= texts
+            self.size += sum(map(len, texts.values()))
         return self.texts
 
 
 class _Reader:
     """Reads pages over one connection; remembers what people are called, and contexts, which many examples share."""
 
-    def __init__(self, connection: Connection, sqlite: bool, settings: Settings, what: Scope) -> None:
-        self.task = f'"{what.task}"'
-        self.driver, self.sqlite, self.settings, self.what = connection.connection, sqlite, settings, what
-        self.people = _Known(self._names)
-        self.contexts = _Known(lambda ids: self._among(statements.CONTEXTS, ids))
+    def __init__(self, connection: Connection, sqlite: bool, settings: Settings, scope: ExportScope) -> None:
+        self.task = f'"{scope.task}"'
+        self.driver, self.sqlite, self.settings, self.scope = connection.connection, sqlite, settings, scope
+        self.people = _TextCache(self._names)
+        self.contexts = _TextCache(lambda ids: self._among(CONTEXTS, ids))
         self.texts: dict[tuple[str, bool], str] = {}
         self.conditions: dict[tuple[str, str], str] = {}
 
-    def round(self, one: Round) -> Iterator[list[Record]]:
+    def round(self, round_: Round) -> Iterator[list[Record]]:
         """The round's examples. PostgreSQL looks for the next page while this one is put together."""
         self.conditions = {}
         if self.sqlite:  # its driver holds on to the interpreter: a second thread would only wait
-            found = self._fetch(one, None)
-            while found:
-                if found.rows:
-                    yield self._page(one, found)
-                found = self._fetch(one, found)
+            parts = self._fetch(round_, None)
+            while parts:
+                if parts.rows:
+                    yield self._page(round_, parts)
+                parts = self._fetch(round_, parts)
             return
         with ThreadPoolExecutor(1) as ahead:
-            coming = ahead.submit(self._fetch, one, None)
-            while found := coming.result():
-                coming = ahead.submit(self._fetch, one, found)
-                if found.rows:
-                    yield self._page(one, found)
+            coming = ahead.submit(self._fetch, round_, None)
+            while parts := coming.result():
+                coming = ahead.submit(self._fetch, round_, parts)
+                if parts.rows:
+                    yield self._page(round_, parts)
 
-    def _fetch(self, one: Round, before: "_Found | None") -> "_Found | None":
+    def _fetch(self, round_: Round, before: "_PageParts | None") -> "_PageParts | None":
         """The page after another one; the examples of the next are asked for with what belongs to these."""
-        page = before.following if before else self._ask(self._examples(one, 0))[0]
+        page = before.following if before else self._ask(self._examples(round_, 0))[0]
         if not page:
             return None
         rows = [row for row in page if not row[2]]
         ids = [row[0] for row in rows]
-        parts = [statements.VALIDATIONS, statements.PREDICTIONS, statements.EXPLANATIONS, statements.ASSISTANCES]
-        parts.append(statements.PROGRAMS)
-        parts += [statements.ATTRIBUTIONS] if self.what.attributions else []
-        wanted = [self._about(part, ids) for part in parts] if ids else []
-        *found, following = self._ask(*wanted, self._examples(one, page[-1][0]))
-        votes, predictions, said, helped, programs, *attributions = found or ([], [], [], [], [])
-        for version in {row[3] for row in rows} - self.what.versions.keys():
+        parts = [VALIDATIONS, PREDICTIONS, EXPLANATIONS, ASSISTANCES]
+        parts.append(PROGRAMS)
+        parts += [ATTRIBUTIONS] if self.scope.attributions else []
+        questions = [self._about(part, ids) for part in parts] if ids else []
+        *results, following = self._ask(*questions, self._examples(round_, page[-1][0]))
+        votes, predictions, explanations, helped, programs, *attributions = results or ([], [], [], [], [])
+        for version in {row[3] for row in rows} - self.scope.versions.keys():
             self._number(version)
-        return _Found(
+        return _PageParts(
             following,
             rows,
             self.people.of({row[1] for row in rows} | {vote[1] for vote in votes}),
             self.contexts.of({row[4] for row in rows}),
             dict(predictions),
             votes,
-            dict(said),
+            dict(explanations),
             dict(helped),
             dict(programs),
             attributions[0] if attributions else [],
@@ -156,13 +260,13 @@ class _Reader:
     def _question(self, statement: str, dense: bool = True, **values: Any) -> Question:
         text = self.texts.get((statement, dense))
         if text is None:
-            text = self.texts[statement, dense] = written(
-                statement, self.sqlite, dense, self.what.whole, self.what.public
+            text = self.texts[statement, dense] = render_statement(
+                statement, self.sqlite, dense, self.scope.whole, self.scope.public
             )
         return text, values
 
-    def _examples(self, one: Round, after: int) -> Question:
-        return self._question(statements.EXAMPLES, round=one.id, after=after, size=PAGE)
+    def _examples(self, round_: Round, after: int) -> Question:
+        return self._question(EXAMPLES, round=round_.id, after=after, size=PAGE_EXAMPLES)
 
     def _about(self, statement: str, ids: list[int]) -> Question:
         """Rows that belong to the page's examples: the range of ids, or a list where others lie between them."""
@@ -170,56 +274,58 @@ class _Reader:
             return self._question(statement, first=ids[0], last=ids[-1])
         return self._question(statement, dense=False, ids=id_list(ids, self.sqlite))
 
-    def _page(self, one: Round, found: "_Found") -> list[Record]:
-        validations = self._validations(found.votes, found.people)
-        made = [self._record(one, row, found, validations) for row in found.rows]
-        if not self.what.attributions:
-            return made
+    def _page(self, round_: Round, parts: "_PageParts") -> list[Record]:
+        validations = self._validations(parts.votes, parts.people)
+        records = [self._record(round_, row, parts, validations) for row in parts.rows]
+        if not self.scope.attributions:
+            return records
         words: dict[int, list[str]] = defaultdict(list)
-        for example, text in found.attributions:
+        for example, text in parts.attributions:
             words[example].append(text)
-        return [(*record, f"[{','.join(words.get(row[0], ()))}]") for record, row in zip(made, found.rows, strict=True)]
+        return [
+            (*record, f"[{','.join(words.get(row[0], ()))}]") for record, row in zip(records, parts.rows, strict=True)
+        ]
 
-    def _record(self, one: Round, row: tuple[Any, ...], found: "_Found", validations: dict[int, str]) -> Record:
-        (key, author, _, version, context, start, arm, uid, initial, goal, given, answer, fooled, source, origin,
+    def _record(self, round_: Round, row: tuple[Any, ...], parts: "_PageParts", validations: dict[int, str]) -> Record:
+        (key, author, _, version, context, start, arm, uid, initial, goal, written, answer, fooled, source, origin,
          distance, attempt, seconds, latency, at, verdict) = row  # fmt: skip
         return (
             uid,
             self.task,
-            self.what.versions[version],
-            one.number,
-            found.contexts[context],
+            self.scope.versions[version],
+            round_.number,
+            parts.contexts[context],
             initial,
             goal or NULL,
-            given,
+            written,
             answer,
             NULL if fooled is None else "true" if fooled else "false",
-            f'"{found.people[author]}"',
+            f'"{parts.people[author]}"',
             f'"{source}"',
-            self.conditions.get((start, arm)) or self._condition(one, start, arm),
+            self.conditions.get((start, arm)) or self._condition(round_, start, arm),
             origin or NULL,
             NULL if distance is None else distance,
             attempt,
             seconds,
             latency,
             f'"{at}"',
-            f"[{found.predictions.get(key, '')}]",
+            f"[{parts.predictions.get(key, '')}]",
             f"[{validations[key]}]" if key in validations else "[]",
             f'"{verdict}"',
-            found.said.get(key, NULL),
-            found.helped.get(key, NULL),
-            found.programs.get(key, NULL),
+            parts.explanations.get(key, NULL),
+            parts.helped.get(key, NULL),
+            parts.programs.get(key, NULL),
         )
 
-    def _condition(self, one: Round, start: str, arm: str) -> str:
+    def _condition(self, round_: Round, start: str, arm: str) -> str:
         """Return the condition of an arm's examples as JSON; its targets are the models that the arm asks."""
-        drawn: dict[str, Any] = next((each for each in one.arms if each["name"] == arm), {})
-        targets = [{"model": model, "version": version} for model, version in arms.targets_of(one, arm)]
+        drawn: dict[str, Any] = next((candidate for candidate in round_.arms if candidate["name"] == arm), {})
+        targets = [{"model": model, "version": version} for model, version in arms.targets_of_arm(round_, arm)]
         document = {
             "start": start,
             "arm": arm,
             "share": drawn.get("share"),
-            "ensemble": one.fooled_when,
+            "ensemble": round_.fooled_when,
             "targets": targets,
             "assistant": drawn.get("assistant", False),
         }
@@ -230,44 +336,44 @@ class _Reader:
         """Look for the number of a version that no exported round stands on."""
         statement = "SELECT number FROM task_versions WHERE id = :version"
         ((number,),) = self._ask(self._question(statement, version=version_id))[0]
-        self.what.versions[version_id] = int(number)
+        self.scope.versions[version_id] = int(number)
 
     def _names(self, ids: list[int]) -> Iterator[tuple[int, str]]:
-        for person, imported_as in self._among(statements.PEOPLE, ids):
-            yield person, imported_as or pseudonym(self.what.key or self.settings.key, "person", person)
+        for person, imported_as in self._among(PEOPLE, ids):
+            yield person, imported_as or pseudonym(self.scope.key or self.settings.key, "person", person)
 
     def _among(self, statement: str, ids: list[int]) -> list[tuple[Any, ...]]:
         """The rows of a table with these ids."""
-        text = written(statement, self.sqlite).replace("{list}", ",".join(map(str, ids)))
+        text = render_statement(statement, self.sqlite).replace("{list}", ",".join(map(str, ids)))
         return list(self.driver.cursor().execute(text).fetchall())
 
     def _validations(self, votes: list[tuple[Any, ...]], people: dict[int, str]) -> dict[int, str]:
         """The votes that stand, by example. Blind is the first answer that somebody gave, before any undo."""
-        found: dict[int, str] = {}
+        texts: dict[int, str] = {}
         voted: set[tuple[int, int]] = set()
         for example, person, undone, blind_answer, text in votes:
-            who = (example, person)
-            blind = "true" if blind_answer != NULL and who not in voted else "false"
-            voted.add(who)
+            voter = (example, person)
+            blind = "true" if blind_answer != NULL and voter not in voted else "false"
+            voted.add(voter)
             if undone is None:
-                made = f'{{"validator":"{people[person]}","blind_answer":{blind_answer},"blind":{blind},{text}'
-                found[example] = f"{found[example]},{made}" if example in found else made
-        return found
+                vote = f'{{"validator":"{people[person]}","blind_answer":{blind_answer},"blind":{blind},{text}'
+                texts[example] = f"{texts[example]},{vote}" if example in texts else vote
+        return texts
 
 
-def lines(page: list[Record]) -> bytes:
+def json_lines(page: list[Record]) -> bytes:
     """A page as JSON lines."""
-    template = template_of(len(page[0]))
+    template = line_template(len(page[0]))
     return "".join([template % record for record in page]).encode()
 
 
-def line(record: Record) -> str:
+def json_line(record: Record) -> str:
     """One record as JSON."""
-    return (template_of(len(record)) % record).rstrip("\n")
+    return (line_template(len(record)) % record).rstrip("\n")
 
 
 @cache
-def template_of(members: int) -> str:
+def line_template(members: int) -> str:
     """Return the template of a record's line: a JSON object with a placeholder for each member."""
     names = (*COLUMNS, "attributions")[:members]
     return "{" + ",".join(f'"{name}":%s' for name in names) + "}\n"

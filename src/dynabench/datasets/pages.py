@@ -6,78 +6,88 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
+from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.collection import overview
-from dynabench.datasets import library, library_api, library_queries, stored, twin_pages, upload_pages
-from dynabench.datasets import library_views as views
-from dynabench.datasets.library_schemas import Change, DatasetPage
+from dynabench.datasets import library, library_api, stored, twin_pages
+from dynabench.datasets import library_api as views
+from dynabench.datasets.intake import service
+from dynabench.datasets.intake.layout import Layout, answer_options, row_fields
+from dynabench.datasets.library_api import dataset_config
+from dynabench.datasets.schemas import Change, DatasetIn, DatasetPage, HubDataset, VersionIn
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.intake import sources
 from dynabench.kit import errors
 from dynabench.kit.db import Database
+from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure, is_hidden_for_good
 from dynabench.people.may import Action
-from dynabench.rounds import owner_lists, seats
+from dynabench.rounds import owner_lists, people, uploaded_files
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
 from dynabench.rounds.owner_api import After
-from dynabench.rounds.refused_rows import refused_file
 from dynabench.rounds.tables import RoundState
+from dynabench.rounds.uploaded_files import read_pieces, refused_file
 from dynabench.web import render
+from dynabench.web.pages import wants_fragment
 
 router = APIRouter(include_in_schema=False)
-router.include_router(upload_pages.router)
 router.include_router(twin_pages.router)
 Words = Annotated[str, Query(max_length=100)]
-ROWS = 10  # of a public dataset, on its page
-SLICES = 30
-REFUSED = 50
+SHOWN_ROWS = 10  # of a public dataset, on its page
+MOST_SLICES = 30
+REFUSED_ROWS = 50
 
 
-def head(session: Session, viewer: Person | None, task: str) -> dict[str, Any]:
+def task_head(session: Session, viewer: Person | None, task: str) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
     started = overview.started(session, task)
-    current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
-    shown = round_views.round_out(session, current) if current else None
+    current = next((round_ for round_ in started if round_.state == RoundState.OPEN), started[0] if started else None)
+    round_shown = round_views.round_out(session, current) if current else None
     owner = bool(may.may_in(session, viewer, Action.EXPORT_UNRELEASED, task))
-    finished = [each.number for each in started if each.state in (RoundState.CLOSED, RoundState.RELEASED)]
+    finished = [round_.number for round_ in started if round_.state in (RoundState.CLOSED, RoundState.RELEASED)]
     config = rounds.task_config(session, task)
-    return {"task": task, "config": config, "round": shown, "owner": owner, "finished": finished}
+    return {"task": task, "config": config, "round": round_shown, "owner": owner, "finished": finished}
 
 
 @router.get("/datasets", name="datasets")
-async def everything(
+async def all_datasets(
     request: Request, viewer: Viewer, q: Words = "", task: Words = "", after: library_api.Cursor = ""
 ) -> Response:
     """The datasets of all tasks, searched, filtered and paged by the address."""
     db: Database = request.app.state.db
-    counts = await db.aread(views.counts, viewer, q)
-    page = await db.aread(views.page, viewer, task, q, after) if not task or task in counts else DatasetPage(items=[])
+    counts = await db.aread(views.dataset_counts, viewer, q)
+    page = (
+        await db.aread(views.dataset_page, viewer, task, q, after)
+        if not task or task in counts
+        else DatasetPage(items=[])
+    )
     many = counts.get(task, 0) if task else sum(counts.values())
     values: dict[str, Any] = {"q": q, "chosen": task, "counts": counts, "page": page, "many": many, "after": after}
     return render(request, "datasets/list.html", fragment="datasets/_found.html", **values)
 
 
-@router.get("/tasks/{task}/datasets", name="task_datasets", dependencies=[Depends(seats.know)])
-async def of_task(request: Request, task: str, viewer: Viewer, after: library_api.Cursor = "") -> Response:
+@router.get("/tasks/{task}/datasets", name="task_datasets", dependencies=[Depends(people.load_actions)])
+async def task_datasets(request: Request, task: str, viewer: Viewer, after: library_api.Cursor = "") -> Response:
     """A task's datasets; owners add to them."""
-    return await tab(request, task, viewer, after=after)
+    return await task_tab(request, task, viewer, after=after)
 
 
-async def tab(
+async def task_tab(
     request: Request, task: str, viewer: Person | None, status: int = 200, after: str = "", **values: Any
 ) -> Response:
     """The tab, with `errors` of a form on it."""
     db: Database = request.app.state.db
-    known = await db.aread(head, viewer, task)
-    page = await db.aread(views.page, viewer, task, "", after)
-    known |= {"found": page.items, "following": page.next, "after": after, "hidden": page.hidden}
-    known |= {"errors": {}, "given": {}, "of": None}
-    known |= {"hub": request.app.state.settings.hub_url}
-    return render(request, "datasets/task.html", status=status, **(known | values))
+    head = await db.aread(task_head, viewer, task)
+    page = await db.aread(views.dataset_page, viewer, task, "", after)
+    head |= {"found": page.items, "following": page.next, "after": after, "hidden": page.hidden}
+    head |= {"errors": {}, "given": {}, "of": None}
+    head |= {"hub": request.app.state.settings.hub_url}
+    return render(request, "datasets/task.html", status=status, **(head | values))
 
 
 @router.post("/tasks/{task}/datasets/rounds/{n}", name="dataset_of_round")
@@ -85,30 +95,30 @@ async def make_of_round(request: Request, task: str, n: int, person: Member) -> 
     """A dataset of a round's verified examples."""
     await request.form()
     try:
-        name = await library_api.of_round(request, task, n, person)
+        name = await library_api.make_round_dataset(request, task, n, person)
     except errors.Conflict as problem:
-        return await tab(request, task, person, 409, errors={"round": problem.detail})
+        return await task_tab(request, task, person, 409, errors={"round": problem.detail})
     return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
 
 
-@router.get("/tasks/{task}/datasets/{name}", name="dataset", dependencies=[Depends(seats.know)])
-async def one(request: Request, task: str, name: str, viewer: Viewer) -> Response:
+@router.get("/tasks/{task}/datasets/{name}", name="dataset", dependencies=[Depends(people.load_actions)])
+async def show_dataset(request: Request, task: str, name: str, viewer: Viewer) -> Response:
     """A dataset: its card, versions and slices; the first rows if it is public."""
-    return await page(request, task, name, viewer)
+    return await dataset_page(request, task, name, viewer)
 
 
-async def page(
+async def dataset_page(
     request: Request, task: str, name: str, viewer: Person | None, status: int = 200, **more: Any
 ) -> Response:
     """The page of a dataset, with `errors` of a form on it."""
     db: Database = request.app.state.db
-    values = await db.aread(head, viewer, task)
-    found = await db.aread(views.full, viewer, task, name)
-    disclosure = Disclosure.of(viewer, found)
+    values = await db.aread(task_head, viewer, task)
+    dataset = await db.aread(views.dataset_full, viewer, task, name)
+    disclosure = Disclosure.of(viewer, dataset)
     values |= {
-        "dataset": found,
+        "dataset": dataset,
         "disclosure": disclosure,
-        "renewable": not (found.retired or found.kind == "round" or is_hidden_for_good(found)),
+        "renewable": not (dataset.retired or dataset.kind == "round" or is_hidden_for_good(dataset)),
         "rows": [],
         "withheld": "",
         "citation": "",
@@ -117,29 +127,29 @@ async def page(
         "warning": "",
     }
     values |= {"once_public": False, "slices": [], "most": 1, "hub": request.app.state.settings.hub_url}
-    if found.version:
-        values |= await db.aread(_about, request, viewer, task, name)
-        slices = sorted(found.version.slices.items(), key=lambda each: -each[1])
-        values |= {"slices": slices[:SLICES], "most": max([n for _, n in slices], default=1), "tags": len(slices)}
+    if dataset.version:
+        values |= await db.aread(_citation_values, request, viewer, task, name)
+        slices = sorted(dataset.version.slices.items(), key=lambda each: -each[1])
+        values |= {"slices": slices[:MOST_SLICES], "most": max([n for _, n in slices], default=1), "tags": len(slices)}
         if disclosure.rows:
             try:
-                version = await db.aread(library.rows_for, viewer, task, name)
-                values["rows"] = await to_thread.run_sync(_first, request, version.digest)
+                version = await db.aread(library.readable_version, viewer, task, name)
+                values["rows"] = await to_thread.run_sync(_first_rows, request, version.digest)
             except errors.Unauthenticated as problem:
                 values["withheld"] = problem.detail
     part = "datasets/_reading.html" if status == 200 else None
     return render(request, "datasets/dataset.html", status=status, fragment=part, **(values | more))
 
 
-def _about(session: Session, request: Request, viewer: Person | None, task: str, name: str) -> dict[str, Any]:
-    found: Dataset = library.find(session, viewer, task, name)
-    version = session.get_one(DatasetVersion, found.version_id)
-    cited = library.citation(found, version, str(request.url_for("dataset", task=task, name=name)))
-    return {"citation": cited, "once_public": library.was_public(session, found)}
+def _citation_values(session: Session, request: Request, viewer: Person | None, task: str, name: str) -> dict[str, Any]:
+    dataset: Dataset = library.find_dataset(session, viewer, task, name)
+    version = session.get_one(DatasetVersion, dataset.version_id)
+    cited = library.bibtex_entry(dataset, version, str(request.url_for("dataset", task=task, name=name)))
+    return {"citation": cited, "once_public": library.was_public(session, dataset)}
 
 
-def _first(request: Request, digest: str) -> list[stored.Stored]:
-    return list(stored.read(request.app.state.settings, digest, rows=ROWS))
+def _first_rows(request: Request, digest: str) -> list[stored.StoredRow]:
+    return list(stored.read_rows(request.app.state.settings, digest, rows=SHOWN_ROWS))
 
 
 @router.post("/tasks/{task}/datasets/{name}", name="change_dataset")
@@ -148,33 +158,37 @@ async def change(request: Request, task: str, name: str, person: Member) -> Resp
     db: Database = request.app.state.db
     form = await request.form()
     names = ("title", "card", "licence", "source", "visibility", "weight")
-    given: dict[str, Any] = {key: str(form[key])[:50_000].replace("\r\n", "\n") for key in names if key in form}
+    typed: dict[str, Any] = {key: str(form[key])[:50_000].replace("\r\n", "\n") for key in names if key in form}
     if "languages" in form:
-        given["languages"] = [each for each in str(form["languages"])[:1000].replace(",", " ").split() if each]
+        typed["languages"] = [
+            language for language in str(form["languages"])[:1000].replace(",", " ").split() if language
+        ]
     if form.get("retired") in ("yes", "no"):
-        given["retired"] = form["retired"] == "yes"
+        typed["retired"] = form["retired"] == "yes"
     try:
-        wanted = Change.model_validate(given)
+        changes = Change.model_validate(typed)
     except ValidationError as problem:
-        await db.aread(library.owned, person, task, name)
-        wrong = {str(each["loc"][0]): each["msg"].removeprefix("Value error, ") for each in problem.errors()}
-        return await page(request, task, name, person, 422, errors=wrong, given=given)
-    warning = await db.awrite(library.change, person, task, name, wanted)
+        await db.aread(library.owned_dataset, person, task, name)
+        wrong = {
+            str(language["loc"][0]): language["msg"].removeprefix("Value error, ") for language in problem.errors()
+        }
+        return await dataset_page(request, task, name, person, 422, errors=wrong, given=typed)
+    warning = await db.awrite(library.change_dataset, person, task, name, changes)
     if warning:
-        return await page(request, task, name, person, 200, warning=warning)
+        return await dataset_page(request, task, name, person, 200, warning=warning)
     return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
 
 
 @router.get("/tasks/{task}/datasets/{name}/versions/{n}/refused", name="refused_rows",
-            dependencies=[Depends(seats.know)])  # fmt: skip
-async def refused(request: Request, task: str, name: str, n: int, person: Member, after: After = "") -> Response:
+            dependencies=[Depends(people.load_actions)])  # fmt: skip
+async def refused_page(request: Request, task: str, name: str, n: int, person: Member, after: After = "") -> Response:
     """The rows that a version's reading refused (owners)."""
 
     def read(session: Session) -> dict[str, Any]:
-        version = views.version(session, person, task, name, n)
-        rows = owner_lists.refused(session, version.job_id or "", after, REFUSED)
-        total = session.scalar(library_queries.refused(version.job_id or ""))
-        return head(session, person, task) | {"version": version.number, "found": rows, "total": total}
+        version = views.owned_version(session, person, task, name, n)
+        rows = owner_lists.list_refused_rows(session, version.job_id or "", after, REFUSED_ROWS)
+        total = session.scalar(library.count_refused(version.job_id or ""))
+        return task_head(session, person, task) | {"version": version.number, "found": rows, "total": total}
 
     values = await request.app.state.db.aread(read)
     return render(request, "datasets/refused.html", dataset=name, after=after, **values)
@@ -184,5 +198,147 @@ async def refused(request: Request, task: str, name: str, n: int, person: Member
 async def refused_csv(request: Request, task: str, name: str, n: int, person: Member) -> Response:
     """All of them as a file (owners)."""
     db: Database = request.app.state.db
-    version = await db.aread(views.version, person, task, name, n)
+    version = await db.aread(views.owned_version, person, task, name, n)
     return await to_thread.run_sync(refused_file, db, version.job_id or "", f"{task}-{name}-v{n}-refused.csv")
+
+
+TOLERANCES = ("few", "none", "any")
+HUB_FIELDS = ("dataset", "config", "split", "revision")
+
+
+@router.post("/tasks/{task}/datasets/files", name="send_dataset")
+async def send_dataset(request: Request, task: str, person: Member) -> Response:
+    """Keep a file and show what is in it (owners); `of` is the dataset that it is a new version of."""
+
+    db: Database = request.app.state.db
+    settings = request.app.state.settings
+    config = await db.aread(dataset_config, person, task)
+    async with request.form(max_files=1, max_fields=10) as form:
+        file, dataset_name = form.get("file"), str(form.get("of", ""))[:62]
+        try:
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise errors.Invalid({"file": _("Choose a file first.")})
+            path = await uploaded_files.store_named_upload(
+                settings, task, file.filename[-200:], read_pieces(file), sources.kind_of_source
+            )
+            try:
+                await to_thread.run_sync(service.preview_dataset, path, config)
+            except errors.Problem:
+                path.unlink(missing_ok=True)
+                raise
+        except (errors.Invalid, errors.TooLarge) as problem:
+            fields = problem.fields if isinstance(problem, errors.Invalid) else {}
+            message = fields.get("name") or fields.get("file") or "; ".join(fields.values()) or problem.detail
+            return await task_tab(request, task, person, 422, errors={"file": message}, of=dataset_name or None)
+    address = request.app.url_path_for("map_dataset", task=task, file=path.name.partition("--")[0])
+    return RedirectResponse(f"{address}?of={dataset_name}" if dataset_name else str(address), status_code=303)
+
+
+@router.post("/tasks/{task}/datasets/hub", name="hub_dataset")
+async def start_hub_dataset(request: Request, task: str, person: Member) -> Response:
+    """Read a dataset of the hub (owners); it is downloaded by the worker, which tells the columns apart."""
+
+    db: Database = request.app.state.db
+    form = await request.form()
+    typed = {name: str(form.get(name, ""))[:200].strip() for name in HUB_FIELDS}
+    await db.aread(dataset_config, person, task)
+    try:
+        layout = str(form.get("layout", ""))[:20_000].strip()
+        title = typed["dataset"].rpartition("/")[2]
+        name = await db.aread(library.fresh_name, task, title)
+        body = DatasetIn(name=name, title=title[:200], source=f"{request.app.state.settings.hub_url}/datasets/"
+                         f"{typed['dataset']}"[:500], hub=HubDataset(**typed),
+                         layout=Layout.parse(layout) if layout else None)  # fmt: skip
+        await db.awrite(service.start_dataset, person, request.app.state.settings, task, body)
+    except (errors.Invalid, ValidationError) as problem:
+        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": _("Give a shorter id.")}
+        return await task_tab(request, task, person, 422, errors=wrong, given=typed)
+    return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
+
+
+def _read_layout(form_values: Any, guessed: Layout) -> Layout:
+    """The layout that a form says; the guess where it says nothing."""
+    if "form" not in form_values:
+        return guessed
+    names = [name for name in form_values if name.startswith(("field.", "value."))]
+    chosen = {name: str(form_values[name])[:200] for name in names if form_values[name]}
+    values: dict[str, Any] = {
+        name.removeprefix("value."): form_values.getlist(name) if len(form_values.getlist(name)) > 1 else text
+        for name, text in chosen.items() if name.startswith("value.")
+    }  # fmt: skip
+    if str(form_values["form"]) != "columns":
+        values = dict(guessed.values)
+    return Layout.parse({
+        "form": str(form_values["form"])[:20],
+        "fields": {name.removeprefix("field."): text for name, text in chosen.items() if name.startswith("field.")},
+        "values": values,
+        "uid": str(form_values.get("uid", ""))[:200],
+        "tags": str(form_values.get("tags", ""))[:200],
+        "columns": [str(column)[:200] for column in form_values.getlist("columns") if column][:10],
+    })  # fmt: skip
+
+
+async def _dataset_preview(
+    request: Request, task: str, file: str, person: Person, form_values: Any, status: int = 200, wrong: Any = None
+) -> Response:
+
+    db: Database = request.app.state.db
+    config = await db.aread(dataset_config, person, task)
+    path = uploaded_files.find_named_upload(request.app.state.settings, task, file)
+    preview = await to_thread.run_sync(service.preview_dataset, path, config)
+    if "form" in form_values:
+        layout = _read_layout(form_values, preview.layout)
+        preview = await to_thread.run_sync(service.preview_dataset, path, config, layout)
+    dataset_name = str(form_values.get("of", ""))[:62]
+    stem = uploaded_files.original_name(path).partition(".")[0]
+    values = await db.aread(task_head, person, task) | {
+        "found": preview, "fields": list(row_fields(config).values()), "options": answer_options(config),
+        "of": dataset_name,
+        "address": str(request.app.url_path_for("map_dataset", task=task, file=file)), "tolerances": TOLERANCES,
+        "given": form_values, "errors": (wrong or {}) | (preview.problems if "form" in form_values else {}),
+        "free": await db.aread(library.fresh_name, task, stem), "title": stem.replace("_", " ").replace("-", " "),
+        "suite": preview.layout.form == "checklist" or preview.layout.tags == "functionality",
+    }  # fmt: skip
+    part = "datasets/_sample.html" if wants_fragment(request) else None
+    return render(request, "datasets/mapping.html", status=status, fragment=part, **values)
+
+
+@router.get("/tasks/{task}/datasets/files/{file}", name="map_dataset")
+async def map_dataset(request: Request, task: str, file: str, person: Member) -> Response:
+    """The first rows under what the file looks like, or under the choices in the query (owners)."""
+    return await _dataset_preview(request, task, file, person, request.query_params)
+
+
+@router.post("/tasks/{task}/datasets/files/{file}", name="start_dataset")
+async def start_dataset(request: Request, task: str, file: str, person: Member) -> Response:
+    """Read the whole file in the background (owners); or (`then` = look) show the first rows anew."""
+    db: Database = request.app.state.db
+    settings = request.app.state.settings
+    form = await request.form()
+    if form.get("then") == "look":
+        return await _dataset_preview(request, task, file, person, form)
+    config = await db.aread(dataset_config, person, task)
+    path = uploaded_files.find_named_upload(settings, task, file)
+    guessed = await to_thread.run_sync(service.preview_dataset, path, config)
+    name = str(form.get("of") or form.get("name", ""))[:62]
+    try:
+        layout = _read_layout(form, guessed.layout)
+        layout.check(config)
+        how = {"file": file, "layout": layout, "tolerance": str(form.get("tolerance", "few"))[:10]}
+        if form.get("of"):
+            body = VersionIn.model_validate(how)
+            await db.awrite(
+                lambda s: service.start_version(s, person, settings, library.owned_dataset(s, person, task, name), body)
+            )
+        else:
+            settings_typed = {key: str(form.get(key, ""))[:500] for key in ("title", "licence", "visibility", "kind")}
+            new = DatasetIn.model_validate(
+                how | {"name": name} | {key: value for key, value in settings_typed.items() if value}
+            )
+            await db.awrite(service.start_dataset, person, settings, task, new)
+    except errors.Invalid as problem:
+        return await _dataset_preview(request, task, file, person, form, 422, problem.fields)
+    except ValidationError as problem:
+        wrong = {str(error["loc"][0]): error["msg"] for error in problem.errors()}
+        return await _dataset_preview(request, task, file, person, form, 422, wrong)
+    return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)

@@ -42,7 +42,7 @@ def _utc(moment: datetime) -> datetime:
 Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
 
 
-def pseudonym(settings: Settings, person: Person) -> str:
+def export_pseudonym(settings: Settings, person: Person) -> str:
     """Return a person's name in exports, both as author and as validator.
 
     It is the pseudonym that the person was imported with, or else a keyed hash.
@@ -56,7 +56,7 @@ def foreign_pseudonym(settings: Settings, text: str) -> str:
     return security.pseudonym(settings.key, "imported", number)
 
 
-def moment(at: datetime) -> str:
+def format_moment(at: datetime) -> str:
     """A moment in UTC as rows write it, with microseconds."""
     return at.astimezone(UTC).strftime(MOMENT)
 
@@ -72,27 +72,27 @@ def check_storable(document: dict[str, Any]) -> None:
         raise errors.Invalid({"row": _("A number in it is NaN or infinite; leave it out.")}) from None
 
 
-class Part(BaseModel):
+class ExamplePart(BaseModel):
     """A part of a row from outside; members that are not known are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class ContextPart(Part):
+class ContextPart(ExamplePart):
     """The context that the annotator was given."""
 
     values: Values = {}
     tag: Annotated[str, Field(max_length=100)] = ""
 
 
-class TargetPart(Part):
+class TargetPart(ExamplePart):
     """A model version in the loop."""
 
     model: Name
     version: Annotated[str, Field(max_length=64)] = ""
 
 
-class ConditionPart(Part):
+class ConditionPart(ExamplePart):
     """The condition under which the example was written.
 
     `targets` is empty if no model was asked. `share` is the arm's weight in the draw.
@@ -115,7 +115,7 @@ class PredictionPart(TargetPart):
     latency_ms: Milliseconds = 0.0
 
 
-class ValidationPart(Part):
+class ValidationPart(ExamplePart):
     """One vote that stands. `blind` tells an answer given before the claim was seen; only those measure people."""
 
     validator: Annotated[str, Field(min_length=1, max_length=200)]
@@ -127,14 +127,14 @@ class ValidationPart(Part):
     at: Moment | None = None
 
 
-class ExplanationPart(Part):
+class ExplanationPart(ExamplePart):
     """The author's explanation of the example."""
 
     values: Values
     at: Moment | None = None
 
 
-class AssistancePart(Part):
+class AssistancePart(ExamplePart):
     """The outcome of the suggestions to the author: `shown` texts, of which one or none was used."""
 
     shown: Annotated[int, Field(ge=1, le=1000)]
@@ -146,7 +146,7 @@ class AssistancePart(Part):
     text: Annotated[str, Field(max_length=100_000)] = ""
 
 
-class AttributionPart(Part):
+class AttributionPart(ExamplePart):
     """The words that one model looked at."""
 
     model: Name
@@ -156,7 +156,7 @@ class AttributionPart(Part):
     completeness_error: float | None = None
 
 
-class Row(Part):
+class ExampleRow(ExamplePart):
     """A finished example. `verdict` is for readers: imports count it again from the votes.
 
     `fooled` is null where it is not known, as it always is where no model was asked.
@@ -190,7 +190,7 @@ class Row(Part):
     attributions: Annotated[list[AttributionPart], Field(max_length=1000)] = []
 
     @model_validator(mode="after")
-    def _nobody_was_fooled(self) -> "Row":
+    def _nobody_was_fooled(self) -> "ExampleRow":
         if not self.predictions:  # older exports say that nobody was fooled where nobody was asked
             self.fooled = None
         return self

@@ -21,7 +21,7 @@ from dynabench.tasks import TaskConfig
 
 
 @dataclass(frozen=True)
-class Scope:
+class ExportScope:
     """The data to export: rounds of one task, with the configs under which their examples were written."""
 
     task: str
@@ -49,20 +49,22 @@ class Scope:
         return self.task if len(self.rounds) != 1 else f"{self.task}-round-{self.rounds[0].number}"
 
 
-def scope(
+def export_scope(
     session: Session, person: Person | None, task_id: str, number: int | None = None, *, attributions: bool = False
-) -> Scope:
+) -> ExportScope:
     """Return the scope that a person may export: everything for owners, released rounds for others.
 
     The operator (`person` is None) counts as an owner; visitors go through `visitor_scope`.
     Raise `NotFound` for a round that does not exist, `Forbidden` if the person may export nothing.
     """
-    rounds.task(session, task_id)
+    rounds.get_task(session, task_id)
     owner = may.actor_may(session, person, Action.EXPORT_UNRELEASED, task_id)
     return _scope(session, task_id, number, owner=owner, attributions=attributions)
 
 
-def visitor_scope(session: Session, task_id: str, number: int | None = None, *, attributions: bool = False) -> Scope:
+def visitor_scope(
+    session: Session, task_id: str, number: int | None = None, *, attributions: bool = False
+) -> ExportScope:
     """Return the scope that a visitor may export: released rounds of tasks without a content warning.
 
     Raise `Unauthenticated` if the task has a warning or nothing asked for is released.
@@ -75,22 +77,24 @@ def visitor_scope(session: Session, task_id: str, number: int | None = None, *, 
         raise errors.Unauthenticated(_("%(detail)s Log in if you are one.", detail=problem.detail)) from None
 
 
-def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, attributions: bool) -> Scope:
-    found = [rounds.round_of(session, task_id, number)] if number else list(session.scalars(queries.rounds(task_id)))
-    chosen = [one for one in reversed(found) if owner or one.state == RoundState.RELEASED]
+def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, attributions: bool) -> ExportScope:
+    rounds_found = (
+        [rounds.round_of(session, task_id, number)] if number else list(session.scalars(queries.rounds(task_id)))
+    )
+    chosen = [round_ for round_ in reversed(rounds_found) if owner or round_.state == RoundState.RELEASED]
     if not chosen and not owner:
         raise errors.Forbidden(
             _("Rounds can be exported by everybody once they are released, by the task's owners now.")
         )
-    versions = {one.version_id: session.get_one(TaskVersion, one.version_id).number for one in chosen}
+    versions = {round_.version_id: session.get_one(TaskVersion, round_.version_id).number for round_ in chosen}
     if not versions:  # an export without rows has the columns of today's config
         newest = session.scalars(queries.versions(task_id).limit(1)).one()
         versions = {newest.id: newest.number}
     configs = [rounds.config_of(session, version_id) for version_id in versions]
-    return Scope(task_id, chosen, versions, configs, attributions, public=not owner)
+    return ExportScope(task_id, chosen, versions, configs, attributions, public=not owner)
 
 
-def expected(session: Session, what: Scope) -> int:
+def expected_rows(session: Session, scope: ExportScope) -> int:
     """Return the expected number of rows in an export, from the counters."""
-    ids = [one.id for one in what.rounds]
+    ids = [round_.id for round_ in scope.rounds]
     return session.scalar(select(func.sum(Tally.examples)).where(Tally.round_id.in_(ids))) or 0

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from dynabench.kit.settings import Settings
 
-BATCH = 10_000
+GROUP_ROWS = 10_000
 """Rows of one row group."""
 SOME, LARGE = 500, 16 * 1024**2  # rows that are looked at together; bytes of text at which a row group ends early
 Texts = tuple[bytes, bytes]
@@ -33,7 +33,7 @@ TWINS = pa.schema([*_PLAIN, ("of", _TEXT), ("transformation", _TEXT)])
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredRow:
     """One row: what a model gets, the answers that count as right, and the slices it belongs to.
 
     `of` and `transformation` are those of a twin's row.
@@ -48,7 +48,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRows:
     """The result of writing rows.
 
     It has the digest of all rows in order, their number, and the number of rows with each tag and each
@@ -61,17 +61,17 @@ class Written:
     transformations: dict[str, int]
 
 
-def path(settings: Settings, digest: str) -> Path:
+def rows_path(settings: Settings, digest: str) -> Path:
     """Return the path of the file with the rows of this digest."""
     return settings.folder / "datasets" / digest[:2] / f"{digest}.parquet"
 
 
-def write(settings: Settings, rows: Iterable[Stored], twins: bool = False) -> Written:
+def write_rows(settings: Settings, rows: Iterable[StoredRow], twins: bool = False) -> WrittenRows:
     """Store rows, at most `BATCH` at a time in memory. The same rows in the same order are stored once."""
     folder = settings.folder / "datasets"
     folder.mkdir(mode=0o700, exist_ok=True)
     waiting = folder / f".{uuid.uuid4()}"
-    counting, tags, made, count = hashlib.sha256(), Counter[str](), Counter[str](), 0
+    counting, tags, transformations, count = hashlib.sha256(), Counter[str](), Counter[str](), 0
     try:
         with pq.ParquetWriter(waiting, TWINS if twins else SCHEMA, compression="zstd") as writer:
             group = _Group(twins)
@@ -79,7 +79,7 @@ def write(settings: Settings, rows: Iterable[Stored], twins: bool = False) -> Wr
             while some := list(islice(coming, SOME)):
                 counting.update(group.add(some))
                 tags.update(chain.from_iterable(row.tags for row in some if row.tags))
-                made.update(row.transformation for row in some if row.transformation)
+                transformations.update(row.transformation for row in some if row.transformation)
                 count += len(some)
                 if group.full:
                     writer.write_table(group.table())
@@ -88,34 +88,34 @@ def write(settings: Settings, rows: Iterable[Stored], twins: bool = False) -> Wr
         with waiting.open("rb") as file:
             os.fsync(file.fileno())
         digest = counting.hexdigest()
-        target = path(settings, digest)
+        target = rows_path(settings, digest)
         target.parent.mkdir(mode=0o700, exist_ok=True)
         waiting.replace(target)
     finally:
         waiting.unlink(missing_ok=True)
-    return Written(digest, count, dict(tags), dict(made))
+    return WrittenRows(digest, count, dict(tags), dict(transformations))
 
 
-def read(settings: Settings, digest: str, first: int = 0, rows: int | None = None) -> Iterator[Stored]:
+def read_rows(settings: Settings, digest: str, first: int = 0, rows: int | None = None) -> Iterator[StoredRow]:
     """The rows from number `first` on, at most `rows` of them, a row group at a time in memory.
 
     Raises FileNotFoundError where the file is gone.
     """
-    with pq.ParquetFile(path(settings, digest)) as file:
-        left = rows if rows is not None else file.metadata.num_rows
+    with pq.ParquetFile(rows_path(settings, digest)) as file:
+        rows_left = rows if rows is not None else file.metadata.num_rows
         at = 0
         for group in range(file.num_row_groups):
             size = file.metadata.row_group(group).num_rows
-            if left <= 0:
+            if rows_left <= 0:
                 return
             if first < at + size:
-                table = file.read_row_group(group).slice(max(0, first - at), left)
-                left -= len(table)
+                table = file.read_row_group(group).slice(max(0, first - at), rows_left)
+                rows_left -= len(table)
                 yield from map(_row, table.to_pylist())
             at += size
 
 
-def digest(rows: Iterable[Stored]) -> str:
+def rows_digest(rows: Iterable[StoredRow]) -> str:
     """SHA-256 of rows in order, as hexadecimal digits: of the same rows the same, whatever file held them."""
     counting = hashlib.sha256()
     for row in rows:
@@ -123,18 +123,18 @@ def digest(rows: Iterable[Stored]) -> str:
     return counting.hexdigest()
 
 
-def _line(row: Stored) -> bytes:
+def _line(row: StoredRow) -> bytes:
     """A row as the digest counts it: the JSON list of its members, keys sorted, and a line's end."""
     return _joined(row, _texts(row))
 
 
-def _texts(row: Stored) -> Texts:
+def _texts(row: StoredRow) -> Texts:
     """Inputs and answers as JSON, which the digest and the file have in common."""
     inputs = row.inputs if type(row.inputs) is dict else dict(row.inputs)
     return orjson.dumps(inputs, option=orjson.OPT_SORT_KEYS), orjson.dumps(row.answers, option=orjson.OPT_SORT_KEYS)
 
 
-def _joined(row: Stored, texts: Texts) -> bytes:
+def _joined(row: StoredRow, texts: Texts) -> bytes:
     tags = orjson.dumps(row.tags) if row.tags else b"[]"
     end = orjson.dumps([row.of, row.transformation])[1:] if row.of or row.transformation else b'"",""]'
     return b"[%b,%b,%b,%b,%b\n" % (orjson.dumps(row.uid), *texts, tags, end)
@@ -172,9 +172,9 @@ class _Group:
     @property
     def full(self) -> bool:
         """True once the group is large enough to be written."""
-        return len(self.tagged) >= BATCH or sum(column.size for column in self.columns) >= LARGE
+        return len(self.tagged) >= GROUP_ROWS or sum(column.size for column in self.columns) >= LARGE
 
-    def add(self, rows: list[Stored]) -> bytes:
+    def add(self, rows: list[StoredRow]) -> bytes:
         """Take some rows; their lines for the digest."""
         texts = list(map(_texts, rows))
         lines = b"".join(map(_joined, rows, texts))
@@ -206,8 +206,8 @@ def _offsets(lengths: list[int]) -> pa.Buffer:
     return pa.py_buffer(ends.astype(np.int32))
 
 
-def _row(values: dict[str, Any]) -> Stored:
-    return Stored(
+def _row(values: dict[str, Any]) -> StoredRow:
+    return StoredRow(
         uid=values["uid"],
         inputs=orjson.loads(values["inputs"]),
         answers=tuple(orjson.loads(values["answers"])),

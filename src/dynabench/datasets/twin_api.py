@@ -6,38 +6,40 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 
-from dynabench.datasets import twin_rows, twins, waiting
+from dynabench.datasets import twin_files, twins
+from dynabench.datasets.schemas import Axis, PairOut, PairPage, TwinIn, TwinOut, TwinsOut
 from dynabench.datasets.tables import DatasetVersion, Twin
-from dynabench.datasets.twin_schemas import Axis, PairOut, PairPage, TwinIn, TwinOut, TwinsOut
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member, Viewer, limited
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure
-from dynabench.rounds import uploads
+from dynabench.rounds import owner_api, uploaded_files
 from dynabench.rounds.owner_api import After, Limit
-from dynabench.rounds.owner_lists import cursor
+from dynabench.rounds.owner_lists import parse_cursor
 
 router = APIRouter()
-Made = Annotated[str, Query(max_length=60, description="Only copies by this transformation.")]
+TransformationName = Annotated[str, Query(max_length=60, description="Only copies by this transformation.")]
 
 
-def known(session: Session, viewer: Person | None, task: str, name: str) -> tuple[DatasetVersion, list[Twin], bool]:
+def visible_twins(
+    session: Session, viewer: Person | None, task: str, name: str
+) -> tuple[DatasetVersion, list[Twin], bool]:
     """The twins that a viewer may see: those that count, and for owners the last that was asked for on each axis."""
-    _, version, mine = twins.seen(session, viewer, task, name)
-    found = [session.scalar(twins.current(version.id, axis)) for axis in twins.AXES]
-    found += [session.scalar(twins.newest(version.id, axis)) for axis in twins.AXES] if mine else []
-    return version, list({twin.id: twin for twin in found if twin is not None}.values()), mine
+    _, version, mine = twins.visible_version(session, viewer, task, name)
+    candidates = [session.scalar(twins.current_twin(version.id, axis)) for axis in twins.AXES]
+    candidates += [session.scalar(twins.newest_twin(version.id, axis)) for axis in twins.AXES] if mine else []
+    return version, list({twin.id: twin for twin in candidates if twin is not None}.values()), mine
 
 
-def counted(
+def readable_twin(
     session: Session, viewer: Person | None, task: str, name: str, axis: str
 ) -> tuple[DatasetVersion, Twin]:  # fmt: skip
     """The twin of an axis that counts, to be read; `NotFound` without one, `Forbidden` where no row is shown."""
-    dataset, version, _mine = twins.seen(session, viewer, task, name)
+    dataset, version, _mine = twins.visible_version(session, viewer, task, name)
     Disclosure.of(viewer, dataset).require_rows()
-    twin = session.scalar(twins.current(version.id, axis))
+    twin = session.scalar(twins.current_twin(version.id, axis))
     if twin is None:
         raise errors.NotFound(_("There are no such copies of this dataset."))
     return version, twin
@@ -47,42 +49,44 @@ def counted(
 async def list_twins(request: Request, task: str, name: str, viewer: Viewer) -> TwinsOut:
     """The perturbed copies of a dataset's newest version (owners; of public datasets everybody)."""
     db: Database = request.app.state.db
-    _, found, _ = await db.aread(known, viewer, task, name)
-    return TwinsOut(items=[TwinOut.model_validate(each, from_attributes=True) for each in found])
+    _, found_twins, _ = await db.aread(visible_twins, viewer, task, name)
+    return TwinsOut(items=[TwinOut.model_validate(twin, from_attributes=True) for twin in found_twins])
 
 
 @router.get("/tasks/{task}/datasets/{name}/twins/{axis}")
 async def list_copies(
     request: Request, task: str, name: str, axis: Axis, viewer: Viewer,
-    transformation: Made = "", after: After = "", limit: Limit = 50,
+    transformation: TransformationName = "", after: After = "", limit: Limit = 50,
 ) -> PairPage:  # fmt: skip
     """Copies beside their originals, in the file's order (of public datasets; of others nobody reads a row)."""
     db: Database = request.app.state.db
-    version, twin = await db.aread(counted, viewer, task, name, axis)
-    found, following = await page(request, version, twin, transformation, after, limit)
+    version, twin = await db.aread(readable_twin, viewer, task, name, axis)
+    pairs, following = await pairs_page(request, version, twin, transformation, after, limit)
     items = [
         PairOut(
             number=pair.number, uid=pair.copy.uid, of=pair.copy.of, transformation=pair.copy.transformation,
             original=dict(pair.original.inputs), inputs=dict(pair.copy.inputs),
             answers=[dict(answer) for answer in pair.copy.answers],
         )
-        for pair in found
+        for pair in pairs
     ]  # fmt: skip
     return PairPage(items=items, next=following)
 
 
-async def page(
+async def pairs_page(
     request: Request, version: DatasetVersion, twin: Twin, transformation: str, after: str, limit: int
-) -> tuple[list[twin_rows.Pair], str | None]:
+) -> tuple[list[twin_files.TwinPair], str | None]:
     """A page of pairs, and the cursor of the next."""
     files = request.app.state.settings, version.digest, twin.digest
     try:
-        found = await to_thread.run_sync(twin_rows.pairs, *files, transformation, cursor(after) or 0, limit + 1)
+        pairs = await to_thread.run_sync(
+            twin_files.read_pairs, *files, transformation, parse_cursor(after) or 0, limit + 1
+        )
     except FileNotFoundError:
         raise errors.Unavailable(
             _("The rows are not here now. Tell the operator that a dataset's file is gone.")
         ) from None
-    return found[:limit], str(found[limit - 1].number) if len(found) > limit else None
+    return pairs[:limit], str(pairs[limit - 1].number) if len(pairs) > limit else None
 
 
 @router.post("/tasks/{task}/datasets/{name}/twins", status_code=202, dependencies=[Depends(limited("twins", 20, 3600))])
@@ -91,14 +95,14 @@ async def make_twin(request: Request, task: str, name: str, body: TwinIn, person
     db: Database = request.app.state.db
 
     def write(session: Session) -> TwinOut:
-        said = body.seed, body.transformations, body.copies
-        twin = twins.generate(session, person, task, name, body.axis, *said)
+        choice = body.seed, body.transformations, body.copies
+        twin = twins.generate_twin(session, person, task, name, body.axis, *choice)
         return TwinOut.model_validate(twin, from_attributes=True)
 
     return await db.awrite(write)
 
 
-@router.post("/tasks/{task}/datasets/{name}/twins/{axis}/file", status_code=202, openapi_extra=uploads.RAW)
+@router.post("/tasks/{task}/datasets/{name}/twins/{axis}/file", status_code=202, openapi_extra=owner_api.BINARY_BODY)
 async def replace_twin(
     request: Request,
     task: str,
@@ -112,11 +116,11 @@ async def replace_twin(
     They take the place of the axis's copies once every row is valid.
     """
     db: Database = request.app.state.db
-    await db.aread(twins.owned, person, task, name)
-    path = await waiting.keep(request.app.state.settings, task, file, request.stream())
+    await db.aread(twins.owned_version, person, task, name)
+    path = await uploaded_files.store_named_upload(request.app.state.settings, task, file, request.stream())
 
     def write(session: Session) -> TwinOut:
-        twin = twins.replace(session, person, request.app.state.settings, task, name, axis, path)
+        twin = twins.replace_twin(session, person, request.app.state.settings, task, name, axis, path)
         return TwinOut.model_validate(twin, from_attributes=True)
 
     try:

@@ -10,11 +10,11 @@ from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from dynabench.adversaries import perturbations
-from dynabench.datasets import stored, twin_api, twins, waiting
-from dynabench.datasets.copies import COPIES, MOST_COPIES
-from dynabench.datasets.shapes import quoted
+from dynabench.datasets import stored, twin_api, twins
+from dynabench.datasets.formats import quote_cell
+from dynabench.datasets.schemas import Axis
 from dynabench.datasets.tables import Twin
-from dynabench.datasets.twin_schemas import Axis
+from dynabench.datasets.twins import DEFAULT_COPIES, MOST_COPIES
 from dynabench.kit import errors
 from dynabench.kit.csv_tables import guarded
 from dynabench.kit.db import Database
@@ -23,127 +23,133 @@ from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure
+from dynabench.rounds import people, uploaded_files, views
 from dynabench.rounds import queries as round_queries
-from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState
-from dynabench.rounds.waiting import pieces
+from dynabench.rounds.uploaded_files import read_pieces
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-SHOWN = 20
+PAGE_ROWS = 20
 Filter = Annotated[str, Query(max_length=60)]
 After = Annotated[str, Query(max_length=18)]
 
 
-def _head(session: Session, viewer: Person | None, task: str, name: str, axis: str) -> dict[str, Any]:
-    dataset, version, mine = twins.seen(session, viewer, task, name)
+def _twin_head(session: Session, viewer: Person | None, task: str, name: str, axis: str) -> dict[str, Any]:
+    dataset, version, mine = twins.visible_version(session, viewer, task, name)
     held = list(session.scalars(round_queries.rounds(task)))
-    current = next((each for each in held if each.state == RoundState.OPEN), None)
-    current = current or next((each for each in held if each.state != RoundState.DRAFT), None)
+    current = next((round_ for round_ in held if round_.state == RoundState.OPEN), None)
+    current = current or next((round_ for round_ in held if round_.state != RoundState.DRAFT), None)
     return {
         "config": rounds.newest_config(session, task), "round": views.round_out(session, current) if current else None,
         "dataset": dataset, "version": version, "mine": mine, "disclosure": Disclosure.of(viewer, dataset),
-        "twin": session.scalar(twins.current(version.id, axis)),
-        "last": session.scalar(twins.newest(version.id, axis)) if mine else None,
+        "twin": session.scalar(twins.current_twin(version.id, axis)),
+        "last": session.scalar(twins.newest_twin(version.id, axis)) if mine else None,
     }  # fmt: skip
 
 
-async def _page(
+async def _twin_page(
     request: Request, viewer: Person | None, task: str, name: str, axis: Axis, transformation: str = "",
-    after: str = "", status: int = 200, wrong: Mapping[str, str] | None = None, given: Mapping[str, str] | None = None,
+    after: str = "", status: int = 200, wrong: Mapping[str, str] | None = None, typed: Mapping[str, str] | None = None,
 ) -> Response:  # fmt: skip
     db: Database = request.app.state.db
-    values = await db.aread(_head, viewer, task, name, axis)
+    values = await db.aread(_twin_head, viewer, task, name, axis)
     twin: Twin | None = values["twin"]
     pairs: list[Any] = []
     following = None
     if twin is not None and values["disclosure"].rows:
-        pairs, following = await twin_api.page(request, values["version"], twin, transformation, after, SHOWN)
-    offered = [one for one in perturbations.transformations().values() if one.axis == axis]
+        pairs, following = await twin_api.pairs_page(request, values["version"], twin, transformation, after, PAGE_ROWS)
+    offered = [
+        transformation_ for transformation_ in perturbations.transformations().values() if transformation_.axis == axis
+    ]
     return render(
         request, "datasets/twins.html", status=status, task=task, axis=axis, axes=twins.AXES, pairs=pairs,
         following=following, after=after, transformation=transformation, offered=offered, wrong=wrong or {},
-        given=given or {"seed": "1", "copies": str(COPIES)}, most=MOST_COPIES, most_seed=twins.MOST_SEED,
-        titles={one.name: one.title for one in offered}, **values,
+        given=typed or {"seed": "1", "copies": str(DEFAULT_COPIES)}, most=MOST_COPIES, most_seed=twins.MOST_SEED,
+        titles={transformation_.name: transformation_.title for transformation_ in offered}, **values,
     )  # fmt: skip
 
 
-@router.get("/tasks/{task}/datasets/{name}/twins", name="twins", dependencies=[Depends(seats.know)])
-async def show(
+@router.get("/tasks/{task}/datasets/{name}/twins", name="twins", dependencies=[Depends(people.load_actions)])
+async def show_twins(
     request: Request, task: str, name: str, viewer: Viewer, axis: Axis = "robustness", transformation: Filter = "",
     after: After = "",
 ) -> Response:  # fmt: skip
     """Copies of one axis beside their originals."""
-    return await _page(request, viewer, task, name, axis, transformation, after)
+    return await _twin_page(request, viewer, task, name, axis, transformation, after)
 
 
-@router.post("/tasks/{task}/datasets/{name}/twins", name="generate_twin", dependencies=[Depends(seats.know)])
-async def generate(request: Request, task: str, name: str, person: Member) -> Response:
+@router.post("/tasks/{task}/datasets/{name}/twins", name="generate_twin", dependencies=[Depends(people.load_actions)])
+async def generate_twin(request: Request, task: str, name: str, person: Member) -> Response:
     """Make an axis's copies anew (owners)."""
     form = await request.form()
     axis: Axis = "fairness" if form.get("axis") == "fairness" else "robustness"
-    given = {each: str(form.get(each, ""))[:20] for each in ("seed", "copies")}
-    chosen = [str(each)[:60] for each in form.getlist("transformations")][:100]
+    typed = {field: str(form.get(field, ""))[:20] for field in ("seed", "copies")}
+    chosen = [str(field)[:60] for field in form.getlist("transformations")][:100]
     db: Database = request.app.state.db
     try:
-        seed, copies = (int(text) if text.isdecimal() else -1 for text in given.values())
-        await db.awrite(twins.generate, person, task, name, axis, seed, chosen, copies)
+        seed, copies = (int(text) if text.isdecimal() else -1 for text in typed.values())
+        await db.awrite(twins.generate_twin, person, task, name, axis, seed, chosen, copies)
     except errors.Invalid as problem:
-        return await _page(request, person, task, name, axis, status=422, wrong=problem.fields, given=given)
+        return await _twin_page(request, person, task, name, axis, status=422, wrong=problem.fields, typed=typed)
     except errors.Conflict as problem:
-        return await _page(request, person, task, name, axis, status=409, wrong={"axis": problem.detail}, given=given)
-    return _back(request, task, name, axis)
+        return await _twin_page(
+            request, person, task, name, axis, status=409, wrong={"axis": problem.detail}, typed=typed
+        )
+    return _back_to_twins(request, task, name, axis)
 
 
-@router.post("/tasks/{task}/datasets/{name}/twins/file", name="send_twin", dependencies=[Depends(seats.know)])
-async def send(request: Request, task: str, name: str, person: Member) -> Response:
+@router.post("/tasks/{task}/datasets/{name}/twins/file", name="send_twin", dependencies=[Depends(people.load_actions)])
+async def send_twin(request: Request, task: str, name: str, person: Member) -> Response:
     """Copies of one's own in the place of an axis's (owners)."""
     db: Database = request.app.state.db
     settings: Settings = request.app.state.settings
-    await db.aread(twins.owned, person, task, name)
+    await db.aread(twins.owned_version, person, task, name)
     async with request.form(max_files=1, max_fields=5) as form:
         axis: Axis = "fairness" if form.get("axis") == "fairness" else "robustness"
         file, path = form.get("file"), None
         try:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise errors.Invalid({"file": _("Choose a file first.")})
-            path = await waiting.keep(settings, task, file.filename[-200:], pieces(file))
-            await db.awrite(twins.replace, person, settings, task, name, axis, path)
+            path = await uploaded_files.store_named_upload(settings, task, file.filename[-200:], read_pieces(file))
+            await db.awrite(twins.replace_twin, person, settings, task, name, axis, path)
         except (errors.Invalid, errors.Conflict) as problem:
             if path is not None:
                 path.unlink(missing_ok=True)
             fields = problem.fields if isinstance(problem, errors.Invalid) else {}
-            told = fields.get("file") or fields.get("name") or problem.detail
-            return await _page(request, person, task, name, axis, status=422, wrong={"file": told})
-    return _back(request, task, name, axis)
+            message = fields.get("file") or fields.get("name") or problem.detail
+            return await _twin_page(request, person, task, name, axis, status=422, wrong={"file": message})
+    return _back_to_twins(request, task, name, axis)
 
 
-def _back(request: Request, task: str, name: str, axis: str) -> Response:
+def _back_to_twins(request: Request, task: str, name: str, axis: str) -> Response:
     address = str(request.app.url_path_for("twins", task=task, name=name))
     return RedirectResponse(f"{address}?axis={axis}", status_code=303)
 
 
 @router.get("/tasks/{task}/datasets/{name}/twins/{axis}.csv", name="twins_csv")
-async def download(request: Request, task: str, name: str, axis: Axis, viewer: Viewer) -> Response:
+async def download_twins(request: Request, task: str, name: str, axis: Axis, viewer: Viewer) -> Response:
     """All copies of an axis as CSV (of public datasets; of others nobody reads a row)."""
     db: Database = request.app.state.db
-    _, twin = await db.aread(twin_api.counted, viewer, task, name, axis)
+    _, twin = await db.aread(twin_api.readable_twin, viewer, task, name, axis)
     headers = {"Content-Disposition": f'attachment; filename="{name}-{axis}.csv"', "Cache-Control": "no-store"}
-    lines = _lines(request.app.state.settings, twin.digest)
+    lines = _csv_lines(request.app.state.settings, twin.digest)
     return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _lines(settings: Settings, digest: str) -> Iterator[str]:
+def _csv_lines(settings: Settings, digest: str) -> Iterator[str]:
     names: list[str] = []
     buffer: list[str] = []
-    for row in stored.read(settings, digest):
+    for row in stored.read_rows(settings, digest):
         if not names:
             names = list(row.inputs)
-            buffer.append(",".join(quoted(each) for each in ("uid", "input_id", "transformation", *names, "answers")))
-        cells = [row.uid, row.of, row.transformation, *(_text(row.inputs.get(each)) for each in names)]
+            buffer.append(
+                ",".join(quote_cell(column) for column in ("uid", "input_id", "transformation", *names, "answers"))
+            )
+        cells = [row.uid, row.of, row.transformation, *(_text(row.inputs.get(column)) for column in names)]
         answers = orjson.dumps([dict(answer) for answer in row.answers]).decode()
-        buffer.append(",".join(quoted(guarded(cell)) for cell in (*cells, answers)))
+        buffer.append(",".join(quote_cell(guarded(cell)) for cell in (*cells, answers)))
         if len(buffer) == 500:
             yield "\r\n".join(buffer) + "\r\n"
             buffer = []

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from dynabench.intake.mapping import ColumnMapping
-from dynabench.intake.text_rows import FileRow
+from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.storable import printable

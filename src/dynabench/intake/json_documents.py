@@ -5,13 +5,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from dynabench.intake.text_rows import FileRow
+from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 
 PIECE = 1024**2  # characters
-MOST = 64 * 1024**2  # of one member, such as an article with all its questions
-LIST = "data"  # the member that holds the rows, in SQuAD and files like it
+LONGEST_MEMBER = 64 * 1024**2  # of one member, such as an article with all its questions
+ROWS_MEMBER = "data"  # the member that holds the rows, in SQuAD and files like it
 _SPACE = " \t\r\n"
 _ENDS = frozenset(_SPACE + ",]}")  # what a number ends at
 
@@ -27,9 +27,9 @@ class _Text:
     def more(self) -> bool:
         """Read on, as much again as is here, so that a long member is not tried too often; False at the end."""
         rest, expected = [self.text[self.at :]], max(len(self.text) - self.at, 1)
-        if expected > MOST:
+        if expected > LONGEST_MEMBER:
             raise errors.TooLarge(
-                _("A member of this JSON document is longer than %(most)s characters.", most=f"{MOST:,}")
+                _("A member of this JSON document is longer than %(most)s characters.", most=f"{LONGEST_MEMBER:,}")
             )
         while expected > 0 and (some := next(self.decoded, "")):
             rest.append(some)
@@ -110,7 +110,7 @@ def _of_object(text: _Text) -> Iterator[Any]:
         name = text.value()
         if not isinstance(name, str) or not text.take(":"):
             raise ValueError("An object's member has no name.")
-        if name == LIST and text.take("["):
+        if name == ROWS_MEMBER and text.take("["):
             listed = True
             yield from _listed(text)
         else:

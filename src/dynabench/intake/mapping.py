@@ -19,7 +19,7 @@ PRESETS = ("anli", "dynasent", "dynahate", "hatemoji")
 SINGLE = ("uid", "tag", "author", "round", "made_from", "source", "at", "edit_distance", "seconds", "attempt")
 GROUPS = ("context", "input", "answer", "initial", "explanation")
 _LISTED = re.compile(r"\['([^',]*)'\]")  # a list of one, as Python prints it
-Text = Annotated[str, Field(max_length=200)]
+ShortText = Annotated[str, Field(max_length=200)]
 
 
 class MappingPart(BaseModel):
@@ -41,10 +41,10 @@ class ColumnSource(MappingPart):
     it does not name stays as it is. With `when` it is read only from rows whose other columns have such values.
     """
 
-    column: Text | list[Text] = ""
+    column: ShortText | list[ShortText] = ""
     values: dict[str, Any] = {}
     default: Any = None
-    prefix: Text = ""
+    prefix: ShortText = ""
     when: dict[str, list[str]] = {}
 
     def read(self, row: Mapping[str, Any]) -> Any:
@@ -57,22 +57,22 @@ class ColumnSource(MappingPart):
         return self.default
 
 
-From = Annotated[ColumnSource, BeforeValidator(_short)]
+SourceOrColumn = Annotated[ColumnSource, BeforeValidator(_short)]
 
 
 class PredictionColumns(MappingPart):
     """A model's answer: what it is called, and the columns of its answer and probabilities."""
 
-    model: Text
+    model: ShortText
     version: Annotated[str, Field(max_length=64)] = "imported"
-    answer: dict[str, From]
-    probabilities: From | None = None
+    answer: dict[str, SourceOrColumn]
+    probabilities: SourceOrColumn | None = None
 
 
 class VoteColumns(MappingPart):
     """Votes in a column: `labels` (a list of answers), `counts` ({answer: number}) or `people` ({answer: [names]})."""
 
-    column: Text | list[Text]
+    column: ShortText | list[ShortText]
     kind: Literal["labels", "counts", "people"]
     values: dict[str, Any] = {}
 
@@ -82,7 +82,7 @@ class ColumnMapping(MappingPart):
     `explanation.NAME` (a number stands for the task's nth field) or one of `SINGLE`."""
 
     description: str = ""
-    fields: dict[str, From]
+    fields: dict[str, SourceOrColumn]
     predictions: list[PredictionColumns] = []
     votes: list[VoteColumns] = []
     skip: dict[str, list[str]] = {}
@@ -132,7 +132,7 @@ class ColumnMapping(MappingPart):
 
 
 @cache
-def preset(name: str) -> ColumnMapping:
+def read_preset(name: str) -> ColumnMapping:
     """A mapping that is shipped, by name. Raises `Invalid`."""
     if name not in PRESETS:
         raise errors.Invalid(

@@ -1,8 +1,4 @@
-"""The reader of files of rows: any kind of file, by its name, as rows one after the other in constant memory.
-
-Nothing here unpickles, follows a path in a file, or runs code that came with data. A row that cannot be read is named
-and the rest goes on; a file that cannot be read raises `Invalid` or `TooLarge`.
-"""
+"""Rows of Parquet files, a few hundred at a time in memory."""
 
 import codecs
 import gzip
@@ -13,10 +9,65 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
-from dynabench.intake import json_documents, parquet_rows, text_rows
-from dynabench.intake.text_rows import FileRow
+import orjson
+
+from dynabench.intake import json_documents, rows
+from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
+
+BATCH_ROWS = 250
+BATCH_BYTES = 256 * 1024**2
+GROUP_BYTES = 1024**3
+"""Bytes of a row group, unpacked."""
+
+
+def read_parquet(path: Path, progress: Callable[[int], object]) -> Iterator[FileRow]:
+    """Yield the rows of a Parquet file; `progress` is called with the share of its bytes that is read.
+
+    Raises `Invalid` for what is no Parquet file, and `TooLarge` for row groups and rows that do not fit into memory.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    size, number = path.stat().st_size, 0
+    try:
+        with pq.ParquetFile(
+            path, buffer_size=1024**2, thrift_string_size_limit=50_000_000, thrift_container_size_limit=1_000_000
+        ) as file:
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise errors.Invalid({"file": _("Each column of the header needs a name of its own.")})
+            groups = (file.metadata.row_group(place) for place in range(file.num_row_groups))
+            if any(group.total_byte_size > GROUP_BYTES for group in groups):
+                raise errors.TooLarge(_("A row group of this Parquet file is larger than 1 GiB. Write smaller ones."))
+            total = max(file.metadata.num_rows, 1)
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
+                if batch.nbytes > BATCH_BYTES:
+                    raise errors.TooLarge(_("Rows from %(number)s on are too large to be read.", number=number + 1))
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    yield FileRow(number, dict(zip(names, cells, strict=True)))
+                progress(size * number // total)
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as problem:
+        raise errors.Invalid({"file": f"This Parquet file cannot be read: {str(problem)[:200]}"}) from None
+
+
+def read_class_names(path: Path) -> dict[str, list[str]]:
+    """Return the names of the classes of each column that holds their numbers.
+
+    The package `datasets` writes them beside the schema of a Parquet file; a file without them has none.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        document = (pq.read_schema(path).metadata or {}).get(b"huggingface", b"{}")
+        features = orjson.loads(document)["info"]["features"]
+        return {column: list(map(str, feature["names"])) for column, feature in features.items() if "names" in feature}
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
 
 KINDS = (".jsonl", ".ndjson", ".csv", ".tsv", ".json", ".parquet")
 UNPACKED_BYTES = 8 * 1024**3
@@ -25,10 +76,10 @@ SUSPECT_BYTES, SUSPECT_RATIO = 64 * 1024**2, 200
 PROGRESS_ROWS = 500
 LONGEST_OBJECT = 64 * 1024**2
 TEXT_READERS: dict[str, Callable[[BinaryIO], Iterator[FileRow]]] = {
-    ".jsonl": text_rows.read_json_lines,
-    ".ndjson": text_rows.read_json_lines,
-    ".csv": text_rows.read_csv,
-    ".tsv": text_rows.read_tsv,
+    ".jsonl": rows.read_json_lines,
+    ".ndjson": rows.read_json_lines,
+    ".csv": rows.read_csv,
+    ".tsv": rows.read_tsv,
     ".json": json_documents.read_json_document,
 }
 
@@ -59,7 +110,7 @@ def read_rows(path: Path, name: str = "", progress: Callable[[int], object] = la
     if kind == ".parquet":
         if name.lower().endswith(".gz"):
             raise errors.Invalid({"file": _("Parquet is compressed already: send it without .gz.")})
-        yield from parquet_rows.read_parquet(path, progress)
+        yield from read_parquet(path, progress)
         return
     with open_text(path, name) as stream:
         packed = getattr(stream, "packed", stream)
@@ -77,7 +128,7 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     with open_text(path, path.name) as stream:
         refuse_utf16(stream)
-        for number, values, error in text_rows.read_json_lines(stream, LONGEST_OBJECT):
+        for number, values, error in rows.read_json_lines(stream, LONGEST_OBJECT):
             if values is None:
                 raise errors.Invalid({"file": _("Line %(number)s: %(error)s", number=number, error=error)})
             yield number, values

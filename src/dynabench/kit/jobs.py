@@ -35,23 +35,23 @@ APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that o
 
 # kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
 WORKFLOWS = {
-    "import_contexts": "dynabench.rounds.imports:import_contexts",
-    "turn_round": "dynabench.rounds.schedule:turn_round",
-    "import_data": "dynabench.datasets.imports.durable:import_data",
-    "export_task": "dynabench.datasets.archives.durable:export_task",
-    "import_task": "dynabench.datasets.archives.durable:import_task",
-    "perturb_dataset": "dynabench.datasets.twin_jobs:perturb_dataset",
+    "import_contexts": "dynabench.rounds.jobs:import_contexts",
+    "turn_round": "dynabench.rounds.jobs:turn_round",
+    "import_data": "dynabench.datasets.jobs:import_data",
+    "export_task": "dynabench.datasets.archives.jobs:export_task",
+    "import_task": "dynabench.datasets.archives.jobs:import_task",
+    "perturb_dataset": "dynabench.datasets.jobs:perturb_dataset",
     "check_submission": "dynabench.benchmark.registry.submission_checks:check_submission",
     "enter_baselines": "dynabench.benchmark.registry.platform_submissions:enter_baselines",
     "enter_targets": "dynabench.benchmark.registry.platform_submissions:enter_targets",
-    "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
+    "read_dataset": "dynabench.datasets.jobs:read_dataset",
     "queue_evaluations": "dynabench.benchmark.evaluations.evaluating:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
     "measure_round": "dynabench.insight.data_measurements.measure_jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "tell_announcement": "dynabench.announcements.jobs:tell_announcement",
-    "mail_invitation": "dynabench.rounds.mailed_jobs:mail_invitation",
+    "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
     "send_mail": "dynabench.people.notices.durable:send_mail",
     "call_webhook": "dynabench.people.notices.durable:call_webhook",
 }
@@ -61,7 +61,7 @@ COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "ch
              "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-_MAINTAINED = ("rounds", "people.notices", "datasets", "datasets.archives", "insight.data_measurements", "cycle")
+_MAINTAINED = ("rounds", "people.notices", "datasets", "insight.data_measurements", "cycle")
 KEEPERS = (
     *(f"dynabench.{package}.maintenance:tidy" for package in _MAINTAINED),
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),

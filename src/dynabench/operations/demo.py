@@ -12,17 +12,17 @@ from sqlalchemy.orm import Session
 from dynabench.adversaries import checklist
 from dynabench.benchmark.registry import submissions
 from dynabench.collection import seeds
-from dynabench.datasets import library, library_queries, stored, suites
-from dynabench.datasets.library_schemas import Kind, Settled, Visibility
-from dynabench.datasets.stored import Stored, Written
+from dynabench.datasets import conversions, library, stored
+from dynabench.datasets.schemas import DatasetSettings, Kind, Visibility
+from dynabench.datasets.stored import StoredRow, WrittenRows
 from dynabench.kit.db import Database
 from dynabench.kit.distributions import PLATFORM, install_command
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
-from dynabench.rounds import contexts, picture_contexts, queries, service
-from dynabench.rounds.contexts import Row
+from dynabench.rounds import contexts, demo, queries, service
+from dynabench.rounds.contexts import ContextRow
 from dynabench.rounds.tables import Task
 from dynabench.tasks.fields import Image
 from dynabench.tasks.shipped import ShippedTask, shipped_selections, shipped_tasks
@@ -53,7 +53,7 @@ def prepare(settings: Settings) -> None:
                 continue
             if any(isinstance(field, Image) for field in shipped.config.context):  # pictures are noted with their task
                 db.write(service.save_task, None, shipped.source)
-            contexts = [*shipped.contexts(), *picture_contexts.contexts(db, settings, shipped.config)]
+            contexts = [*shipped.contexts(), *demo.store_picture_contexts(db, settings, shipped.config)]
             own = [card for card in cards if card.task == shipped.answered_by]
             targets = strongest([card for card in ours if card.task == shipped.answered_by])
             db.write(_add_task, shipped, contexts, own, targets)
@@ -68,8 +68,8 @@ def prepare(settings: Settings) -> None:
 
 def _add_suite(db: Database, settings: Settings, suite: checklist.Suite) -> None:
     """Add a suite that its task lacks; the worker evaluates every model on it."""
-    if db.read(lambda session: session.scalar(library_queries.named(suite.task, suite.name))) is None:
-        db.write(suites.add, suite, stored.write(settings, suites.rows(suite)))
+    if db.read(lambda session: session.scalar(library.dataset_named(suite.task, suite.name))) is None:
+        db.write(conversions.add_suite, suite, stored.write_rows(settings, conversions.suite_rows(suite)))
 
 
 def add_selection(db: Database, settings: Settings, shipped: ShippedTask) -> None:
@@ -78,19 +78,22 @@ def add_selection(db: Database, settings: Settings, shipped: ShippedTask) -> Non
     parts = []
     for part, title, kind, visibility in PARTS:
         rows = (
-            Stored(row["uid"], row["inputs"], tuple(row["answers"]), tuple(row["tags"])) for row in shipped.rows(part)
+            StoredRow(row["uid"], row["inputs"], tuple(row["answers"]), tuple(row["tags"]))
+            for row in shipped.rows(part)
         )
-        settled = Settled(title=title, licence=licence, languages=["en"], visibility=visibility, kind=kind)
-        parts.append((part, settled, stored.write(settings, rows)))
+        settled = DatasetSettings(title=title, licence=licence, languages=["en"], visibility=visibility, kind=kind)
+        parts.append((part, settled, stored.write_rows(settings, rows)))
     db.write(_add_selection, shipped, parts)
 
 
-def _add_selection(session: Session, shipped: ShippedTask, parts: list[tuple[str, Settled, Written]]) -> None:
+def _add_selection(
+    session: Session, shipped: ShippedTask, parts: list[tuple[str, DatasetSettings, WrittenRows]]
+) -> None:
     """Add a task with all of its datasets at once, as `_add_task` does."""
     service.save_task(session, None, shipped.source)
     for name, settled, written in parts:
-        dataset = library.add(session, None, shipped.config.id, name, settled)
-        library.ready(session, library.draft(session, None, dataset).id, written)
+        dataset = library.add_dataset(session, None, shipped.config.id, name, settled)
+        library.publish_version(session, library.draft_version(session, None, dataset).id, written)
 
 
 def _has_task(session: Session, task_id: str) -> bool:
@@ -116,10 +119,10 @@ def _add_task(
     """Add a task with everything that belongs to it at once: nobody meets half of one, nor does a crash leave it."""
     config = shipped.config
     service.save_task(session, None, shipped.source)
-    rows = [Row(number, item["values"], item["tag"]) for number, item in enumerate(values, start=1)]
-    for batch in contexts.batches(rows):
-        contexts.add(session, config.id, config, batch)
-    for some in contexts.batches(seeds.rows(shipped.seeds())):
+    rows = [ContextRow(number, item["values"], item["tag"]) for number, item in enumerate(values, start=1)]
+    for batch in contexts.split_batches(rows):
+        contexts.add_contexts(session, config.id, config, batch)
+    for some in contexts.split_batches(seeds.rows(shipped.seeds())):
         seeds.add(session, config.id, config, some)
     drafted = service.draft_round(session, None, config.id, targets, "any")
     service.open_round(session, None, config.id, drafted.number)

@@ -22,17 +22,14 @@ from dynabench.rounds import (
     older_configs,
     owner_api,
     people_api,
-    plan_api,
     planning,
     proposal_api,
-    required_models,
-    resolving,
+    round_models,
     schemas,
     service,
-    uploads,
     views,
 )
-from dynabench.rounds.contexts import Row
+from dynabench.rounds.contexts import ContextRow
 from dynabench.rounds.schemas import Number
 from dynabench.tasks.schema import config_schema
 
@@ -97,7 +94,9 @@ async def _config(request: Request) -> str:
             return schemas.TaskIn(config=body.decode()).config
         return schemas.TaskIn.model_validate_json(body).config
     except ValidationError as error:
-        raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
+        raise RequestValidationError(
+            [{**problem, "loc": ("body", *problem["loc"])} for problem in error.errors()]
+        ) from None
     except UnicodeDecodeError:
         raise errors.Invalid({"config": _("This is not valid UTF-8.")}) from None
 
@@ -106,7 +105,7 @@ async def _config(request: Request) -> str:
 async def read_task(request: Request, task: str) -> schemas.TaskOut:
     """One task: its fields with their options, its instructions, and the open round."""
     db: Database = request.app.state.db
-    return await db.aread(views.task, task)
+    return await db.aread(views.task_out, task)
 
 
 @router.get("/tasks/{task}/rounds/{n}")
@@ -123,17 +122,20 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
     host: Host = request.app.state.host
     config = await db.aread(_newest_config, person, task)  # whoever may not do this learns so before the host is asked
     cards = await host.index()
-    targets, judge = resolving.targets(config, body.targets, cards), resolving.judge(config, cards)
-    arms = resolving.arms(config, [each.model_dump(exclude_none=True) for each in body.arms], cards)
+    targets, judge = (
+        round_models.resolve_targets(config, body.targets, cards),
+        round_models.resolve_judge(config, cards),
+    )
+    arms = round_models.resolve_arms(config, [arm.model_dump(exclude_none=True) for arm in body.arms], cards)
     if not body.draft:
-        await serving.require(host, required_models.models_named(targets, arms, judge))
+        await serving.require(host, round_models.models_named(targets, arms, judge))
 
     def write(session: Session) -> schemas.RoundOut:
-        made = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign, judge)
-        planning.change(session, person, task, made.number, body.plan)
+        drafted = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign, judge)
+        planning.change_plan(session, person, task, drafted.number, body.plan)
         if not body.draft:
-            service.open_round(session, person, task, made.number)
-        return views.round_out(session, made)
+            service.open_round(session, person, task, drafted.number)
+        return views.round_out(session, drafted)
 
     return await db.awrite(write)
 
@@ -147,7 +149,7 @@ def _newest_config(session: Session, person: Member, task: str) -> Any:
 async def open_round(request: Request, task: str, n: Number, person: Member) -> schemas.RoundOut:
     """Start to collect with a draft (owners), once all hosts serve its models."""
     db: Database = request.app.state.db
-    await serving.require(request.app.state.host, await db.aread(required_models.models_to_open, person, task, n))
+    await serving.require(request.app.state.host, await db.aread(round_models.models_to_open, person, task, n))
     return await db.awrite(lambda session: views.round_out(session, service.open_round(session, person, task, n)))
 
 
@@ -162,14 +164,14 @@ async def close_round(request: Request, task: str, n: Number, person: Member) ->
 async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn, person: Member) -> schemas.UploadOut:
     """Add up to 1,000 contexts (owners). Good rows are kept, bad ones named, repeated ones counted."""
     db: Database = request.app.state.db
-    rows = [Row(number, each.values, each.tag) for number, each in enumerate(body.contexts, start=1)]
+    rows = [ContextRow(number, context.values, context.tag) for number, context in enumerate(body.contexts, start=1)]
 
-    def write(session: Session) -> contexts.Upload:
+    def write(session: Session) -> contexts.UploadResult:
         service.require(session, person, Action.MANAGE_CONTEXTS, task)
-        config, result = service.newest_config(session, task), contexts.Upload()
-        for batch in contexts.batches(rows):
-            result += contexts.add(session, task, config, batch)
-        service.act(session, person, "contexts.uploaded", task=task, created=result.created)
+        config, result = service.newest_config(session, task), contexts.UploadResult()
+        for batch in contexts.split_batches(rows):
+            result += contexts.add_contexts(session, task, config, batch)
+        service.record_act(session, person, "contexts.uploaded", task=task, created=result.created)
         return result
 
     result = await db.awrite(write)
@@ -179,7 +181,5 @@ async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn,
 
 router.include_router(owner_api.router)
 router.include_router(older_configs.api)
-router.include_router(plan_api.router)
-router.include_router(uploads.router)
 router.include_router(people_api.router)
 router.include_router(proposal_api.router)

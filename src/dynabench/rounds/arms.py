@@ -13,9 +13,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Assignment, Round
 from dynabench.tasks import TaskConfig
 
 Arm = dict[str, Any]
@@ -23,37 +26,37 @@ Target = tuple[str, str]  # model and version
 
 KEYS = {"name", "share", "targets", "start", "assistant"}
 ASSIGN = ("item", "person")
-MOST = 20
-BLOCK = 60  # places of a block at most; shares that fit none so long are drawn one by one
-LEAST = 4  # a shorter block would let people guess the arm that comes next
+MOST_ARMS = 20
+LONGEST_BLOCK = 60  # places of a block at most; shares that fit none so long are drawn one by one
+SHORTEST_BLOCK = 4  # a shorter block would let people guess the arm that comes next
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
-def clean(raw: object, config: TaskConfig | None = None) -> list[Arm]:
+def clean_arms(raw: object, config: TaskConfig | None = None) -> list[Arm]:
     """Arms as they are stored; `share` is 1 and `targets` is `round` where left out. Raises Invalid under `arms`.
 
     With a `config` a start must be one that the task knows; `blank` is one always.
     """
     if not isinstance(raw, list | tuple):
         raise Invalid({"arms": _("Give a list of arms.")})
-    if len(raw) > MOST:
-        raise Invalid({"arms": _("A round has at most %(most)s arms.", most=MOST)})
+    if len(raw) > MOST_ARMS:
+        raise Invalid({"arms": _("A round has at most %(most)s arms.", most=MOST_ARMS)})
     problems: dict[str, str] = {}
-    found = [_arm(f"arms.{index}", each, config, problems) for index, each in enumerate(raw)]
-    names = [arm["name"] for arm in found]
+    arms = [_arm(f"arms.{index}", entry, config, problems) for index, entry in enumerate(raw)]
+    names = [arm["name"] for arm in arms]
     for index, name in enumerate(names):
         if name in names[:index]:
             problems.setdefault(f"arms.{index}.name", _("Another arm has this name."))
     if problems:
         raise Invalid(problems)
-    return found
+    return arms
 
 
 def _arm(path: str, raw: object, config: TaskConfig | None, problems: dict[str, str]) -> Arm:
-    given = raw if isinstance(raw, dict) else {}
-    name, share, targets = given.get("name"), given.get("share", 1), given.get("targets", "round")
-    start, assistant = given.get("start"), given.get("assistant", False)
-    if not isinstance(raw, dict) or given.keys() - KEYS:
+    document = raw if isinstance(raw, dict) else {}
+    name, share, targets = document.get("name"), document.get("share", 1), document.get("targets", "round")
+    start, assistant = document.get("start"), document.get("assistant", False)
+    if not isinstance(raw, dict) or document.keys() - KEYS:
         problems[path] = _("An arm is an object with some of %(value)s.", value=", ".join(sorted(KEYS)))
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         problems[f"{path}.name"] = _("Give up to 40 lower-case letters, digits, hyphens and underscores.")
@@ -81,10 +84,10 @@ def _models(targets: object) -> bool:
         isinstance(targets, list)
         and bool(targets)
         and all(
-            isinstance(each, dict)
-            and each.keys() == {"model", "version"}
-            and all(isinstance(part, str) for part in each.values())
-            for each in targets
+            isinstance(entry, dict)
+            and entry.keys() == {"model", "version"}
+            and all(isinstance(part, str) for part in entry.values())
+            for entry in targets
         )
     )
 
@@ -95,7 +98,7 @@ def _starts(config: TaskConfig | None) -> list[str]:
     return ["blank", *(kind for kind in config.start.kinds if kind != "blank")]
 
 
-def drawn(arms: Sequence[Arm], key: str, place: int) -> Arm | None:
+def draw_arm(arms: Sequence[Arm], key: str, place: int) -> Arm | None:
     """The arm at a `place`, from 0, of the random sequence that `key` stands for; None for a plain round.
 
     The sequence is made of blocks in each of which every arm comes as often as its share says, shuffled: so arms stay
@@ -116,20 +119,20 @@ def _block(shares: tuple[float, ...]) -> tuple[int, ...]:
     """The places of the arms in a block, in order: the shortest block that gives each its share within a hundredth of
     it; none where no block of `BLOCK` places does."""
     total = sum(shares)
-    for size in range(len(shares), BLOCK + 1):
+    for size in range(len(shares), LONGEST_BLOCK + 1):
         counts = [round(share / total * size) for share in shares]
         near = all(
             abs(count - share / total * size) <= share / total * size / 100
             for count, share in zip(counts, shares, strict=True)
         )
         if near and sum(counts) == size:
-            return tuple(arm for arm, count in enumerate(counts) for _ in range(count * -(-LEAST // size)))
+            return tuple(arm for arm, count in enumerate(counts) for _ in range(count * -(-SHORTEST_BLOCK // size)))
     return ()
 
 
-def asks(arms: Sequence[Arm], name: str) -> bool:
+def asks_models(arms: Sequence[Arm], name: str) -> bool:
     """Return whether models are asked in the arm called `name`; in a plain round they are."""
-    return name not in without_targets(arms)
+    return name not in arms_without_targets(arms)
 
 
 def targets_in(arms: Sequence[Arm], name: str, targets: tuple[Target, ...]) -> tuple[Target, ...]:
@@ -137,19 +140,46 @@ def targets_in(arms: Sequence[Arm], name: str, targets: tuple[Target, ...]) -> t
     chosen = next((arm["targets"] for arm in arms if arm["name"] == name), "round")
     if isinstance(chosen, str):
         return () if chosen == "none" else targets
-    return tuple((each["model"], each["version"]) for each in chosen)
+    return tuple((target["model"], target["version"]) for target in chosen)
 
 
-def targets_of(of: Round, name: str) -> tuple[Target, ...]:
+def targets_of_arm(round_: Round, name: str) -> tuple[Target, ...]:
     """The models that are asked in the arm called `name` of a round."""
-    return targets_in(of.arms, name, tuple((each.model, each.version) for each in of.targets))
+    return targets_in(round_.arms, name, tuple((target.model, target.version) for target in round_.targets))
 
 
-def assisted(arms: Sequence[Arm], name: str) -> bool:
+def offers_assistant(arms: Sequence[Arm], name: str) -> bool:
     """Return whether help with writing is offered in the arm called `name`."""
     return any(arm["name"] == name and arm.get("assistant", False) for arm in arms)
 
 
-def without_targets(arms: Sequence[Arm]) -> frozenset[str]:
+def arms_without_targets(arms: Sequence[Arm]) -> frozenset[str]:
     """Names of the arms in which no model is asked: rates of models leave their examples out."""
     return frozenset(arm["name"] for arm in arms if arm["targets"] == "none")
+
+
+def assign_arm(session: Session, round_: Round, person_id: int, handouts: int) -> Arm | None:
+    """The arm for what somebody is handed out now in a round; None in a plain one. `given` counts what they had so far.
+
+    Where arms are assigned by person the first time decides, and is recorded: whatever they do, it stays. Else each
+    person has a balanced sequence of their own.
+    """
+    if not round_.arms:
+        return None
+    if round_.assign == "item":
+        return draw_arm(round_.arms, f"{round_.seed}:{person_id}", handouts)
+    assignment = session.get(Assignment, (round_.id, person_id)) or _assign(session, round_, person_id)
+    return next((arm for arm in round_.arms if arm["name"] == assignment.arm), None)
+
+
+def _assign(session: Session, round_: Round, person_id: int) -> Assignment:
+    """The next place of the round's sequence; newcomers of a moment take their places one after the other."""
+    session.execute(select(Round.id).where(Round.id == round_.id).with_for_update(key_share=True))
+    if assignment := session.get(Assignment, (round_.id, person_id)):  # the same person's other window was first
+        return assignment
+    place = session.scalar(select(func.count()).select_from(Assignment).where(Assignment.round_id == round_.id)) or 0
+    arm = draw_arm(round_.arms, str(round_.seed), place)
+    new = Assignment(round_id=round_.id, person_id=person_id, arm=arm["name"] if arm else "", place=place)
+    session.add(new)
+    session.flush()
+    return new

@@ -15,9 +15,9 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.media import service as media
-from dynabench.rounds import queries
+from dynabench.rounds import queries, samplers
 from dynabench.rounds.queries import KEYS
-from dynabench.rounds.samplers import Ask, samplers, weighted
+from dynabench.rounds.samplers import Ask, all_samplers
 from dynabench.rounds.tables import Context, Task
 from dynabench.tasks import TaskConfig
 
@@ -26,7 +26,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True)
-class Row:
+class ContextRow:
     """One row to upload: its number in the file or list (from 1), its values, and why it could not be read.
 
     One that comes from an archive may weigh more than others in the draw, or be `retired`.
@@ -41,34 +41,34 @@ class Row:
 
 
 @dataclass
-class Upload:
+class UploadResult:
     """The result of uploading rows; `errors` are pairs of row number and reason."""
 
     created: int = 0
     duplicates: int = 0
     errors: list[tuple[int, str]] = field(default_factory=list)
 
-    def __iadd__(self, other: "Upload") -> "Upload":
+    def __iadd__(self, other: "UploadResult") -> "UploadResult":
         self.created += other.created
         self.duplicates += other.duplicates
         self.errors += other.errors
         return self
 
 
-def batches(rows: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
+def split_batches(rows: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
     """Lists of up to `size` rows."""
     rows = iter(rows)
     while batch := list(islice(rows, size)):
         yield batch
 
 
-def digest(values: dict[str, Any]) -> str:
+def content_digest(values: dict[str, Any]) -> str:
     """SHA-256 of the values as canonical JSON: equal values, equal digest."""
     text = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _clean(session: Session, task_id: str, config: TaskConfig, row: Row) -> tuple[dict[str, Any], str]:
+def _clean(session: Session, task_id: str, config: TaskConfig, row: ContextRow) -> tuple[dict[str, Any], str]:
     if row.error:
         raise errors.Invalid({"row": row.error}, row.error)
     if not isinstance(row.values, dict):
@@ -86,13 +86,13 @@ def new_keys(moment: float, weight: float = 1.0) -> dict[str, float]:
     `moment` is the present time on the clock of the task's contexts (`samplers.weighted.time`).
     """
     rng = random.SystemRandom()
-    return {"draw": rng.randint(0, KEYS), "clock": weighted.wound(moment, weight, rng)}
+    return {"draw": rng.randint(0, KEYS), "clock": samplers.wind_clock(moment, weight, rng)}
 
 
-def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> Upload:
+def add_contexts(session: Session, task_id: str, config: TaskConfig, rows: list[ContextRow]) -> UploadResult:
     """Store the good ones of up to `BATCH` rows; bad rows are named, rows that exist already are counted."""
     session.get(Task, task_id, with_for_update=True)  # two uploads of one task take turns, so digests stay unique
-    result = Upload()
+    result = UploadResult()
     good: dict[str, dict[str, Any]] = {}
     for row in rows:
         try:
@@ -100,27 +100,27 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> 
         except errors.Invalid as problem:
             result.errors.append((row.number, problem.detail))
             continue
-        key = digest(values)
+        key = content_digest(values)
         result.duplicates += key in good
         retired = now() if row.retired else None
         good.setdefault(key, {"values": values, "tag": tag, "weight": row.weight, "retired_at": retired})
-    known = set(session.scalars(queries.known_digests(task_id, list(good))))
-    moment = weighted.time(session, task_id)
+    known_digests = set(session.scalars(queries.known_digests(task_id, list(good))))
+    moment = samplers.clock_time(session, task_id)
     new = [
         {"task_id": task_id, "digest": key, **new_keys(moment, row["weight"]), **row}
         for key, row in good.items()
-        if key not in known
+        if key not in known_digests
     ]
     if new:
         session.execute(insert(Context), new)
         if config.media:
-            for made in session.scalars(queries.by_digests(task_id, [each["digest"] for each in new])):
-                media.bind_media(session, task_id, made.values, context_id=made.id)
-    result.created, result.duplicates = len(new), result.duplicates + len(known)
+            for context in session.scalars(queries.contexts_by_digests(task_id, [entry["digest"] for entry in new])):
+                media.bind_media(session, task_id, context.values, context_id=context.id)
+    result.created, result.duplicates = len(new), result.duplicates + len(known_digests)
     return result
 
 
-def pick(
+def pick_context(
     session: Session,
     task_id: str,
     sampling: str,
@@ -135,20 +135,20 @@ def pick(
     """
     draw = rng.randint(0, KEYS)
     ask = Ask(session, task_id, rng, draw, but=but, person_id=person_id, pool=pool)
-    found = samplers()[sampling].pick(ask)
-    if found is None and but:
-        found = session.scalar(replace(ask, but=0).live(Context.id == but))
-    if found is None:
+    context = all_samplers()[sampling].pick(ask)
+    if context is None and but:
+        context = session.scalar(replace(ask, but=0).live(Context.id == but))
+    if context is None:
         raise errors.Conflict(
             _("This task has no contexts yet. Its owner can upload some.")
             if pool is None
             else _("None of this round's contexts can be handed out. Its owner can choose others.")
         )
-    return found
+    return context
 
 
-def handed_out(context: Context, sampling: str, rng: random.Random) -> None:
+def renew_keys(context: Context, sampling: str, rng: random.Random) -> None:
     """Draw its random key anew, and where its clock rang wind that up: see `Ask.around` and `samplers.weighted`."""
     context.draw = rng.randint(0, KEYS)
-    if sampling == "weighted" and context.clock < weighted.NEVER:
-        context.clock = weighted.wound(context.clock, context.weight, rng)
+    if sampling == "weighted" and context.clock < samplers.NEVER:
+        context.clock = samplers.wind_clock(context.clock, context.weight, rng)

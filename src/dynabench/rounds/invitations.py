@@ -4,16 +4,20 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.kit import errors
-from dynabench.kit.db import now
+from dynabench.kit import errors, jobs
+from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
-from dynabench.kit.security import digest
+from dynabench.kit.security import digest, keyed
+from dynabench.kit.settings import Settings
 from dynabench.people import may
+from dynabench.people.accounts.rules import clean_email, email_problem
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
+from dynabench.people.notices import mailing
 from dynabench.people.roles import INVITED_ALONE, RANK, Role, TaskRole
 from dynabench.rounds import people, queries, service
 from dynabench.rounds.tables import Invitation, Round, RoundPerson
@@ -22,7 +26,7 @@ MOST_USES, MOST_DAYS, MOST_OPEN = 1000, 90, 100
 GONE = _("This invitation is unknown, used up, revoked or out of date. Ask the sender for a new one.")
 
 
-def clean(role: str, note: str, uses: int, days: int) -> str:
+def clean_invitation(role: str, note: str, uses: int, days: int) -> str:
     """The note of an invitation in its normal form; raises `Invalid` for what cannot be invited like this."""
     wrong = {}
     if role not in service.ROLES:
@@ -41,7 +45,7 @@ def clean(role: str, note: str, uses: int, days: int) -> str:
     return note
 
 
-def invite(
+def create_invitation(
     session: Session,
     actor: Person | None,
     task_id: str,
@@ -58,51 +62,59 @@ def invite(
     With a `number` it also lets people take part in that round for invited people.
     """
     service.require(session, actor, Action.INVITE_PEOPLE, task_id)
-    of = service.round_of(session, task_id, number) if number is not None else None
-    note = clean(role, note, uses, days)
-    service.task_locked(session, task_id)  # counted one at a time
+    round_ = service.round_of(session, task_id, number) if number is not None else None
+    note = clean_invitation(role, note, uses, days)
+    service.lock_task(session, task_id)  # counted one at a time
     if len(session.scalars(queries.open_invitations(task_id, now())).all()) >= MOST_OPEN:
         raise errors.Conflict(
             _("This task has %(most_open)s open invitations. Revoke some first.", most_open=MOST_OPEN)
         )
     secret = secret or secrets.token_urlsafe(32)
-    made = Invitation(
+    invitation = Invitation(
         task_id=task_id,
         role=role,
-        round_id=of.id if of else None,
+        round_id=round_.id if round_ else None,
         note=note,
         digest=digest(secret),
         most_uses=uses,
         created_by=actor.id if actor else None,
         expires_at=now() + timedelta(days=days),
     )
-    session.add(made)
+    session.add(invitation)
     session.flush()
-    service.act(
-        session, actor, "task.invite", task=task_id, invitation=made.id, role=role, uses=uses, days=days, round=number
+    service.record_act(
+        session,
+        actor,
+        "task.invite",
+        task=task_id,
+        invitation=invitation.id,
+        role=role,
+        uses=uses,
+        days=days,
+        round=number,
     )
-    return made, secret
+    return invitation, secret
 
 
-def invitations(session: Session, actor: Person | None, task_id: str) -> Sequence[Invitation]:
+def list_invitations(session: Session, actor: Person | None, task_id: str) -> Sequence[Invitation]:
     """A task's invitations that still work, newest first (owners)."""
     service.require(session, actor, Action.INVITE_PEOPLE, task_id)
     return session.scalars(queries.open_invitations(task_id, now())).all()
 
 
-def revoke(session: Session, actor: Person | None, task_id: str, invitation_id: int) -> None:
+def revoke_invitation(session: Session, actor: Person | None, task_id: str, invitation_id: int) -> None:
     """End an invitation (owners); who accepted it keeps the role. Twice changes nothing."""
     service.require(session, actor, Action.INVITE_PEOPLE, task_id)
-    found = session.get(Invitation, invitation_id, with_for_update=True)
-    if found is None or found.task_id != task_id:
+    invitation = session.get(Invitation, invitation_id, with_for_update=True)
+    if invitation is None or invitation.task_id != task_id:
         raise errors.NotFound(_("This task has no such invitation."))
-    if found.revoked_at is None:
-        found.revoked_at = now()
-        service.act(session, actor, "task.uninvite", task=task_id, invitation=found.id)
+    if invitation.revoked_at is None:
+        invitation.revoked_at = now()
+        service.record_act(session, actor, "task.uninvite", task=task_id, invitation=invitation.id)
 
 
 @dataclass(frozen=True)
-class Offer:
+class InvitationOffer:
     """The role that a person would get by accepting an invitation.
 
     `already` is the role that the person has and would keep. `round` is the number of the round that they
@@ -116,48 +128,110 @@ class Offer:
     round: int | None = None
 
 
-def look(session: Session, person: Person | None, secret: str) -> Offer:
+def read_offer(session: Session, person: Person | None, secret: str) -> InvitationOffer:
     """Return the offer of an invitation; raise `NotFound` if the invitation does not work."""
-    return _offer(session, person, _working(session, secret, lock=False))
+    return _offer(session, person, _working_invitation(session, secret, lock=False))
 
 
-def accept(session: Session, person: Person, secret: str) -> Offer:
+def accept_invitation(session: Session, person: Person, secret: str) -> InvitationOffer:
     """Take an invitation. Whoever is as much or more to the task already stays that, and uses nothing up."""
-    found = _working(session, secret, lock=True)
-    people.refuse_banned(session, person, found.task_id)
-    offer = _offer(session, person, found)
+    invitation = _working_invitation(session, secret, lock=True)
+    people.refuse_banned(session, person, invitation.task_id)
+    offer = _offer(session, person, invitation)
     if offer.already is not None and offer.round is None:
         return offer
     if offer.round is not None:
-        session.add(RoundPerson(round_id=found.round_id, person_id=person.id))
+        session.add(RoundPerson(round_id=invitation.round_id, person_id=person.id))
     if offer.already is None:
-        _become(session, person, found)
-    found.uses += 1
-    subject = {"task": found.task_id, "person": person.id, "role": found.role, "invitation": found.id}
-    service.act(session, person, "task.join", **subject, round=offer.round)
+        _take_role(session, person, invitation)
+    invitation.uses += 1
+    subject = {"task": invitation.task_id, "person": person.id, "role": invitation.role, "invitation": invitation.id}
+    service.record_act(session, person, "task.join", **subject, round=offer.round)
     return offer
 
 
-def _become(session: Session, person: Person, found: Invitation) -> None:
-    known = session.get(Role, (found.task_id, person.id), with_for_update=True)
-    if known is None:
-        session.add(Role(task_id=found.task_id, person_id=person.id, role=found.role))
+def _take_role(session: Session, person: Person, invitation: Invitation) -> None:
+    role = session.get(Role, (invitation.task_id, person.id), with_for_update=True)
+    if role is None:
+        session.add(Role(task_id=invitation.task_id, person_id=person.id, role=invitation.role))
     else:
-        known.role = found.role
+        role.role = invitation.role
 
 
-def _working(session: Session, secret: str, *, lock: bool) -> Invitation:
-    found = session.scalar(queries.invitation(digest(secret), lock))
-    if found is None or found.revoked_at is not None or found.expires_at <= now() or found.uses >= found.most_uses:
+def _working_invitation(session: Session, secret: str, *, lock: bool) -> Invitation:
+    invitation = session.scalar(queries.invitation(digest(secret), lock))
+    if (
+        invitation is None
+        or invitation.revoked_at is not None
+        or invitation.expires_at <= now()
+        or invitation.uses >= invitation.most_uses
+    ):
         raise errors.NotFound(GONE)
-    return found
+    return invitation
 
 
-def _offer(session: Session, person: Person | None, found: Invitation) -> Offer:
-    has = may.role_of(session, person, found.task_id)
-    already = has if has is not None and RANK[has] >= RANK[TaskRole(found.role)] else None
-    name = service.task_config(session, found.task_id).name
-    of = session.get(Round, found.round_id) if found.round_id else None
-    if of is not None and person is not None and session.get(RoundPerson, (of.id, person.id)) is not None:
-        of = None
-    return Offer(found.task_id, name, found.role, already, of.number if of else None)
+def _offer(session: Session, person: Person | None, invitation: Invitation) -> InvitationOffer:
+    has = may.role_of(session, person, invitation.task_id)
+    already = has if has is not None and RANK[has] >= RANK[TaskRole(invitation.role)] else None
+    name = service.task_config(session, invitation.task_id).name
+    round_ = session.get(Round, invitation.round_id) if invitation.round_id else None
+    if round_ is not None and person is not None and session.get(RoundPerson, (round_.id, person.id)) is not None:
+        round_ = None
+    return InvitationOffer(invitation.task_id, name, invitation.role, already, round_.number if round_ else None)
+
+
+MAIL_KIND = "mail_invitation"
+
+
+def mailed_secret(settings: Settings, nonce: str) -> str:
+    """The secret of a mailed invitation."""
+    return keyed(settings.key, "mailed invitation", nonce).hex()
+
+
+def invite_by_mail(
+    session: Session, settings: Settings, actor: Person, task_id: str, role: str, address: str, days: int = 7
+) -> Invitation:
+    """Invite somebody by mail to a role (owners); the link works once. Raises `Conflict` where the site sends none."""
+    service.require(session, actor, Action.INVITE_PEOPLE, task_id)
+    if not settings.mails:
+        raise errors.Conflict(_("This site sends no mail. Make a link and send it yourself."))
+    if problem := email_problem(address.strip()):
+        raise errors.Invalid({"address": problem})
+    nonce = secrets.token_hex(16)
+    how: dict[str, Any] = {"days": days, "secret": mailed_secret(settings, nonce)}
+    invitation, _secret = create_invitation(session, actor, task_id, role, "sent by mail", **how)
+    payload = {"invitation": invitation.id, "address": clean_email(address.strip()), "nonce": nonce}
+    jobs.enqueue(session, MAIL_KIND, payload, actor.id)
+    return invitation
+
+
+def _letter(session: Session, settings: Settings, payload: dict[str, Any]) -> Any:
+    """The mail, or None where the invitation works no more."""
+    invitation = session.get(Invitation, payload["invitation"])
+    if (
+        invitation is None
+        or invitation.revoked_at is not None
+        or invitation.uses
+        or invitation.expires_at <= now()
+        or not settings.mails
+    ):
+        return None
+    by = session.get(Person, invitation.created_by) if invitation.created_by else None
+    values = {"task": service.task_config(session, invitation.task_id).name, "role": invitation.role}
+    values |= {"by": by.public_name if by else "", "until": f"{invitation.expires_at:%Y-%m-%d}"}
+    values["link"] = f"{settings.site}/join/{mailed_secret(settings, payload['nonce'])}"
+    return mailing.invitation_letter(
+        settings, payload["address"], f"invitation {invitation.id}", invitation.created_at, **values
+    )
+
+
+def try_mailing(database: Database, settings: Settings, payload: dict[str, Any]) -> str:
+    """Try once: `sent`, `dropped`, or `refused` with what the server said. Raises `mailing.Later` to be tried again."""
+    letter = database.read(_letter, settings, payload)
+    if letter is None:
+        return "dropped"
+    try:
+        mailing.send_letter(settings, letter)
+    except mailing.Refused as refused:
+        return f"refused: {mailing.one_line(str(refused), 200)}"
+    return "sent"

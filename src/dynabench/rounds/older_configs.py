@@ -12,7 +12,7 @@ from starlette.responses import Response
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member, limited
-from dynabench.rounds import proposals, task_creation
+from dynabench.rounds import config_review, proposals
 from dynabench.rounds.schemas import Config, Strict
 from dynabench.tasks import reading
 from dynabench.web import render
@@ -52,8 +52,8 @@ class OlderOut(BaseModel):
 @api.post("/tasks/older")
 async def read_older(body: OlderIn, person: Member) -> OlderOut:
     """Read a config of an older dialect into one of today, with a word on each of its lines. Creates nothing."""
-    made = await to_thread.run_sync(reading.read_older_config, body.config, body.id, body.name)
-    return OlderOut.model_validate({**asdict(made), "config": made.source})
+    conversion = await to_thread.run_sync(reading.read_older_config, body.config, body.id, body.name)
+    return OlderOut.model_validate({**asdict(conversion), "config": conversion.source})
 
 
 def _page(request: Request, status: int = 200, **known: Any) -> Response:
@@ -64,26 +64,26 @@ def _page(request: Request, status: int = 200, **known: Any) -> Response:
 @pages.get("/tasks/new/older", name="older_config")
 async def empty(request: Request, person: Member) -> Response:
     """A form for an older config."""
-    proposals.creates(person, request.app.state.settings.new_tasks)
+    proposals.may_create_task(person, request.app.state.settings.new_tasks)
     return _page(request)
 
 
 @pages.post("/tasks/new/older", name="read_older_config", dependencies=SELDOM)
 async def read(request: Request, person: Member) -> Response:
     """Show the conversion of each line of an older config, and the config that results."""
-    proposals.creates(person, request.app.state.settings.new_tasks)
+    proposals.may_create_task(person, request.app.state.settings.new_tasks)
     async with request.form() as form:
         id, name = str(form.get("id", "")).strip()[:100], str(form.get("name", "")).strip()[:300]
         text = ""
         try:
-            text = await task_creation.posted(form)
+            text = await config_review.posted_config(form)
             if not text.strip():
                 raise errors.Invalid({"file": _("Paste a config, or choose a file.")})
             if not _ID.fullmatch(id):
                 raise errors.Invalid(
                     {"id": _("Use 2 to 60 lower-case letters, digits and hyphens; begin with a letter.")}
                 )
-            made = await to_thread.run_sync(reading.read_older_config, text, id, name)
+            conversion = await to_thread.run_sync(reading.read_older_config, text, id, name)
         except errors.Invalid as problem:
             return _page(request, 422, text=text, id=id, called=name, errors=problem.fields)
-    return _page(request, text=text, id=id, called=name, made=made)
+    return _page(request, text=text, id=id, called=name, made=conversion)

@@ -1,16 +1,31 @@
-"""The page behind an invitation's link, the one for a new task, and what was proposed."""
+"""Pages of invitations, new tasks and proposals."""
 
-from fastapi import APIRouter, Depends, Request
+import re
+import unicodedata
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.people.accounts.auth import Member, Viewer, limited
-from dynabench.rounds import invitations, older_configs, proposal_pages, task_creation
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.auth import Admin, Member, Viewer, limited
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import config_review, invitations, older_configs, proposals, service
+from dynabench.rounds.proposal_api import proposal_values
+from dynabench.rounds.tables import ProposalState, Task
+from dynabench.tasks import shipped_tasks
+from dynabench.tasks.config_edits import Path, with_values
+from dynabench.tasks.shipped import ShippedTask, shipped_conversations, shipped_drawings, shipped_selections
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-router.include_router(task_creation.router)
 router.include_router(older_configs.pages)
-router.include_router(proposal_pages.router)
 
 SELDOM = [Depends(limited("join", 30, 60))]
 
@@ -18,12 +33,197 @@ SELDOM = [Depends(limited("join", 30, 60))]
 @router.get("/join/{secret}", name="join", dependencies=SELDOM)
 async def join(request: Request, secret: str, viewer: Viewer) -> Response:
     """Show the role that an invitation offers; visitors log in or register first and come back."""
-    offer = await request.app.state.db.aread(invitations.look, viewer, secret)
+    offer = await request.app.state.db.aread(invitations.read_offer, viewer, secret)
     return render(request, "rounds/join.html", offer=offer, secret=secret)
 
 
 @router.post("/join/{secret}", name="accept_invitation", dependencies=SELDOM)
 async def accept(request: Request, secret: str, person: Member) -> Response:
     """Join, and go to the task."""
-    offer = await request.app.state.db.awrite(invitations.accept, person, secret)
+    offer = await request.app.state.db.awrite(invitations.accept_invitation, person, secret)
     return RedirectResponse(str(request.app.url_path_for("task", task=offer.task_id)), status_code=303)
+
+
+Template = Annotated[str, Query(max_length=60)]
+Called = Annotated[str, Query(max_length=100, description="The name that it begins with.")]
+Earlier = Annotated[int, Query(ge=0, le=2**53)]
+
+
+def starter_config() -> str:
+    """The config that one begins with."""
+    return files("dynabench.rounds").joinpath("starter.yaml").read_text(encoding="utf-8")
+
+
+def task_templates() -> list[ShippedTask]:
+    """The shipped tasks, to begin with."""
+    return [*shipped_tasks(), *shipped_conversations(), *shipped_drawings(), *shipped_selections()]
+
+
+def template_config(session: Session, id: str, name: str) -> str:
+    """The config of a shipped task, or the starter for any other id, under a name and an id that no task has yet."""
+    source = next((shipped_task.source for shipped_task in task_templates() if shipped_task.config.id == id), None)
+    stem = _plain_id(name) or f"my-{id if source else 'task'}"
+    changes: dict[Path, str] = {("id",): _free_id(session, stem)}
+    if name:
+        changes[("name",)] = name
+    return with_values(source or starter_config(), changes)
+
+
+def _plain_id(name: str) -> str:
+    """A name as an address has it; empty where it has no letters for one."""
+    ascii = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    plain = re.sub(r"[^a-z0-9]+", "-", ascii).strip("-")
+    return plain[:30].strip("-") if re.match(r"[a-z].", plain) else ""
+
+
+def _free_id(session: Session, stem: str) -> str:
+    """`wanted`, or with the first number behind it that makes it an id which is not taken."""
+
+    def ids() -> Iterator[str]:
+        yield stem
+        yield from (f"{stem}-{number}" for number in range(2, 100))
+
+    reserved = service.RESERVED
+    return next((id for id in ids() if id not in reserved and session.get(Task, id) is None), stem)
+
+
+async def _page(request: Request, person: Person, text: str, status: int = 200, **known: Any) -> Response:
+    state = request.app.state
+    checked = known if "problems" in known else known | await state.db.aread(config_review.check_config, text)
+    values = {"text": text, "address": str(request.app.url_path_for("new_task")), "base": 0, "note": "", "effects": []}
+    values |= {
+        "templates": [(shipped_task.config.id, shipped_task.config.name) for shipped_task in task_templates()],
+        "template": "",
+        "called": "",
+    }
+    values["creates"] = proposals.may_create_task(person, state.settings.new_tasks)
+    return render(request, "rounds/new.html", status=status, fragment="rounds/_check.html", **(values | checked))
+
+
+@router.get("/tasks/new", name="new_task")
+async def new(
+    request: Request, person: Member, template_of: Template = "", name: Called = "", earlier: Earlier = 0
+) -> Response:
+    """The editor with a config to begin with: the starter, a shipped task, or what one proposed before."""
+    proposals.may_create_task(person, request.app.state.settings.new_tasks)
+    db: Database = request.app.state.db
+    called = " ".join(name.split())
+    if earlier:
+        text = (await db.aread(proposals.get_proposal, person, earlier)).source
+    else:
+        text = await db.aread(template_config, template_of, called)
+    return await _page(request, person, text, template=template_of, called=called)
+
+
+@router.post("/tasks/new", name="send_new_task")
+async def create(request: Request, person: Member) -> Response:
+    """Create the task and go to its console, or propose it; or (`then` = check) show what is wrong with it."""
+    state = request.app.state
+    text, note = "", ""
+
+    def make(session: Session) -> str:
+        if proposals.may_create_task(person, state.settings.new_tasks):
+            task_id = proposals.create_task(session, person, state.settings.new_tasks, text)
+            return str(request.app.url_path_for("manage_health", task=task_id))
+        sent = proposals.propose_task(session, person, state.settings.new_tasks, text, note)
+        return f"{request.app.url_path_for('proposals')}?done=sent#proposal-{sent.id}"
+
+    async with request.form() as form:
+        note = str(form.get("note", ""))
+        try:
+            text = await config_review.posted_config(form)
+            if form.get("then") == "check":
+                return await _page(request, person, text, note=note)
+            proposals.may_create_task(person, state.settings.new_tasks)
+            await service.parse_ahead(text)
+            address = await _write_or_refuse(state.db, make)
+        except errors.Invalid as problem:
+            wrong = config_review.config_problems(problem.fields)
+            return await _page(request, person, text, 422, note=note, problems=wrong, preview=None)
+    return RedirectResponse(address, status_code=303)
+
+
+async def _write_or_refuse(db: Database, make: Any) -> str:
+    """Make it; what stands in its way is said beside the text."""
+    try:
+        address: str = await db.awrite(make)
+    except errors.Conflict as problem:
+        raise errors.Invalid({"config": problem.detail}) from None
+    return address
+
+
+PAGE_ROWS = 20
+Before = Annotated[int | None, Query(ge=1, le=2**53)]
+Word = Annotated[str, Query(max_length=20)]
+
+
+def _rows(session: Session, person_id: int | None, state: Any, after: int | None) -> dict[str, Any]:
+    page_rows = proposals.list_proposals(session, person_id, state, after, PAGE_ROWS + 1)
+    following = page_rows[PAGE_ROWS - 1].id if len(page_rows) > PAGE_ROWS else None
+    return {
+        "items": [proposal_values(session, proposal) for proposal in page_rows[:PAGE_ROWS]],
+        "next": following,
+        "after": after,
+    }
+
+
+@router.get("/proposals", name="proposals")
+async def own_proposals(request: Request, person: Member, after: Before = None, done: Word = "") -> Response:
+    """The tasks that one proposed, and what was said of them."""
+    values = await request.app.state.db.aread(_rows, person.id, None, after)
+    mode = request.app.state.settings.new_tasks
+    return render(request, "rounds/proposals.html", done=done, mode=mode, **values)
+
+
+@router.post("/proposals/{id}/withdraw", name="withdraw_proposal_form")
+async def withdraw(request: Request, id: RowId, person: Member) -> Response:
+    """Take one back."""
+    await request.app.state.db.awrite(proposals.withdraw_proposal, person, id)
+    return RedirectResponse(f"{request.app.url_path_for('proposals')}?done=withdrawn", status_code=303)
+
+
+@router.get("/admin", name="admin")
+async def queue(request: Request, admin: Admin, after: Before = None, state: Word = "waiting") -> Response:
+    """Show the proposed tasks that wait for the admins; with another `state`, those that were decided."""
+    listed = state if state in (ProposalState.WAITING, ProposalState.ACCEPTED, ProposalState.REFUSED) else "waiting"
+    values = await request.app.state.db.aread(_rows, None, listed, after)
+    mode = request.app.state.settings.new_tasks
+    return render(request, "rounds/admin.html", state=listed, mode=mode, **values)
+
+
+def _proposal_values(session: Session, admin: Person, id: int) -> dict[str, Any]:
+    proposal = proposals.get_proposal(session, admin, id)
+    return {
+        "proposal": proposal_values(session, proposal),
+        "text": proposal.source,
+        "effects": [],
+        **config_review.check_config(session, proposal.source),
+    }
+
+
+@router.get("/admin/proposals/{id}", name="admin_proposal")
+async def show_proposal(request: Request, id: RowId, admin: Admin) -> Response:
+    """A proposed task: what annotators would see, its config, and the two buttons."""
+    values = await request.app.state.db.aread(_proposal_values, admin, id)
+    return render(request, "rounds/proposal.html", errors={}, reason="", **values)
+
+
+@router.post("/admin/proposals/{id}", name="decide_proposal_form")
+async def decide(
+    request: Request,
+    id: RowId,
+    admin: Admin,
+    act: Annotated[str, Form(max_length=10)] = "",
+    reason: Annotated[str, Form(max_length=2000)] = "",
+) -> Response:
+    """Accept (`act` = accept) or refuse."""
+    db = request.app.state.db
+    try:
+        if act not in ("accept", "refuse"):
+            raise errors.Invalid({"act": _("Accept it or refuse it.")})
+        proposal = await db.awrite(proposals.decide_proposal, admin, id, act == "accept", reason)
+    except (errors.Invalid, errors.Conflict) as problem:
+        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"act": problem.detail}
+        values = await db.aread(_proposal_values, admin, id)
+        return render(request, "rounds/proposal.html", status=problem.status, errors=wrong, reason=reason, **values)
+    return RedirectResponse(f"{request.app.url_path_for('admin')}?state={proposal.state}", status_code=303)

@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from fastapi import Request
 from sqlalchemy.orm import Session
 
 from dynabench.kit import errors
+from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.auth import Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.notices import service as notices
@@ -15,6 +19,7 @@ from dynabench.people.roles import Ban, Role, TaskRole
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig
+from dynabench.web.pages import wants_fragment
 
 REASON = 500
 
@@ -27,23 +32,23 @@ def require_seat(session: Session, person: Person | None, task_id: str, *, check
     """
     config = service.task_config(session, task_id)
     role, banned = _seat(session, person, task_id) if person else (None, None)
-    admit(config, person, role, banned, checking=checking)
+    require_admission(config, person, role, banned, checking=checking)
 
 
-def seated(session: Session, person: Person, task_id: str) -> Round:
+def open_round_for_writer(session: Session, person: Person, task_id: str) -> Round:
     """The round that collects now, for somebody who may write in its task, by one statement; refuses as `require_seat`
     does, then as `service.open_round_of`.
     """
-    found = session.execute(queries.SEATED, {"task": task_id, "person": person.id}).one_or_none()
-    if found is None:
+    row = session.execute(queries.SEATED, {"task": task_id, "person": person.id}).one_or_none()
+    if row is None:
         require_seat(session, person, task_id)
         return service.open_round_of(session, task_id)
-    current, role, banned = found
-    admit(service.config_of(session, current.version_id), person, role, banned)
+    current, role, banned = row
+    require_admission(service.config_of(session, current.version_id), person, role, banned)
     return current
 
 
-def admit(
+def require_admission(
     config: TaskConfig, person: Person | None, role: str | None, banned: str | None, *, checking: bool = False
 ) -> None:
     """As `require_seat`, for somebody whose role in the task and reason of ban, if any, are known."""
@@ -52,7 +57,7 @@ def admit(
         if invited:
             raise errors.Unauthenticated(_("This task is for invited people. Log in if you are one of them."))
         return
-    _refuse(person, banned)
+    _refuse_if_banned(person, banned)
     if invited:
         may.refuse_unless(may.may(person, Action.JOIN_INVITED_TASK, role=role))
     if not checking:
@@ -62,7 +67,7 @@ def admit(
 def refuse_banned(session: Session, person: Person, task_id: str) -> str | None:
     """Refuse somebody who is banned from the task, whoever else may come; their role in it, without an admin's."""
     role, banned = _seat(session, person, task_id)
-    _refuse(person, banned)
+    _refuse_if_banned(person, banned)
     return role
 
 
@@ -72,35 +77,37 @@ def _seat(session: Session, person: Person, task_id: str) -> tuple[str | None, s
     return role, banned
 
 
-def _refuse(person: Person, banned: str | None) -> None:
+def _refuse_if_banned(person: Person, banned: str | None) -> None:
     if not may.may(person, Action.CHECK_EXAMPLE, banned=banned is not None):
         raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
 
 
-def named(session: Session, username: str) -> Person:
+def person_named(session: Session, username: str) -> Person:
     """Somebody by username; `NotFound` where there is nobody."""
-    found = session.scalar(queries.person(username))
-    if found is None:
+    person = session.scalar(queries.person_by_username(username))
+    if person is None:
         raise errors.NotFound(_("There is nobody called %(username)s.", username=repr(username)))
-    return found
+    return person
 
 
-def _reached(session: Session, actor: Person | None, task_id: str, person_id: int) -> tuple[Person, TaskRole | None]:
+def _require_reach(
+    session: Session, actor: Person | None, task_id: str, person_id: int
+) -> tuple[Person, TaskRole | None]:
     """Somebody whom `actor` may warn or ban, with their role: moderators reach annotators and experts, owners reach
     moderators too, nobody reaches owners or themselves.
     """
     service.require(session, actor, Action.BAN_MEMBER, task_id)
-    found = session.get(Person, person_id)
-    if found is None or found.deleted_at is not None:
+    person = session.get(Person, person_id)
+    if person is None or person.deleted_at is not None:
         raise errors.NotFound(_("There is no such person."))
-    role = may.role_of(session, found, task_id)
+    role = may.role_of(session, person, task_id)
     if actor is not None and actor.id == person_id:
         raise errors.Forbidden(_("Somebody else has to do this to you."))
     if role is TaskRole.OWNER:
         raise errors.Forbidden(_("An owner cannot be warned or banned. Take the role away first."))
     if role is TaskRole.MODERATOR:
         may.require(session, actor, Action.BAN_MODERATOR, task_id)
-    return found, role
+    return person, role
 
 
 def clean_reason(text: str, name: str = "reason") -> str:
@@ -111,52 +118,51 @@ def clean_reason(text: str, name: str = "reason") -> str:
     return reason
 
 
-def warn(session: Session, actor: Person | None, task_id: str, person_id: int, text: str) -> None:
+def warn_person(session: Session, actor: Person | None, task_id: str, person_id: int, text: str) -> None:
     """Show somebody a warning on their next pages (owners and moderators); recorded in the audit log."""
-    found, _ = _reached(session, actor, task_id, person_id)
+    person, _ = _require_reach(session, actor, task_id, person_id)
     reason = clean_reason(text)
     name = service.task_config(session, task_id).name
-    notices.notify_person(session, found.id, "warning", f"A moderator of {name} says: {reason}")
-    service.act(session, actor, "task.warn", task=task_id, person=found.id, reason=reason)
+    notices.notify_person(session, person.id, "warning", f"A moderator of {name} says: {reason}")
+    service.record_act(session, actor, "task.warn", task=task_id, person=person.id, reason=reason)
 
 
-def ban(session: Session, actor: Person | None, task_id: str, person_id: int, reason: str) -> None:
+def ban_person(session: Session, actor: Person | None, task_id: str, person_id: int, reason: str) -> None:
     """Let somebody neither write nor check for a task any more (owners and moderators); a later reason counts.
 
     A moderator loses that role; annotators and experts keep theirs for when the ban is lifted.
     """
-    found, role = _reached(session, actor, task_id, person_id)
-    said = clean_reason(reason)
-    known = session.get(Ban, (task_id, found.id), with_for_update=True)
-    if known is None:
-        session.add(Ban(task_id=task_id, person_id=found.id, reason=said, by=actor.id if actor else None))
+    person, role = _require_reach(session, actor, task_id, person_id)
+    text = clean_reason(reason)
+    standing = session.get(Ban, (task_id, person.id), with_for_update=True)
+    if standing is None:
+        session.add(Ban(task_id=task_id, person_id=person.id, reason=text, by=actor.id if actor else None))
     else:
-        known.reason, known.by = said, actor.id if actor else None
+        standing.reason, standing.by = text, actor.id if actor else None
     if role is TaskRole.MODERATOR:
-        session.delete(session.get_one(Role, (task_id, found.id)))
+        session.delete(session.get_one(Role, (task_id, person.id)))
     name = service.task_config(session, task_id).name
-    notices.notify_person(session, found.id, "ban", f"You may no longer write or check examples for {name}: {said}")
-    service.act(session, actor, "task.ban", task=task_id, person=found.id, reason=said)
+    notices.notify_person(session, person.id, "ban", f"You may no longer write or check examples for {name}: {text}")
+    service.record_act(session, actor, "task.ban", task=task_id, person=person.id, reason=text)
 
 
-def lift(session: Session, actor: Person | None, task_id: str, person_id: int) -> None:
+def lift_ban(session: Session, actor: Person | None, task_id: str, person_id: int) -> None:
     """Lift a ban (owners and moderators); where there is none nothing changes."""
     service.require(session, actor, Action.BAN_MEMBER, task_id)
-    known = session.get(Ban, (task_id, person_id), with_for_update=True)
-    if known is None:
+    standing = session.get(Ban, (task_id, person_id), with_for_update=True)
+    if standing is None:
         return
     if actor is not None and actor.id == person_id:
         raise errors.Forbidden(_("Somebody else has to do this to you."))
-    session.delete(known)
+    session.delete(standing)
     name = service.task_config(session, task_id).name
-    notices.notify_person(
-        session, person_id, "lifted", _("You may write and check examples for %(name)s again.", name=name)
-    )
-    service.act(session, actor, "task.lift", task=task_id, person=person_id)
+    text = _("You may write and check examples for %(name)s again.", name=name)
+    notices.notify_person(session, person_id, "lifted", text)
+    service.record_act(session, actor, "task.lift", task=task_id, person=person_id)
 
 
 @dataclass(frozen=True)
-class Seat:
+class TaskMember:
     """A person's role in a task or ban from it; `banned` is the reason of a ban, None if there is no ban."""
 
     person_id: int
@@ -167,7 +173,9 @@ class Seat:
     banned_at: datetime | None
 
 
-def seats(session: Session, actor: Person | None, task_id: str, after: int = 0, limit: int = 50) -> list[Seat]:
+def list_members(
+    session: Session, actor: Person | None, task_id: str, after: int = 0, limit: int = 50
+) -> list[TaskMember]:
     """Everybody who has a role in a task or is banned from it, by id above `after` (owners and moderators).
 
     Usernames are for owners; moderators know people as boards do.
@@ -175,19 +183,36 @@ def seats(session: Session, actor: Person | None, task_id: str, after: int = 0, 
     service.require(session, actor, Action.LIST_PEOPLE, task_id)
     full = may.actor_may(session, actor, Action.READ_USERNAMES, task_id)
     return [
-        Seat(
+        TaskMember(
             person_id=person.id,
             name=person.public_name,
             username=person.username if full else "",
             role=role,
-            banned=found.reason if found else None,
-            banned_at=found.at if found else None,
+            banned=ban.reason if ban else None,
+            banned_at=ban.at if ban else None,
         )
-        for person, role, found in session.execute(queries.seats(task_id, after, limit))
+        for person, role, ban in session.execute(queries.task_members(task_id, after, limit))
     ]
 
 
-def forget(session: Session, person_id: int) -> None:
+def forget_person(session: Session, person_id: int) -> None:
     """Remove the roles and bans of a person who leaves, and end the invitation links that they made."""
-    for statement in queries.forget(person_id):
+    for statement in queries.forget_statements(person_id):
         session.execute(statement)
+
+
+async def load_actions(request: Request, viewer: Viewer) -> None:
+    """Keep what the viewer may do in the path's task as `request.state.actions`: one probe, for pages of members alone.
+
+    A dependency of routers of pages; parts of pages do without it.
+    """
+    request.state.actions = frozenset()
+    task: Any = request.path_params.get("task")
+    if viewer is not None and task and not wants_fragment(request):
+        db: Database = request.app.state.db
+        request.state.actions = await db.aread(actions_in, viewer, task)
+
+
+def actions_in(session: Session, person: Person, task_id: str) -> frozenset[Action]:
+    """Return what a person may do in a task."""
+    return may.actions_of(person, may.role_of(session, person, task_id))

@@ -10,7 +10,7 @@ from dynabench.kit import security
 from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, limited, needs
 from dynabench.people.roles import TaskRole
-from dynabench.rounds import invitations, mailed, people, service
+from dynabench.rounds import invitations, people, service
 from dynabench.rounds.schemas import RoleIn, RoleOut, Strict
 from dynabench.rounds.tables import Invitation
 
@@ -122,7 +122,7 @@ async def list_people(
 ) -> SeatPage:
     """Everybody with a role in the task or a ban from it, for its owners and moderators."""
     db: Database = request.app.state.db
-    found = await db.aread(people.seats, person, task, after, limit + 1)
+    members = await db.aread(people.list_members, person, task, after, limit + 1)
     items = [
         SeatOut(
             id=seat.person_id,
@@ -132,9 +132,9 @@ async def list_people(
             banned=seat.banned,
             banned_at=seat.banned_at,
         )
-        for seat in found[:limit]
+        for seat in members[:limit]
     ]
-    return SeatPage(items=items, next=str(items[-1].id) if len(found) > limit else None)
+    return SeatPage(items=items, next=str(items[-1].id) if len(members) > limit else None)
 
 
 @router.post("/tasks/{task}/roles")
@@ -149,29 +149,31 @@ async def set_role(request: Request, task: str, body: RoleIn, person: Member) ->
 async def warn(request: Request, task: str, body: WarningIn, person: Member) -> None:
     """Show somebody a warning on their next pages, until they have seen it (owners and moderators)."""
     db: Database = request.app.state.db
-    await db.awrite(people.warn, person, task, body.person, body.text)
+    await db.awrite(people.warn_person, person, task, body.person, body.text)
 
 
 @router.post("/tasks/{task}/bans", status_code=204)
 async def ban(request: Request, task: str, body: BanIn, person: Member) -> None:
     """Let somebody neither write nor check for the task any more (owners and moderators)."""
     db: Database = request.app.state.db
-    await db.awrite(people.ban, person, task, body.person, body.reason)
+    await db.awrite(people.ban_person, person, task, body.person, body.reason)
 
 
 @router.delete("/tasks/{task}/bans/{id}", status_code=204)
 async def lift_ban(request: Request, task: str, id: security.RowId, person: Member) -> None:
     """Lift the ban on a person (owners and moderators); where there is none nothing changes."""
     db: Database = request.app.state.db
-    await db.awrite(people.lift, person, task, id)
+    await db.awrite(people.lift_ban, person, task, id)
 
 
 @router.get("/tasks/{task}/invitations")
 async def list_invitations(request: Request, task: str, person: Member) -> InvitationList:
     """The task's invitations that still work, for its owners."""
     db: Database = request.app.state.db
-    found = await db.aread(invitations.invitations, person, task)
-    return InvitationList(items=[InvitationOut.model_validate(each, from_attributes=True) for each in found])
+    working = await db.aread(invitations.list_invitations, person, task)
+    return InvitationList(
+        items=[InvitationOut.model_validate(invitation, from_attributes=True) for invitation in working]
+    )
 
 
 @router.post("/tasks/{task}/invitations", status_code=201)
@@ -179,8 +181,8 @@ async def invite(request: Request, task: str, body: InvitationIn, person: Member
     """A link that makes whoever accepts it something to the task (owners)."""
     db: Database = request.app.state.db
     how = (person, task, body.role, body.note, body.uses, body.days, body.round)
-    made, secret = await db.awrite(invitations.invite, *how)
-    return _new(request, made, secret)
+    invitation, secret = await db.awrite(invitations.create_invitation, *how)
+    return _new(request, invitation, secret)
 
 
 @router.post("/tasks/{task}/invitations/mail", status_code=202, dependencies=MAILING)
@@ -188,21 +190,21 @@ async def invite_by_mail(request: Request, task: str, body: MailedIn, person: Me
     """Invite somebody by mail (owners); 409 where the site sends none."""
     state = request.app.state
     how = (state.settings, person, task, body.role, body.address, body.days)
-    made = await state.db.awrite(mailed.invite, *how)
-    return InvitationOut.model_validate(made, from_attributes=True)
+    invitation = await state.db.awrite(invitations.invite_by_mail, *how)
+    return InvitationOut.model_validate(invitation, from_attributes=True)
 
 
-def _new(request: Request, made: Invitation, secret: str) -> NewInvitation:
-    shown = InvitationOut.model_validate(made, from_attributes=True)
+def _new(request: Request, invitation: Invitation, secret: str) -> NewInvitation:
+    values = InvitationOut.model_validate(invitation, from_attributes=True)
     link = str(request.app.url_path_for("join", secret=secret))
-    return NewInvitation(**shown.model_dump(), secret=secret, link=link)
+    return NewInvitation(**values.model_dump(), secret=secret, link=link)
 
 
 @router.delete("/tasks/{task}/invitations/{id}", status_code=204)
 async def revoke_invitation(request: Request, task: str, id: security.RowId, person: Member) -> None:
     """End an invitation (owners); who accepted it keeps the role."""
     db: Database = request.app.state.db
-    await db.awrite(invitations.revoke, person, task, id)
+    await db.awrite(invitations.revoke_invitation, person, task, id)
 
 
 @router.post("/invitations/accept", dependencies=[Depends(limited("join", 30, 60))])
@@ -210,5 +212,5 @@ async def revoke_invitation(request: Request, task: str, id: security.RowId, per
 async def accept_invitation(request: Request, body: SecretIn, person: Member) -> JoinedOut:
     """Accept an invitation by the last part of its link; a stronger role that you have is kept."""
     db: Database = request.app.state.db
-    offer = await db.awrite(invitations.accept, person, body.secret)
+    offer = await db.awrite(invitations.accept_invitation, person, body.secret)
     return JoinedOut(task=offer.task_id, role=offer.already or offer.role, changed=offer.already is None)

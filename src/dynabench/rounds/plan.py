@@ -85,25 +85,27 @@ class Plan(Part):
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
-def parse(raw: Mapping[str, Any]) -> Plan:
+def parse_plan(raw: Mapping[str, Any]) -> Plan:
     """A plan from JSON; raises `Invalid` under dotted names such as `limits.per_day`."""
     try:
         return Plan.model_validate(raw)
     except ValidationError as error:
-        raise Invalid({_name(each["loc"]): _said(validation_message(each)) for each in error.errors()}) from None
+        raise Invalid(
+            {_name(problem["loc"]): _sentence(validation_message(problem)) for problem in error.errors()}
+        ) from None
 
 
 def _name(path: tuple[int | str, ...]) -> str:
     return ".".join(map(str, path)) or "closes_at"  # what is wrong with the whole is the order of its dates
 
 
-def _said(message: str) -> str:
+def _sentence(message: str) -> str:
     if isinstance(message, Phrase):
         return message if message.endswith(".") else message + "."
     text = message.rstrip(".")
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def changes(before: Plan, after: Plan) -> list[str]:
+def changed_parts(before: Plan, after: Plan) -> list[str]:
     """The names of what differs."""
     return [name for name in Plan.model_fields if getattr(before, name) != getattr(after, name)]

@@ -14,9 +14,9 @@ from dynabench.people.accounts.auth import Admin, Member
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import proposals, service
-from dynabench.rounds.owner_tables import Proposal
 from dynabench.rounds.proposals import State
 from dynabench.rounds.schemas import Config, Strict
+from dynabench.rounds.tables import Proposal
 
 router = APIRouter()
 Before = Annotated[int | None, Query(ge=1, le=2**63 - 1, description="The `next` of the page before.")]
@@ -27,7 +27,9 @@ class ProposalIn(Strict):
     """A task for the admins to accept."""
 
     config: Config
-    note: str = Field("", max_length=proposals.NOTE, description="Why there should be this task; admins read it.")
+    note: str = Field(
+        "", max_length=proposals.LONGEST_NOTE, description="Why there should be this task; admins read it."
+    )
 
 
 class DecisionIn(Strict):
@@ -63,15 +65,15 @@ class ProposalPage(BaseModel):
     next: str | None
 
 
-def row(session: Session, of: Proposal) -> dict[str, Any]:
+def proposal_values(session: Session, proposal: Proposal) -> dict[str, Any]:
     """Return the values of a proposal that lists and pages show."""
     names = ("id", "note", "state", "reason", "created_at", "decided_at")
-    by = session.get_one(Person, of.person_id).public_name
-    return {name: getattr(of, name) for name in names} | {"task": of.task_id, "by": by}
+    by = session.get_one(Person, proposal.person_id).public_name
+    return {name: getattr(proposal, name) for name in names} | {"task": proposal.task_id, "by": by}
 
 
-def _out(session: Session, of: Proposal) -> ProposalOut:
-    return ProposalOut(config=of.source, **row(session, of))
+def _out(session: Session, proposal: Proposal) -> ProposalOut:
+    return ProposalOut(config=proposal.source, **proposal_values(session, proposal))
 
 
 @router.get("/proposals")
@@ -81,11 +83,11 @@ async def list_proposals(
     """The tasks that you proposed, newest first; to admins those of everybody."""
 
     def read(session: Session) -> ProposalPage:
-        found = proposals.listed(
+        page_rows = proposals.list_proposals(
             session, None if may.may(person, Action.DECIDE_PROPOSAL) else person.id, state, after, limit + 1
         )
-        items = [ProposalRow(**row(session, each)) for each in found[:limit]]
-        return ProposalPage(items=items, next=str(items[-1].id) if len(found) > limit else None)
+        items = [ProposalRow(**proposal_values(session, proposal)) for proposal in page_rows[:limit]]
+        return ProposalPage(items=items, next=str(items[-1].id) if len(page_rows) > limit else None)
 
     db: Database = request.app.state.db
     return await db.aread(read)
@@ -98,30 +100,30 @@ async def send_proposal(request: Request, body: ProposalIn, person: Member) -> P
     mode = state.settings.new_tasks
 
     def write(session: Session) -> ProposalOut:
-        return _out(session, proposals.propose(session, person, mode, body.config, body.note))
+        return _out(session, proposals.propose_task(session, person, mode, body.config, body.note))
 
-    proposals.creates(person, mode)
+    proposals.may_create_task(person, mode)
     await service.parse_ahead(body.config)
-    made: ProposalOut = await state.db.awrite(write)
-    return made
+    proposal: ProposalOut = await state.db.awrite(write)
+    return proposal
 
 
 @router.get("/proposals/{id}")
 async def read_proposal(request: Request, id: RowId, person: Member) -> ProposalOut:
     """One proposal with its config; yours, or (admins) anybody's."""
     db: Database = request.app.state.db
-    return await db.aread(lambda session: _out(session, proposals.one(session, person, id)))
+    return await db.aread(lambda session: _out(session, proposals.get_proposal(session, person, id)))
 
 
 @router.post("/proposals/{id}/decision")
 async def decide_proposal(request: Request, id: RowId, body: DecisionIn, admin: Admin) -> ProposalOut:
     """Accept or refuse a proposal (admins); its proposer becomes the owner of an accepted task."""
     db: Database = request.app.state.db
-    return await db.awrite(lambda s: _out(s, proposals.decide(s, admin, id, body.accept, body.reason)))
+    return await db.awrite(lambda s: _out(s, proposals.decide_proposal(s, admin, id, body.accept, body.reason)))
 
 
 @router.post("/proposals/{id}/withdraw")
 async def withdraw_proposal(request: Request, id: RowId, person: Member) -> ProposalOut:
     """Take back what you proposed, while it waits."""
     db: Database = request.app.state.db
-    return await db.awrite(lambda session: _out(session, proposals.withdraw(session, person, id)))
+    return await db.awrite(lambda session: _out(session, proposals.withdraw_proposal(session, person, id)))

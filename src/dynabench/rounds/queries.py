@@ -22,10 +22,10 @@ from sqlalchemy.orm import lazyload
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.roles import Ban, Role, TaskRole
-from dynabench.rounds.owner_tables import Proposal
 from dynabench.rounds.tables import (
     Context,
     Invitation,
+    Proposal,
     RefusedRow,
     Round,
     RoundContext,
@@ -48,7 +48,7 @@ def tasks(after: str, limit: int) -> Select[Task]:
     return select(Task).where(Task.id > after).order_by(Task.id).limit(limit)
 
 
-def person(username: str) -> Select[Person]:
+def person_by_username(username: str) -> Select[Person]:
     """Somebody by username, whatever its case: one index probe."""
     return select(Person).where(func.lower(Person.username) == username.lower(), Person.deleted_at.is_(None))
 
@@ -96,15 +96,15 @@ def other_owner(task_id: str, person_id: int) -> Select[int]:
     )
 
 
-def seats(task_id: str, after: int, limit: int) -> Select[Person, str, Ban]:
+def task_members(task_id: str, after: int, limit: int) -> Select[Person, str, Ban]:
     """Return the people with a role in a task or a ban from it, with both, by id.
 
     Reads one range of each primary key.
     """
     roles = select(Role.person_id).where(Role.task_id == task_id, Role.person_id > after)
     bans = select(Ban.person_id).where(Ban.task_id == task_id, Ban.person_id > after)
-    some = [found.order_by("person_id").limit(limit).subquery() for found in (roles, bans)]
-    ids = union(*(select(each.c.person_id) for each in some))
+    some = [statement.order_by("person_id").limit(limit).subquery() for statement in (roles, bans)]
+    ids = union(*(select(ids_of_some.c.person_id) for ids_of_some in some))
     return (
         select(Person, Role.role, Ban)
         .outerjoin(Role, and_(Role.task_id == task_id, Role.person_id == Person.id))
@@ -117,8 +117,8 @@ def seats(task_id: str, after: int, limit: int) -> Select[Person, str, Ban]:
 
 def invitation(digest: str, lock: bool) -> Select[Invitation]:
     """The invitation whose secret has this digest: one probe of the unique index."""
-    found = select(Invitation).where(Invitation.digest == digest)
-    return found.with_for_update() if lock else found
+    statement = select(Invitation).where(Invitation.digest == digest)
+    return statement.with_for_update() if lock else statement
 
 
 def open_invitations(task_id: str, moment: datetime) -> Select[Invitation]:
@@ -129,7 +129,7 @@ def open_invitations(task_id: str, moment: datetime) -> Select[Invitation]:
     return select(Invitation).where(Invitation.task_id == task_id, works).order_by(Invitation.id.desc())
 
 
-def forget(person_id: int) -> Iterator[Executable]:
+def forget_statements(person_id: int) -> Iterator[Executable]:
     """Statements that take away what somebody is to all tasks."""
     yield delete(Role).where(Role.person_id == person_id)
     yield delete(Ban).where(Ban.person_id == person_id)
@@ -209,12 +209,12 @@ def kind_after(task_id: str, kind: str) -> Select[str]:
     return select(func.min(Act.kind)).where(Act.task_id == task_id, Act.kind > kind)
 
 
-def people(ids: Collection[int]) -> Select[Person]:
+def people_by_id(ids: Collection[int]) -> Select[Person]:
     """People by their numbers: one probe each."""
     return select(Person).where(Person.id.in_(ids))
 
 
-def imports(task_id: str, limit: int) -> Select[Job]:
+def context_imports(task_id: str, limit: int) -> Select[Job]:
     """Imports of contexts into a task, newest first: walks the jobs of that kind, a few for each task."""
     of_task = Job.payload["task"].as_string() == task_id
     kind = Job.kind == "import_contexts"
@@ -226,24 +226,24 @@ def known_digests(task_id: str, digests: list[str]) -> Select[str]:
     return select(Context.digest).where(Context.task_id == task_id, Context.digest.in_(digests))
 
 
-def by_digests(task_id: str, digests: list[str]) -> Select[Context]:
+def contexts_by_digests(task_id: str, digests: list[str]) -> Select[Context]:
     """The task's contexts with these digests: one index probe each."""
     return select(Context).where(Context.task_id == task_id, Context.digest.in_(digests))
 
 
-def refused(job_id: str, after: int, limit: int) -> Select[RefusedRow]:
+def refused_rows(job_id: str, after: int, limit: int) -> Select[RefusedRow]:
     """Rows that an import left out, above row `after`: one range of the primary key."""
     mine = select(RefusedRow).where(RefusedRow.job_id == job_id, RefusedRow.row > after)
     return mine.order_by(RefusedRow.row).limit(limit)
 
 
-def chosen(round_id: int) -> Select[int]:
+def chosen_contexts(round_id: int) -> Select[int]:
     """The few contexts that were chosen for a round, by id: one range of the primary key."""
     mine = select(RoundContext.context_id).where(RoundContext.round_id == round_id)
     return mine.order_by(RoundContext.context_id)
 
 
-def named_for(round_id: int) -> Select[Person]:
+def named_people(round_id: int) -> Select[Person]:
     """Return the people who may take part in a round for invited people, by name.
 
     Reads one range of the primary key, and sorts.
@@ -252,7 +252,7 @@ def named_for(round_id: int) -> Select[Person]:
     return joined.where(RoundPerson.round_id == round_id, Person.deleted_at.is_(None)).order_by(Person.username)
 
 
-def owned(person_id: int) -> Select[str]:
+def owned_tasks(person_id: int) -> Select[str]:
     """The tasks that somebody owns."""
     return select(Role.task_id).where(Role.person_id == person_id, Role.role == TaskRole.OWNER)
 
@@ -265,5 +265,5 @@ def rounds_to_turn() -> Select[Round]:
 def turns_of_round(round_id: int) -> Select[Job]:
     """The jobs that were asked for to open or close a round, newest first: a scan of the jobs, for a round that is
     overdue alone."""
-    asked = (Job.kind == "turn_round", Job.payload["round"].as_integer() == round_id)
-    return select(Job).where(*asked).order_by(Job.created_at.desc())
+    turns = (Job.kind == "turn_round", Job.payload["round"].as_integer() == round_id)
+    return select(Job).where(*turns).order_by(Job.created_at.desc())

@@ -1,7 +1,8 @@
-"""Tasks, their config versions, roles and rounds: who may change what, and when."""
+"""Parts of a config that a new version must leave unchanged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -20,9 +21,53 @@ from dynabench.people.may import Action
 from dynabench.people.notices import webhooks
 from dynabench.people.roles import Role, TaskRole
 from dynabench.rounds import arms as conditions
-from dynabench.rounds import contexts, fixed, queries, timing
+from dynabench.rounds import contexts, queries
+from dynabench.rounds.plan import parse_plan
 from dynabench.rounds.tables import Round, RoundState, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
+
+
+def require_usable_contexts(session: Session, config: TaskConfig) -> None:
+    """Raise `Conflict` where the task has contexts, and not with the fields that this version shows."""
+    some = session.scalar(queries.any_context(config.id))
+    names = {field.name for field in config.context}
+    if some is not None and set(some.values) != names:
+        raise errors.Conflict(
+            _(
+                "The task's contexts have the fields %(value)s; this version wants %(value2)s. "
+                "Create a task with another id.",
+                value=", ".join(sorted(some.values)),
+                value2=", ".join(sorted(names)) or "none",
+            )
+        )
+
+
+def require_same_learner(before: TaskConfig, config: TaskConfig) -> None:
+    """Raise `Invalid` for another learner: scores of sets that different ones learnt from cannot be compared."""
+    if before.training and config.training and before.training.learner != config.training.learner:
+        message = _("Training sets are compared by one learner, which stays as it is. Create a task with another id.")
+        raise errors.Invalid({"training.learner": message})
+
+
+def schedule_turn(session: Session, person_id: int | None, round_: Round, event: str, at: datetime) -> None:
+    """Ask for a job that does an `event`, `opens_at` or `closes_at`, at its moment.
+
+    A job that was asked for before finds another moment in the plan then, and does nothing.
+    """
+    payload = {"round": round_.id, "event": event, "at": at.isoformat(), "person": person_id}
+    jobs.enqueue(session, "turn_round", payload, person_id, due_at=at)
+
+
+def schedule_next_draft(session: Session, task_id: str) -> None:
+    """Ask for the opening of the draft that was to open earliest and could not, since another round was open."""
+    moments = [(parse_plan(round_.plan).opens_at, round_) for round_ in session.scalars(queries.rounds(task_id))]
+    late = [
+        (at, round_) for at, round_ in moments if round_.state == RoundState.DRAFT and at is not None and at <= now()
+    ]
+    if late:
+        at, first = min(late, key=lambda pair: (pair[0], pair[1].number))
+        schedule_turn(session, None, first, "opens_at", at)
+
 
 ROLES = tuple(reversed(TaskRole))
 RESERVED = ("new",)  # ids that are addresses of pages
@@ -58,21 +103,21 @@ async def parse_ahead(source: str) -> None:
 def config_of(session: Session, version_id: int) -> TaskConfig:
     """The parsed config of a version; parsed once per process, since a version never changes."""
     bind = session.get_bind()
-    known = _configs.setdefault(bind.engine.pool, {})
-    if version_id not in known:
+    configs = _configs.setdefault(bind.engine.pool, {})
+    if version_id not in configs:
         version = session.get(TaskVersion, version_id)
         if version is None:
             raise errors.NotFound(_("There is no such version of the task."))
-        known[version_id] = TaskConfig.parse(version.source, stored=True)
-    return known[version_id]
+        configs[version_id] = TaskConfig.parse(version.source, stored=True)
+    return configs[version_id]
 
 
 def targets_of(session: Session, round_id: int) -> tuple[tuple[str, str], ...]:
     """Models and versions in the loop of a round that was opened; read once per process, since they never change."""
-    known = _targets.setdefault(session.get_bind().engine.pool, {})
-    if round_id not in known:
-        known[round_id] = tuple((each.model, each.version) for each in session.get_one(Round, round_id).targets)
-    return known[round_id]
+    targets = _targets.setdefault(session.get_bind().engine.pool, {})
+    if round_id not in targets:
+        targets[round_id] = tuple((target.model, target.version) for target in session.get_one(Round, round_id).targets)
+    return targets[round_id]
 
 
 def judge_of(session: Session, round_id: int) -> tuple[str, str] | None:
@@ -81,17 +126,17 @@ def judge_of(session: Session, round_id: int) -> tuple[str, str] | None:
     return (judge["model"], judge["version"]) if judge else None
 
 
-def task(session: Session, task_id: str) -> Task:
+def get_task(session: Session, task_id: str) -> Task:
     """The task, or `NotFound`."""
-    found = session.get(Task, task_id)
-    if found is None:
+    task = session.get(Task, task_id)
+    if task is None:
         raise errors.NotFound(_("There is no task %(task_id)s.", task_id=repr(task_id)))
-    return found
+    return task
 
 
 def task_config(session: Session, task_id: str) -> TaskConfig:
     """The config that people see: the open round's version, else the newest."""
-    version_id = session.scalar(queries.OPEN_VERSION, {"task": task_id}) or task(session, task_id).version_id
+    version_id = session.scalar(queries.OPEN_VERSION, {"task": task_id}) or get_task(session, task_id).version_id
     if version_id is None:
         raise errors.NotFound(_("Task %(task_id)s has no config.", task_id=repr(task_id)))
     return config_of(session, version_id)
@@ -107,21 +152,21 @@ def newest_config(session: Session, task_id: str) -> TaskConfig:
 
 def round_of(session: Session, task_id: str, number: int) -> Round:
     """Round `number` of the task, or `NotFound`."""
-    found = session.scalar(queries.round_numbered(task_id, number))
-    if found is None:
+    round_ = session.scalar(queries.round_numbered(task_id, number))
+    if round_ is None:
         raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
-    return found
+    return round_
 
 
 def open_round_of(session: Session, task_id: str) -> Round:
     """The round that collects now; `Conflict` where none does."""
-    found = session.scalar(queries.open_round(task_id))
-    if found is None:
-        task(session, task_id)  # says so where there is no such task
+    round_ = session.scalar(queries.open_round(task_id))
+    if round_ is None:
+        get_task(session, task_id)  # says so where there is no such task
         raise errors.Conflict(
             _("No round of this task is open now, so nothing can be written. Its owner can open one.")
         )
-    return found
+    return round_
 
 
 def require(session: Session, actor: Person | None, action: Action, task_id: str) -> None:
@@ -129,19 +174,19 @@ def require(session: Session, actor: Person | None, action: Action, task_id: str
 
     None is the operator at the command line.
     """
-    task(session, task_id)
+    get_task(session, task_id)
     may.require(session, actor, action, task_id)
 
 
-def act(session: Session, /, actor: Person | None, kind: str, **subject: object) -> None:
+def record_act(session: Session, /, actor: Person | None, kind: str, **subject: object) -> None:
     """One line of the audit log; `actor` None is the operator at the command line."""
     task_id = subject.get("task")
-    of = task_id if isinstance(task_id, str) else None
-    session.add(Act(person_id=actor.id if actor else None, kind=kind, task_id=of, subject=subject))
+    act_task = task_id if isinstance(task_id, str) else None
+    session.add(Act(person_id=actor.id if actor else None, kind=kind, task_id=act_task, subject=subject))
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedConfig:
     """A stored config: `created` tells a new task, `changed` a new version."""
 
     task_id: str
@@ -152,11 +197,11 @@ class Saved:
 
 def require_saver(session: Session, person: Person, *, new_by_anyone: bool = False) -> None:
     """Refuse who may save no task at all, before the config that they sent is looked at; see `save_task`."""
-    if not new_by_anyone and session.scalar(queries.owned(person.id).limit(1)) is None:
+    if not new_by_anyone and session.scalar(queries.owned_tasks(person.id).limit(1)) is None:
         may.refuse_unless(may.may(person, Action.CREATE_TASK))
 
 
-def save_task(session: Session, person: Person | None, source: str, *, new_by_anyone: bool = False) -> Saved:
+def save_task(session: Session, person: Person | None, source: str, *, new_by_anyone: bool = False) -> SavedConfig:
     """Create the task that a YAML config describes, or give the one of that id a new version.
 
     Admins (and the operator, `person` None) create tasks and become their owners, others where `new_by_anyone` says
@@ -165,27 +210,27 @@ def save_task(session: Session, person: Person | None, source: str, *, new_by_an
     config = parse_config(source)
     if config.id in RESERVED:
         raise errors.Invalid({"id": _("No task may be called %(id)s: a page has this address.", id=repr(config.id))})
-    found = session.get(Task, config.id, with_for_update=True)
-    if found is None:
+    task = session.get(Task, config.id, with_for_update=True)
+    if task is None:
         if person is not None and not new_by_anyone:
             may.refuse_unless(may.may(person, Action.CREATE_TASK))
-        found = Task(id=config.id)
-        session.add(found)
+        task = Task(id=config.id)
+        session.add(task)
         session.flush()
         if person is not None:
             session.add(Role(task_id=config.id, person_id=person.id, role=TaskRole.OWNER))
-        return Saved(config.id, _add_version(session, person, found, source, 1), created=True, changed=True)
+        return SavedConfig(config.id, _add_version(session, person, task, source, 1), created=True, changed=True)
     require(session, person, Action.SAVE_TASK, config.id)
     newest = session.scalars(queries.versions(config.id).limit(1)).one()
     if newest.source == source:
-        return Saved(config.id, newest.number, created=False, changed=False)
-    fixed.keep_contexts_usable(session, config)
+        return SavedConfig(config.id, newest.number, created=False, changed=False)
+    require_usable_contexts(session, config)
     before = config_of(session, newest.id)
-    fixed.keep_learner(before, config)
+    require_same_learner(before, config)
     if config.metrics != before.metrics:
         jobs.enqueue(session, "queue_evaluations", {"task": config.id}, person.id if person else None)
-    number = _add_version(session, person, found, source, newest.number + 1)
-    return Saved(config.id, number, created=False, changed=True)
+    number = _add_version(session, person, task, source, newest.number + 1)
+    return SavedConfig(config.id, number, created=False, changed=True)
 
 
 def _add_version(session: Session, person: Person | None, to: Task, source: str, number: int) -> int:
@@ -193,13 +238,13 @@ def _add_version(session: Session, person: Person | None, to: Task, source: str,
     session.add(version)
     session.flush()
     to.version_id = version.id
-    act(session, person, "task.saved", task=to.id, version=number)
+    record_act(session, person, "task.saved", task=to.id, version=number)
     if config_of(session, version.id).training:
         jobs.enqueue(session, "enter_baselines", {"task": to.id}, version.created_by)
     return number
 
 
-def task_locked(session: Session, task_id: str) -> Task:
+def lock_task(session: Session, task_id: str) -> Task:
     """The task, locked until the transaction ends, so that what is counted about it stays true meanwhile."""
     return session.get_one(Task, task_id, with_for_update=True)
 
@@ -212,12 +257,12 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
     require(session, actor, Action.SET_ROLE, task_id)
     if name is not None and name not in ROLES:
         raise errors.Invalid({"role": _("Choose one of %(roles)s.", roles=", ".join(ROLES))})
-    person = session.scalar(queries.person(username))
+    person = session.scalar(queries.person_by_username(username))
     if person is None:
         raise errors.NotFound(_("There is nobody called %(username)s.", username=repr(username)))
-    task_locked(session, task_id)  # two owners who leave at once do so one after the other
-    found = session.get(Role, (task_id, person.id), with_for_update=True)
-    was = found.role if found else None
+    lock_task(session, task_id)  # two owners who leave at once do so one after the other
+    role = session.get(Role, (task_id, person.id), with_for_update=True)
+    was = role.role if role else None
     if was == name:
         return
     if was == TaskRole.OWNER and session.scalar(queries.other_owner(task_id, person.id)) is None:
@@ -225,12 +270,12 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
             _("%(username)s is the task's last owner. Make somebody else an owner first.", username=person.username)
         )
     if name is None:
-        session.delete(found)
-    elif found:
-        found.role = name
+        session.delete(role)
+    elif role:
+        role.role = name
     else:
         session.add(Role(task_id=task_id, person_id=person.id, role=name))
-    act(session, actor, "task.role", task=task_id, person=person.id, role=name, was=was)
+    record_act(session, actor, "task.role", task=task_id, person=person.id, role=name, was=was)
 
 
 def draft_round(
@@ -254,60 +299,60 @@ def draft_round(
         raise errors.Invalid({"assign": _("Choose one of %(assign)s.", assign=", ".join(conditions.ASSIGN))})
     if ensemble not in ENSEMBLES:
         raise errors.Invalid({"ensemble": _("Choose one of %(ensembles)s.", ensembles=", ".join(ENSEMBLES))})
-    owner = task_locked(session, task_id)  # numbers are given one at a time
+    owner = lock_task(session, task_id)  # numbers are given one at a time
     config = newest_config(session, task_id)
-    chosen = conditions.clean(arms, config)
+    chosen = conditions.clean_arms(arms, config)
     if judge is None and config.fooled.judged_by == "model":
         raise errors.Invalid({"judge": _("This task's answers are judged by a model: name it with the round.")})
     number = (session.scalar(queries.last_number(task_id)) or 0) + 1
-    made = Round(
+    round_ = Round(
         task_id=task_id, number=number, version_id=owner.version_id, state=RoundState.DRAFT, fooled_when=ensemble
     )
-    made.arms, made.assign = chosen, assign
-    made.judge = {"model": judge.name, "version": judge.version} if judge else None
-    made.targets = [
+    round_.arms, round_.assign = chosen, assign
+    round_.judge = {"model": judge.name, "version": judge.version} if judge else None
+    round_.targets = [
         Target(position=position, model=card.name, version=card.version) for position, card in enumerate(targets)
     ]
-    session.add(made)
+    session.add(round_)
     session.flush()
-    act(session, person, "round.drafted", task=task_id, round=number)
-    return made
+    record_act(session, person, "round.drafted", task=task_id, round=number)
+    return round_
 
 
 def open_round(session: Session, person: Person | None, task_id: str, number: int) -> Round:
     """Start collecting. One round of a task is open at a time."""
     require(session, person, Action.OPEN_ROUND, task_id)
     session.get_one(Task, task_id, with_for_update=True)  # of two openings at once the second waits, then is refused
-    found = round_of(session, task_id, number)
-    if found.state != RoundState.DRAFT:
+    round_ = round_of(session, task_id, number)
+    if round_.state != RoundState.DRAFT:
         raise errors.Conflict(
-            _("Round %(number)s is %(state)s; only a draft can be opened.", number=number, state=found.state)
+            _("Round %(number)s is %(state)s; only a draft can be opened.", number=number, state=round_.state)
         )
     if other := session.scalar(queries.open_round(task_id)):
         raise errors.Conflict(_("Round %(number)s is open. Close it first.", number=other.number))
-    config = config_of(session, found.version_id)
+    config = config_of(session, round_.version_id)
     if not config.context:  # a task without context has one all the same, an empty one, that examples hang on
-        contexts.add(session, task_id, config, [contexts.Row(1, {})])
-    found.state, found.opened_at = RoundState.OPEN, now()
-    act(session, person, "round.opened", task=task_id, round=number)
+        contexts.add_contexts(session, task_id, config, [contexts.ContextRow(1, {})])
+    round_.state, round_.opened_at = RoundState.OPEN, now()
+    record_act(session, person, "round.opened", task=task_id, round=number)
     _announce(session, "round.opened", task_id, number)
-    return found
+    return round_
 
 
 def close_round(session: Session, person: Person | None, task_id: str, number: int) -> Round:
     """Stop collecting, at once: an example whose models still think is refused. Closing twice changes nothing."""
     require(session, person, Action.CLOSE_ROUND, task_id)
-    found = session.scalar(queries.round_numbered(task_id, number).with_for_update())
-    if found is None:
+    round_ = session.scalar(queries.round_numbered(task_id, number).with_for_update())
+    if round_ is None:
         raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
-    if found.state == RoundState.DRAFT:
+    if round_.state == RoundState.DRAFT:
         raise errors.Conflict(_("Round %(number)s was never opened.", number=number))
-    if found.state == RoundState.OPEN:
-        found.state, found.closed_at = RoundState.CLOSED, now()
-        act(session, person, "round.closed", task=task_id, round=number)
-        timing.next_in_line(session, task_id)
+    if round_.state == RoundState.OPEN:
+        round_.state, round_.closed_at = RoundState.CLOSED, now()
+        record_act(session, person, "round.closed", task=task_id, round=number)
+        schedule_next_draft(session, task_id)
         _announce(session, "round.closed", task_id, number)
-    return found
+    return round_
 
 
 def _announce(session: Session, event: str, task_id: str, number: int) -> None:

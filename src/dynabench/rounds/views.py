@@ -11,61 +11,61 @@ from dynabench.rounds import queries, schemas, service
 from dynabench.rounds.tables import Round, RoundState, TaskVersion
 
 
-def round_out(session: Session, of: Round) -> schemas.RoundOut:
+def round_out(session: Session, round_: Round) -> schemas.RoundOut:
     """A round with its targets."""
     return schemas.RoundOut.model_validate(
         {
-            "task": of.task_id,
-            "number": of.number,
-            "state": of.state,
-            "targets": [{"model": target.model, "version": target.version} for target in of.targets],
-            "ensemble": of.fooled_when,
-            "arms": of.arms,
-            "assign": of.assign,
-            "judge": of.judge,
-            "plan": of.plan,
-            "version": session.get_one(TaskVersion, of.version_id).number,
-            "created_at": of.created_at,
-            "opened_at": of.opened_at,
-            "closed_at": of.closed_at,
+            "task": round_.task_id,
+            "number": round_.number,
+            "state": round_.state,
+            "targets": [{"model": target.model, "version": target.version} for target in round_.targets],
+            "ensemble": round_.fooled_when,
+            "arms": round_.arms,
+            "assign": round_.assign,
+            "judge": round_.judge,
+            "plan": round_.plan,
+            "version": session.get_one(TaskVersion, round_.version_id).number,
+            "created_at": round_.created_at,
+            "opened_at": round_.opened_at,
+            "closed_at": round_.closed_at,
         }
     )
 
 
 def visible_round(session: Session, viewer: Person | None, task_id: str, number: int) -> schemas.RoundOut:
     """A round; drafts are there for the task's owners alone."""
-    found = service.round_of(session, task_id, number)
-    if found.state == RoundState.DRAFT and not may.may_in(session, viewer, Action.SEE_DRAFT, task_id):
+    round_ = service.round_of(session, task_id, number)
+    if round_.state == RoundState.DRAFT and not may.may_in(session, viewer, Action.SEE_DRAFT, task_id):
         raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
-    return round_out(session, found)
+    return round_out(session, round_)
 
 
-def task(session: Session, task_id: str) -> schemas.TaskOut:
+def task_out(session: Session, task_id: str) -> schemas.TaskOut:
     """A task's config in the version that collects now, else the newest, with the open round."""
-    found = service.task(session, task_id)
+    task = service.get_task(session, task_id)
     current = session.scalar(queries.open_round(task_id))
-    version = session.get_one(TaskVersion, current.version_id if current else found.version_id)
-    shown = service.config_of(session, version.id).public()
+    version = session.get_one(TaskVersion, current.version_id if current else task.version_id)
+    config = service.config_of(session, version.id).public()
     opened = round_out(session, current) if current else None
-    return schemas.TaskOut.model_validate({**shown, "version": version.number, "round": opened})
+    return schemas.TaskOut.model_validate({**config, "version": version.number, "round": opened})
 
 
 def task_page(session: Session, after: str, limit: int) -> schemas.TaskPage:
     """A page of tasks by id."""
-    found = session.scalars(queries.tasks(after, limit + 1)).all()
-    items = [task_row(session, each.id) for each in found[:limit]]
-    return schemas.TaskPage(items=items, next=items[-1].id if len(found) > limit else None)
+    tasks = session.scalars(queries.tasks(after, limit + 1)).all()
+    items = [task_row(session, task.id) for task in tasks[:limit]]
+    return schemas.TaskPage(items=items, next=items[-1].id if len(tasks) > limit else None)
 
 
 def task_row(session: Session, task_id: str) -> schemas.TaskRow:
     """One line about a task."""
     config = service.task_config(session, task_id)
-    rounds = [each for each in session.scalars(queries.rounds(task_id)) if each.state != RoundState.DRAFT]
+    rounds = [round_ for round_ in session.scalars(queries.rounds(task_id)) if round_.state != RoundState.DRAFT]
     return schemas.TaskRow(
         id=task_id,
         name=config.name,
         description=config.description,
         goal=config.goal,
-        open_round=next((each.number for each in rounds if each.state == RoundState.OPEN), None),
+        open_round=next((round_.number for round_ in rounds if round_.state == RoundState.OPEN), None),
         rounds=len(rounds),
     )

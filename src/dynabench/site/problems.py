@@ -28,7 +28,7 @@ from dynabench.kit.language import _
 from dynabench.kit.security import HEADERS
 from dynabench.kit.storable import printable
 from dynabench.people.accounts.auth import identify
-from dynabench.rounds import demo_progress
+from dynabench.rounds import demo
 
 log = structlog.get_logger("dynabench.web")
 
@@ -157,7 +157,7 @@ async def on_problem(request: Request, error: Exception) -> Response:
     """Respond to a request that the platform's own code refused."""
     assert isinstance(error, Problem)
     if isinstance(error, NotFound):
-        error = await demo_progress.instead_of(request, error)
+        error = await demo.answer_instead(request, error)
     return await respond(request, error)
 
 

@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse
 from dynabench.kit import errors
 from dynabench.models.client import Host, State
 from dynabench.models.host_connection import Key
-from dynabench.rounds import required_models
-from dynabench.rounds.demo_progress import RETRY_SECONDS, progress_of
+from dynabench.rounds import round_models
+from dynabench.rounds.demo import RETRY_SECONDS, progress_of_demo
 
 FRESH = 0.5
 """Seconds that an answer is kept, so that many who ask cost no more than one."""
@@ -48,9 +48,9 @@ class Readiness:
             await db.aread(lambda session: session.execute(text("SELECT 1")))
         except Exception:
             return {"database": "no answer", "host": "unknown", "ready": False, "awaited": [{"what": "database"}]}, 503
-        progress = await progress_of(request)
+        progress = await progress_of_demo(request)
         loaded = await host.ready()
-        models = await db.aread(required_models.models_of_open_rounds)
+        models = await db.aread(round_models.models_of_open_rounds)
         awaited, unavailable = await _models(host, models, loaded)
         if progress is not None:
             awaited.insert(0, {"what": "demo tasks", "done": progress.done, "of": progress.total})

@@ -50,7 +50,7 @@ def act(session: Session, person: Person | None, task_id: str, kind: Kind, value
     if changed:
         rows = [{"bulk_id": made.id, "example_id": each} for each in changed]
         session.execute(insert(BulkMember), rows)
-    rounds.act(
+    rounds.record_act(
         session, person, "examples.bulk", task=task_id, bulk=made.id, act=kind, value=value, changed=len(changed)
     )
     return made
@@ -111,7 +111,7 @@ def undo(session: Session, person: Person | None, task_id: str, id: int) -> int:
         projections.locked(session, example_id)
     for example_id in ids:
         _back(session, person, found, example_id)
-    rounds.act(session, person, "examples.bulk_undone", task=task_id, bulk=id, act=found.kind, changed=len(ids))
+    rounds.record_act(session, person, "examples.bulk_undone", task=task_id, bulk=id, act=found.kind, changed=len(ids))
     return len(ids)
 
 

@@ -147,7 +147,7 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
     session.flush()
     note_flags(session, example_id, votes)
     kind = "flags.dismissed" if dismissed else "flags.reopened"
-    rounds.act(session, actor, kind, task=of.task_id, example=example_id, reason=said)
+    rounds.record_act(session, actor, kind, task=of.task_id, example=example_id, reason=said)
 
 
 def note_flags(session: Session, example_id: int, votes: Sequence[Validation]) -> None:

@@ -18,7 +18,7 @@ from dynabench.people import may
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.rounds import queries, seats, views
+from dynabench.rounds import people, queries, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, RoundState
 from dynabench.tasks import TaskConfig
@@ -166,7 +166,7 @@ async def read_harms(request: Request, task: str, viewer: Viewer, number: RoundN
     return await _told(request, task, number)
 
 
-@router.get("/tasks/{task}/harms", name="harms", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}/harms", name="harms", dependencies=[Depends(people.load_actions)])
 async def show(
     request: Request,
     task: str,
@@ -198,7 +198,7 @@ async def show(
     return render(request, "validation/harms.html", task=task, number=number, asked=asked, **values)
 
 
-@router.get("/tasks/{task}/harms.csv", name="harms_csv", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}/harms.csv", name="harms_csv", dependencies=[Depends(people.load_actions)])
 async def download(request: Request, task: str, viewer: Viewer, number: RoundNumber = None) -> Response:
     """The board as a table: for each model one line, and one for each category and severity."""
     told = await _told(request, task, number)

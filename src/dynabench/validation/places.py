@@ -83,7 +83,9 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
     if not rows or rows[0].shown_version is None:
         people.require_seat(session, person, task_id, checking=True)  # says what there is not
         return []
-    people.admit(rounds.config_of(session, rows[0].shown_version), person, rows[0].role, rows[0].banned, checking=True)
+    people.require_admission(
+        rounds.config_of(session, rows[0].shown_version), person, rows[0].role, rows[0].banned, checking=True
+    )
     found = [row for row in rows if row.id is not None]
     return [_Offered(row.id, row.number, rounds.config_of(session, row.version_id)) for row in found]
 

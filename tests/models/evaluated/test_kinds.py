@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from dynabench.benchmark.evaluations import answers, evaluation_run
 from dynabench.benchmark.evaluations.tables import Score
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
 from tests.models.contract import models_ensemble, models_handler, models_oip
@@ -14,7 +14,7 @@ from tests.scoring.conftest import by_hand, place, statements
 __all__ = ["by_hand", "place"]
 MAKERS = [made.MAKERS[0] for made in (models_ensemble, models_handler, models_oip)]
 PAIRS = [
-    Stored(f"p{n}", {"premise": "It rains.", "hypothesis": f"It rains {n} drops."}, ({"label": "neutral"},))
+    StoredRow(f"p{n}", {"premise": "It rains.", "hypothesis": f"It rains {n} drops."}, ({"label": "neutral"},))
     for n in range(9)
 ]
 

@@ -138,7 +138,7 @@ def gather_answers(
     Raises `EvaluationStopped` where a file is not the recorded one.
     """
     gathered = AnswerColumns(field)
-    rows = stored.read(settings, digest)
+    rows = stored.read_rows(settings, digest)
     for shard in sorted(shards, key=lambda shard_row: shard_row.first):
         for answer in read_answers(_file(settings, shard)):
             row = next(rows, None)
@@ -157,7 +157,7 @@ def _file(settings: Settings, shard: Shard) -> Path:
     return path
 
 
-def _add(gathered: AnswerColumns, row: stored.Stored, stored_answer: StoredAnswer) -> None:
+def _add(gathered: AnswerColumns, row: stored.StoredRow, stored_answer: StoredAnswer) -> None:
     name = gathered.answer.name
     for tag in row.tags:
         gathered.places.setdefault(tag, []).append(len(gathered.uids))

@@ -65,10 +65,10 @@ def measure_costs(run: EvaluationRun, plan: Mapping[str, Any]) -> list[dict[str,
 
 def cost_sample(settings: Settings, digest: str) -> list[Inputs]:
     """Return up to `SAMPLE` rows, drawn by random numbers that belong to the digest."""
-    rows = sum(1 for _ in stored.read(settings, digest))
+    rows = sum(1 for _ in stored.read_rows(settings, digest))
     drawn = np.concatenate([block.ravel() for block in row_draws(digest, rows, -(-2 * SAMPLE // rows))])
     chosen = set(list(dict.fromkeys(drawn.tolist()))[:SAMPLE])
-    return [row.inputs for at, row in enumerate(stored.read(settings, digest)) if at in chosen]
+    return [row.inputs for at, row in enumerate(stored.read_rows(settings, digest)) if at in chosen]
 
 
 def _repeated(model: ModelProcess, rows: Sequence[Inputs]) -> list[dict[str, Any]]:

@@ -154,11 +154,11 @@ def _begin(settings: Settings, job_id: str, evaluation: int) -> Result:
 
 def _same_rows(settings: Settings, digest: str) -> None:
     """The file holds the rows that it is named after; raises `Stopped`. A file is read through once for each state."""
-    path = stored.path(settings, digest)
+    path = stored.rows_path(settings, digest)
     try:
         file_state = path.stat()
         state = (str(path), file_state.st_mtime_ns, file_state.st_size)
-        if state not in _read_through and stored.digest(stored.read(settings, digest)) != digest:
+        if state not in _read_through and stored.rows_digest(stored.read_rows(settings, digest)) != digest:
             raise EvaluationStopped("dataset_changed")
     except (OSError, ValueError):
         raise EvaluationStopped("dataset_changed") from None

@@ -14,7 +14,7 @@ from dynabench.benchmark.evaluations.tables import Evaluation, Shard
 from dynabench.benchmark.registry import predictions
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.kit import jobs
 from dynabench.kit.compute_lock import TURNS
@@ -170,7 +170,7 @@ class EvaluationRun:
         """Answer and store a shard, unless that is done; raises `Stopped`."""
         if jobs.database().read(is_stored, self.evaluation, piece):
             return
-        rows = list(stored.read(self.settings, piece.digest, piece.first, piece.rows))
+        rows = list(stored.read_rows(self.settings, piece.digest, piece.first, piece.rows))
         if len(rows) != piece.rows:
             raise EvaluationStopped("dataset_changed")
         with TURNS.shared(self.check_wanted):
@@ -200,7 +200,7 @@ class EvaluationRun:
         self._file = (piece.first + piece.rows, source)
         return outputs
 
-    def _answers(self, rows: Sequence[Stored]) -> list[Output]:
+    def _answers(self, rows: Sequence[StoredRow]) -> list[Output]:
         try:
             return self._ask(rows)
         except EvaluationStopped as stopped:
@@ -208,7 +208,7 @@ class EvaluationRun:
                 raise
         return self._ask(rows)
 
-    def _ask(self, rows: Sequence[Stored]) -> list[Output]:
+    def _ask(self, rows: Sequence[StoredRow]) -> list[Output]:
         """Questions of so many rows that each takes about `QUESTION` seconds."""
         outputs: list[Output] = []
         self.model().open()

@@ -22,7 +22,7 @@ from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure
-from dynabench.rounds import seats
+from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.web import render
 
@@ -31,7 +31,7 @@ ROWS = 20
 """Rows of results on a page."""
 
 
-@router.get("/evaluations/{id}", name="evaluation", dependencies=[Depends(seats.know)])
+@router.get("/evaluations/{id}", name="evaluation", dependencies=[Depends(people.load_actions)])
 async def evaluation(
     request: Request,
     db: Db,

@@ -108,7 +108,7 @@ def _withdrawn(session: Session, submission: int) -> int:
 def _new_metrics(session: Session, task: str) -> int:
     """Score stored answers anew, and ask for missing twins, whose rows are answered once they are ready."""
     for version in session.scalars(queries.versions_in_use(task)).all():
-        twins.ask(session, version)
+        twins.request_twins(session, version)
     return _score_anew(session, queries.scored_evaluations(task))
 
 

@@ -320,9 +320,9 @@ def _compared(
             yield ScoreComparison(name, score["value"], value, abs(value - score["value"]) <= tolerance)
 
 
-def _batches(settings: Settings, digest: str) -> Iterator[list[stored.Stored]]:
-    batch: list[stored.Stored] = []
-    for row in stored.read(settings, digest):
+def _batches(settings: Settings, digest: str) -> Iterator[list[stored.StoredRow]]:
+    batch: list[stored.StoredRow] = []
+    for row in stored.read_rows(settings, digest):
         batch.append(row)
         if len(batch) == BATCH:
             yield batch
@@ -343,7 +343,7 @@ def _rows(settings: Settings, task: str, dataset_fields: dict[str, Any]) -> str:
         finally:
             database.close()
         digest = version.digest if version and version.commitment == digest else ""
-    if not digest or not stored.path(settings, digest).is_file():
+    if not digest or not stored.rows_path(settings, digest).is_file():
         raise NotFound(
             _(
                 "The rows of %(name)s (%(value)s) are not here.",

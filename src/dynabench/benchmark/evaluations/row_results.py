@@ -15,7 +15,7 @@ from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.benchmark.evaluations.service import EvaluationView
 from dynabench.benchmark.evaluations.tables import Shard
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
@@ -90,7 +90,7 @@ def _page(
     wrong: bool,
     tag: str,
 ) -> RowResultPage:
-    rows = stored.read(settings, seen.version.digest, first)
+    rows = stored.read_rows(settings, seen.version.digest, first)
     right = row_scores.read_row_scores(settings, seen.evaluation.id)
     if right is None or right.shape[1] != seen.version.rows:
         raise EvaluationStopped("answers_gone")
@@ -117,7 +117,12 @@ def _answers(settings: Settings, shards: Sequence[Shard], first: int) -> Any:
 
 
 def _result(
-    seen: EvaluationView, field: Field, row: Stored, stored_answer: answer_files.StoredAnswer, number: int, right: bool
+    seen: EvaluationView,
+    field: Field,
+    row: StoredRow,
+    stored_answer: answer_files.StoredAnswer,
+    number: int,
+    right: bool,
 ) -> RowResult:
     answer = stored_answer.answer.get(field.name)
     if not seen.disclosure.rows:

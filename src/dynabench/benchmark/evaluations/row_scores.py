@@ -21,7 +21,7 @@ from dynabench.benchmark.evaluations.answers import AnswerColumns
 from dynabench.benchmark.evaluations.metric_columns import SQUAD, BoundMetric, bind_metric
 from dynabench.benchmark.evaluations.tables import Shard
 from dynabench.datasets import stored
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.evaluate.states import Sums
 from dynabench.kit.settings import Settings
 from dynabench.tasks.fields import Spans
@@ -137,14 +137,14 @@ def answers_of_rows(settings: Settings, shards: Iterable[Shard], places: Sequenc
     return answers
 
 
-def dataset_rows(settings: Settings, digest: str, places: Sequence[int]) -> dict[int, Stored]:
+def dataset_rows(settings: Settings, digest: str, places: Sequence[int]) -> dict[int, StoredRow]:
     """The rows of a dataset at these places, a row group in memory at a time; none where the file is gone."""
-    rows: dict[int, Stored] = {}
-    if not stored.path(settings, digest).exists():
+    rows: dict[int, StoredRow] = {}
+    if not stored.rows_path(settings, digest).exists():
         return rows
     for some in _near(sorted(places)):
         first = some[0]
-        read = stored.read(settings, digest, first, some[-1] - first + 1)
+        read = stored.read_rows(settings, digest, first, some[-1] - first + 1)
         chosen = set(some)
         rows |= {place: row for place, row in enumerate(read, first) if place in chosen}
     return rows
@@ -154,17 +154,17 @@ def _near(places: Sequence[int]) -> Iterator[list[int]]:
     """Places in groups that one row group holds."""
     groups: dict[int, list[int]] = {}
     for place in places:
-        groups.setdefault(place // stored.BATCH, []).append(place)
+        groups.setdefault(place // stored.GROUP_ROWS, []).append(place)
     yield from groups.values()
 
 
 def rows_with_tag(settings: Settings, digest: str, tag: str, rows: int) -> NDArray[np.bool_]:
     """Return which of a dataset's rows have a tag, shape (rows,)."""
     mask = np.zeros(rows, bool)
-    if not stored.path(settings, digest).exists():
+    if not stored.rows_path(settings, digest).exists():
         return mask
     first = 0
-    with pq.ParquetFile(stored.path(settings, digest)) as opened:
+    with pq.ParquetFile(stored.rows_path(settings, digest)) as opened:
         for batch in opened.iter_batches(columns=["tags"]):
             for at, tags in enumerate(batch.column("tags").to_pylist(), first):
                 mask[at] = tag in (tags or ())

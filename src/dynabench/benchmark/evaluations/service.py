@@ -119,7 +119,7 @@ def list_evaluations(
     dataset: str = "",
 ) -> tuple[list[EvaluationView], int | None]:
     """Evaluations of a task that `viewer` may see, newest first, and the cursor of the next page."""
-    rounds.task(session, task)
+    rounds.get_task(session, task)
     views: list[EvaluationView] = []
     while len(views) <= limit:
         rows = session.execute(queries.evaluations_of_task(task, after, limit + 1, state, submission, dataset)).all()
@@ -167,7 +167,7 @@ def cancel_evaluation(session: Session, person: Person, id: int) -> None:
     if evaluation.state not in queries.OPEN_STATES:
         raise errors.Conflict(_("It is over already: %(state)s.", state=evaluation.state))
     evaluation.state, evaluation.code, evaluation.ended_at = EvaluationState.CANCELLED, "cancelled", now()
-    rounds.act(session, person, "evaluation.cancelled", evaluation=id)
+    rounds.record_act(session, person, "evaluation.cancelled", evaluation=id)
     announce_end(session, evaluation, person.id)
 
 
@@ -182,7 +182,7 @@ def retry_evaluation(session: Session, person: Person, id: int) -> None:
     if submission.state != SubmissionState.READY or submission.withdrawn_at:
         raise errors.Conflict(_("The submission was withdrawn, so it is not evaluated any more."))
     queueing.run_again(session, evaluation)
-    rounds.act(session, person, "evaluation.retried", evaluation=id, attempt=evaluation.attempt)
+    rounds.record_act(session, person, "evaluation.retried", evaluation=id, attempt=evaluation.attempt)
 
 
 def ended_text(evaluation: Evaluation, submission: Submission, dataset: Dataset) -> str:

@@ -40,7 +40,7 @@ class LedgerEntry:
 
 def ledger_entries(session: Session, viewer: Person | None, task: str) -> list[LedgerEntry]:
     """All submissions of a task, newest first; raises `NotFound` where there is no such task."""
-    rounds.task(session, task)
+    rounds.get_task(session, task)
     scored = dict(session.execute(queries.scored_dataset_counts(task)).all())
     counts, lines = Counter[int](), list[LedgerEntry]()
     for submission, person in session.execute(standings_queries.task_submissions(task)):

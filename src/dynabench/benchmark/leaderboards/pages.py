@@ -4,10 +4,10 @@ from fastapi import APIRouter, Depends
 
 from dynabench.benchmark.leaderboards import board_pages, board_views, view_pages
 from dynabench.insight.data_measurements import pages as measurement_pages
-from dynabench.rounds import seats
+from dynabench.rounds import people
 
 router = APIRouter(include_in_schema=False)
-router.include_router(board_pages.router, dependencies=[Depends(seats.know)])
+router.include_router(board_pages.router, dependencies=[Depends(people.load_actions)])
 router.include_router(view_pages.router)
 router.include_router(view_pages.files_router)
 

@@ -198,7 +198,7 @@ def add_report(session: Session, person: Person | None, task: str, content: byte
     report.left_out, report.person_id = len(parsed.left_out), person.id if person else None
     session.add(report)
     session.flush()
-    rounds.act(session, person, "report.imported", task=task, report=report.id, results=len(parsed.results))
+    rounds.record_act(session, person, "report.imported", task=task, report=report.id, results=len(parsed.results))
     return report
 
 
@@ -210,13 +210,13 @@ def remove_report(session: Session, person: Person | None, task: str, id: int, r
         raise errors.NotFound(_("This task has no such import."))
     if removed != (report.removed_at is not None):
         report.removed_at = now() if removed else None
-        rounds.act(session, person, "report.removed" if removed else "report.restored", task=task, report=id)
+        rounds.record_act(session, person, "report.removed" if removed else "report.restored", task=task, report=id)
     return report
 
 
 def reports_of_task(session: Session, task: str) -> list[Report]:
     """The imports of a task, newest first, those that were taken back too."""
-    rounds.task(session, task)
+    rounds.get_task(session, task)
     return list(session.scalars(queries.reports_of_task(task)))
 
 

@@ -14,7 +14,7 @@ from dynabench.benchmark.evaluations.tables import Shard
 from dynabench.benchmark.leaderboards import comparison, queries
 from dynabench.benchmark.leaderboards.comparison import AnswerTally, RowsOf, ScoreDifference
 from dynabench.benchmark.standings import Entrant, ScoredDataset, TaskBoard
-from dynabench.datasets.stored import Stored
+from dynabench.datasets.stored import StoredRow
 from dynabench.kit.settings import Settings
 from dynabench.tasks import TaskConfig
 
@@ -216,7 +216,7 @@ def compared_page(
 
 
 def _compared_row(
-    config: TaskConfig, place: int, row: Stored, answers: tuple[Mapping[str, Any], ...], pair: tuple[Right, Right]
+    config: TaskConfig, place: int, row: StoredRow, answers: tuple[Mapping[str, Any], ...], pair: tuple[Right, Right]
 ) -> ComparedRow:
     names = {field.name: field.label for field in (*config.context, *config.input)}
     inputs = tuple((names.get(name, name), _text(value)) for name, value in row.inputs.items())

@@ -28,7 +28,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.notices import webhooks
 from dynabench.rounds import service as rounds
-from dynabench.rounds.service import act
+from dynabench.rounds.service import record_act
 
 SNAPSHOTS_PER_DAY = 20  # snapshots of one person
 MAX_FORKS = 50  # of one person
@@ -60,7 +60,7 @@ def take_snapshot(session: Session, person: Person, task: str, params: Mapping[s
     snapshot.person_id, snapshot.made_at = person.id, moment
     session.add(snapshot)
     session.flush()
-    act(session, person, "snapshot.taken", task=task, snapshot=slug)
+    record_act(session, person, "snapshot.taken", task=task, snapshot=slug)
     message = {
         "task": task,
         "snapshot": slug,
@@ -160,7 +160,7 @@ def make_fork(
     fork.weights, fork.person_id = chosen.document(), person.id
     session.add(fork)
     session.flush()
-    act(session, person, "fork.made", task=task, fork=fork.slug)
+    record_act(session, person, "fork.made", task=task, fork=fork.slug)
     return fork
 
 
@@ -194,7 +194,7 @@ def change_fork(
         fork.title = _title(title, needed=True)
     if note is not None:
         fork.note = _note(note)
-    act(session, person, "fork.changed", task=fork.task_id, fork=slug)
+    record_act(session, person, "fork.changed", task=fork.task_id, fork=slug)
     return fork
 
 
@@ -202,7 +202,7 @@ def delete_fork(session: Session, person: Person, slug: str) -> Fork:
     """Delete a fork."""
     fork = _own_fork(session, person, slug)
     session.delete(fork)
-    act(session, person, "fork.deleted", task=fork.task_id, fork=slug)
+    record_act(session, person, "fork.deleted", task=fork.task_id, fork=slug)
     return fork
 
 
@@ -233,7 +233,7 @@ def snapshot_row(snapshot: Snapshot, by: Person | None) -> schemas.SnapshotRow:
 
 def snapshot_page(session: Session, task: str, after: str, limit: int) -> schemas.SnapshotPage:
     """A page of a task's snapshots, newest first."""
-    rounds.task(session, task)
+    rounds.get_task(session, task)
     rows = session.execute(queries.snapshots_of_task(task, _cursor(after), limit + 1)).all()
     items = [snapshot_row(snapshot, person) for snapshot, person in rows[:limit]]
     more = len(rows) > limit
@@ -271,7 +271,7 @@ def read_fork(session: Session, slug: str) -> schemas.ForkOut:
 
 def list_forks(session: Session, task: str) -> schemas.ForkList:
     """A task's forks, newest first."""
-    rounds.task(session, task)
+    rounds.get_task(session, task)
     return schemas.ForkList(
         items=[fork_out(*row) for row in session.execute(queries.forks_of_task(task, LISTED_FORKS))]
     )

@@ -17,11 +17,11 @@ from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Viewer
-from dynabench.rounds import seats
+from dynabench.rounds import people
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
+router = APIRouter(include_in_schema=False, dependencies=[Depends(people.load_actions)])
 
 Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
 Word = Annotated[str, Query(max_length=100)]

@@ -24,7 +24,7 @@ from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import seats
+from dynabench.rounds import people
 from dynabench.rounds.tables import Task
 from dynabench.tasks import config_checks
 from dynabench.tasks.fields import Field, FieldError
@@ -220,7 +220,7 @@ async def models(request: Request, viewer: Viewer, q: Words = "", task: Words = 
     )
 
 
-@router.get("/tasks/{task}/models", name="task_models", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}/models", name="task_models", dependencies=[Depends(people.load_actions)])
 async def task_models(request: Request, db: Db, task: str, viewer: Viewer) -> Response:
     """The models of one task."""
 

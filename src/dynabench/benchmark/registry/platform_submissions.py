@@ -15,7 +15,7 @@ from dynabench.kit import errors, jobs
 from dynabench.kit.language import _
 from dynabench.models import catalog, fit
 from dynabench.rounds import service as rounds
-from dynabench.rounds.service import act
+from dynabench.rounds.service import record_act
 
 
 def enter_targets(payload: dict[str, Any]) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def submit_missing_targets(session: Session, task: str, number: int) -> list[int
 
     None where models converse or draw: such answers are evaluated by people alone.
     """
-    rounds.task_locked(session, task)
+    rounds.lock_task(session, task)
     config = rounds.newest_config(session, task)
     if config.chat is not None or config.drawing is not None:
         return []
@@ -71,7 +71,7 @@ def submit_baselines(task: str) -> dict[str, Any]:
 
 def submit_missing_baselines(session: Session, task: str) -> list[int]:
     """Enter the baselines that are not there for the pool's newest version; none where there is no pool."""
-    rounds.task_locked(session, task)
+    rounds.lock_task(session, task)
     config = rounds.newest_config(session, task)
     try:
         pool = submission_sources.training_pool(session, config)
@@ -90,7 +90,7 @@ def _enter(session: Session, task: str, baseline: str, pool: dict[str, Any]) -> 
     session.add(submission)
     session.flush()
     submissions.begin_check(session, submission, None)
-    act(
+    record_act(
         session, None, "submission.sent", task=task, submission=submission.id, name=submission.name, as_=submission.kind
     )
     return submission.id

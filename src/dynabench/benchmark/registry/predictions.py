@@ -20,8 +20,7 @@ from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.intake import reader
-from dynabench.intake.bad_rows import BadRowReport
-from dynabench.intake.text_rows import FileRow
+from dynabench.intake.rows import BadRowReport, FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
@@ -69,7 +68,7 @@ def read_predictions(
 ) -> BadRowReport:
     """Check a file, called `name`, against the dataset of this digest, and store it at `into` if nothing is wrong."""
     report = BadRowReport(MAX_PROBLEMS)
-    places = {row.uid: number for number, row in enumerate(stored.read(settings, digest))}
+    places = {row.uid: number for number, row in enumerate(stored.read_rows(settings, digest))}
     answers: list[bytes | None] = [None] * len(places)
     lines = [0] * len(places)
     try:
@@ -172,7 +171,7 @@ def _check(
 ) -> None:
     """Refuse what no model of the task may answer, by the check that models' own answers go through."""
     cards = _cards(config)
-    for number, row in enumerate(stored.read(settings, digest)):
+    for number, row in enumerate(stored.read_rows(settings, digest)):
         content = placed[number]
         if content is None:
             continue
@@ -224,7 +223,7 @@ def _store(settings: Settings, digest: str, placed: list[bytes | None], into: Pa
     fresh = into.with_name(f".{into.name}.part")
     rows: list[dict[str, str | None]] = []
     with pq.ParquetWriter(fresh, SCHEMA, compression="zstd") as writer:
-        for number, row in enumerate(stored.read(settings, digest)):
+        for number, row in enumerate(stored.read_rows(settings, digest)):
             answer, probabilities = orjson.loads(placed[number] or b"[]")
             probabilities_json = (
                 orjson.dumps(probabilities, option=orjson.OPT_SORT_KEYS).decode() if probabilities else None

@@ -24,7 +24,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import ModelVisibility, shows_model
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
-from dynabench.rounds.service import act
+from dynabench.rounds.service import record_act
 from dynabench.stats.rates import Rate
 
 VISIBILITIES = tuple(ModelVisibility)
@@ -185,7 +185,7 @@ def change_listing(
     if not model.may_change:
         raise errors.Forbidden(_("Only the model's keeper and administrators can change who sees it."))
     wrong = _wrong(visibility, note)
-    named = session.scalar(round_queries.person(keeper)) if keeper else None
+    named = session.scalar(round_queries.person_by_username(keeper)) if keeper else None
     if keeper and named is None:
         wrong["keeper"] = _("There is nobody called %(keeper)s.", keeper=repr(keeper))
     if wrong:
@@ -198,7 +198,9 @@ def change_listing(
     listing.note = listing.note if note is None else note.strip()
     if keeper is not None:
         listing.keeper_id = named.id if named else None
-    act(session, actor, "model.listing", model=model.name, visibility=visibility, was=was, person=listing.keeper_id)
+    record_act(
+        session, actor, "model.listing", model=model.name, visibility=visibility, was=was, person=listing.keeper_id
+    )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.schemas import StrictModel
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds.uploads import RAW
+from dynabench.rounds.owner_api import BINARY_BODY
 
 Short = Annotated[str, Field(max_length=200)]
 Price = Annotated[float | None, Field(ge=0, le=1e6, allow_inf_nan=False)]
@@ -136,7 +136,7 @@ Id = Annotated[int, Path(ge=1, le=LAST)]
 @router.post(
     "/tasks/{task}/submissions/files",
     status_code=201,
-    openapi_extra=RAW,
+    openapi_extra=BINARY_BODY,
     dependencies=[Depends(limited("submission-files", 200, 3600))],
 )
 async def send_submission_file(

@@ -19,8 +19,8 @@ from dynabench.kit.language import _
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.people.accounts.auth import Member, limited
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import seats
-from dynabench.rounds.waiting import PIECE, pieces
+from dynabench.rounds import people
+from dynabench.rounds.uploaded_files import PIECE, read_pieces
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -47,7 +47,7 @@ async def _page(request: Request, task: str, person: Person, kind: str, status: 
     return render(request, "registry/submit.html", status=status, task=task, **(context | values))
 
 
-@router.get("/tasks/{task}/submit", name="submit", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}/submit", name="submit", dependencies=[Depends(people.load_actions)])
 async def form(
     request: Request, task: str, person: Member, kind: Annotated[str, Query(max_length=20)] = ""
 ) -> Response:
@@ -63,7 +63,7 @@ async def _store_files(request: Request, person: Person, form: FormData, wrong: 
         if isinstance(file, UploadFile) and file.filename:
             try:
                 id = await submission_sources.store_upload(
-                    request.app.state.settings, person.id, file.filename[-200:], pieces(file)
+                    request.app.state.settings, person.id, file.filename[-200:], read_pieces(file)
                 )
                 file_ids[name] = id
             except errors.Invalid as problem:
@@ -74,7 +74,7 @@ async def _store_files(request: Request, person: Person, form: FormData, wrong: 
 @router.post(
     "/tasks/{task}/submit",
     name="send_submission",
-    dependencies=[Depends(seats.know), Depends(limited("submit", 120, 3600))],
+    dependencies=[Depends(people.load_actions), Depends(limited("submit", 120, 3600))],
 )
 async def send(request: Request, db: Db, task: str, person: Member) -> Response:
     """Enter what the form says; where something is wrong, the form again, with what was written and sent."""
@@ -108,7 +108,7 @@ async def send(request: Request, db: Db, task: str, person: Member) -> Response:
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)
 
 
-@router.get("/tasks/{task}/submissions", name="submissions", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}/submissions", name="submissions", dependencies=[Depends(people.load_actions)])
 async def listing(
     request: Request, db: Db, task: str, person: Member, after: Annotated[int, Query(ge=0, le=LAST)] = 0
 ) -> Response:

@@ -19,7 +19,7 @@ from anyio import to_thread
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import queries
-from dynabench.datasets import library_queries
+from dynabench.datasets import library
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.intake import reader
 from dynabench.kit import errors, outgoing
@@ -32,7 +32,7 @@ from dynabench.models.endpoint_protocols import protocols
 from dynabench.models.protocol import Card
 from dynabench.models.references import HUB_ID
 from dynabench.people.disclosure import Disclosure
-from dynabench.rounds import waiting
+from dynabench.rounds import uploaded_files
 from dynabench.tasks import TaskConfig
 
 FOLDER = ".submissions"  # no task is called so
@@ -47,7 +47,7 @@ async def store_upload(settings: Settings, person: int, name: str, parts: AsyncI
     archive = name.lower().endswith(".zip")
     if not archive and not name.lower().endswith(".txt"):
         reader.kind_of_file(name)
-    path = await waiting.receive(waiting.folder(settings, FOLDER, str(person)), name, parts)
+    path = await uploaded_files.store_stream(uploaded_files.uploads_folder(settings, FOLDER, str(person)), name, parts)
     if archive:
         await to_thread.run_sync(_look, path)
     return path.name.partition("--")[0]
@@ -77,7 +77,7 @@ def find_upload(settings: Settings, person: int, id: str, field: str = "file") -
 
 def take_upload(settings: Settings, path: Path) -> str:
     """Move a waiting file to where it stays until its submission is ready or withdrawn; its new name there."""
-    return waiting.take(settings, path).name
+    return uploaded_files.claim_upload(settings, path).name
 
 
 def taken_path(settings: Settings, name: str) -> Path:
@@ -304,7 +304,7 @@ def visible_pool(session: Session, config: TaskConfig) -> tuple[Dataset, Dataset
     """The public dataset that training sets are chosen from, and its newest version; None where there is none."""
     if config.training is None:
         return None
-    dataset = session.scalar(library_queries.named(config.id, config.training.pool))
+    dataset = session.scalar(library.dataset_named(config.id, config.training.pool))
     if dataset is None or dataset.version_id is None or not Disclosure.of(None, dataset).rows or dataset.retired_at:
         return None
     return dataset, session.get_one(DatasetVersion, dataset.version_id)

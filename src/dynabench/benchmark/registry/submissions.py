@@ -22,7 +22,7 @@ from dynabench.people.disclosure import Disclosure, SubmissionVisibility, model_
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.service import act
+from dynabench.rounds.service import record_act
 from dynabench.rounds.tables import Task
 from dynabench.tasks import TaskConfig
 
@@ -74,7 +74,7 @@ def offered_kinds(config: TaskConfig) -> tuple[str, ...]:
 
 def may_submit(session: Session, person: Person, task_id: str) -> TaskConfig:
     """The task's config for somebody who may enter models; raises `Forbidden` for banned people, `NotFound`."""
-    rounds.task(session, task_id)
+    rounds.get_task(session, task_id)
     config = rounds.newest_config(session, task_id)
     role, banned = session.execute(round_queries.SEAT, {"task": task_id, "person": person.id}).one()
     if banned is not None:
@@ -111,7 +111,7 @@ def submit_model(
     session.add(submission)
     session.flush()
     begin_check(session, submission, person)
-    act(
+    record_act(
         session,
         person,
         "submission.sent",
@@ -146,7 +146,7 @@ def submit_installed(session: Session, actor: Person | None, task_id: str, card:
     session.add(submission)
     session.flush()
     mark_ready(session, submission, card.name, card.version, card.inside, submission_sources.board_fields(card))
-    act(
+    record_act(
         session,
         actor,
         "submission.entered",
@@ -162,7 +162,7 @@ def enterable_tasks(session: Session, viewer: Person | None, card: Card | None) 
     """The tasks for which somebody may enter a model: their own that it fits, where this version is not entered yet."""
     if viewer is None or card is None:
         return []
-    own = dict.fromkeys([card.task, *session.scalars(round_queries.owned(viewer.id))])
+    own = dict.fromkeys([card.task, *session.scalars(round_queries.owned_tasks(viewer.id))])
     return [task for task in own if _fits(session, viewer, task, card)]
 
 
@@ -205,7 +205,7 @@ def find_submission(session: Session, viewer: Person, id: int, write: bool = Fal
 def list_submissions(session: Session, viewer: Person, task_id: str, before: int, limit: int) -> list[SubmissionView]:
     """A task's submissions that `viewer` may see, newest first: their own; owners see the others' that are public, and
     that there are anonymous ones; admins see all."""
-    rounds.task(session, task_id)
+    rounds.get_task(session, task_id)
     owner = may.may_in(session, viewer, Action.LIST_SUBMISSIONS, task_id)
     views: list[SubmissionView] = []
     while len(views) < limit:
@@ -230,7 +230,7 @@ def cancel_check(session: Session, person: Person, id: int) -> Submission:
         "cancelled",
         _("You cancelled the check."),
     )
-    act(session, person, "submission.cancelled", task=submission.task_id, submission=id)
+    record_act(session, person, "submission.cancelled", task=submission.task_id, submission=id)
     return submission
 
 
@@ -256,7 +256,7 @@ def retry_check(session: Session, settings: Settings, person: Person, id: int) -
         {},
     )
     _check(session, submission, person)
-    act(session, person, "submission.retried", task=submission.task_id, submission=id)
+    record_act(session, person, "submission.retried", task=submission.task_id, submission=id)
     return submission
 
 
@@ -273,7 +273,7 @@ def withdraw_submission(session: Session, settings: Settings, person: Person, id
         _list(session, submission, "private")
     submission_sources.delete_files(settings, submission.source, token=True)
     jobs.enqueue(session, "queue_evaluations", {"withdrawn": id}, person.id)
-    act(session, person, "submission.withdrawn", task=submission.task_id, submission=id, name=submission.name)
+    record_act(session, person, "submission.withdrawn", task=submission.task_id, submission=id, name=submission.name)
     return submission
 
 
@@ -287,7 +287,9 @@ def change_visibility(session: Session, person: Person, id: int, visibility: str
     was, submission.visibility = submission.visibility, visibility
     if submission.kind not in ("predictions", "installed"):
         _list(session, submission)
-    act(session, person, "submission.shown", task=submission.task_id, submission=id, visibility=visibility, was=was)
+    record_act(
+        session, person, "submission.shown", task=submission.task_id, submission=id, visibility=visibility, was=was
+    )
     return submission
 
 

@@ -15,8 +15,7 @@ from dynabench.benchmark.registry import submission_sources, submissions
 from dynabench.benchmark.registry.predictions import MAX_PROBLEMS, shorten
 from dynabench.datasets import stored
 from dynabench.intake import reader
-from dynabench.intake.bad_rows import BadRowReport
-from dynabench.intake.text_rows import FileRow
+from dynabench.intake.rows import BadRowReport, FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
@@ -152,7 +151,7 @@ def _whole(chosen: _Chosen, report: BadRowReport) -> Iterator[str]:
 def _pool(settings: Settings, config: TaskConfig, digest: str) -> dict[str, ChosenRow]:
     return {
         row.uid: _chosen(config, row.uid, row.inputs, row.answers[0][config.answer[0].name])
-        for row in stored.read(settings, digest)
+        for row in stored.read_rows(settings, digest)
     }
 
 

@@ -14,7 +14,7 @@ from dynabench.benchmark.releases import manifest, planning, service, views
 from dynabench.benchmark.releases.schemas import ReleaseIn, ReleaseOut, ReleasePage, ReleasePreviewOut, RulesIn
 from dynabench.benchmark.releases.tables import Release
 from dynabench.datasets.downloads import Download
-from dynabench.datasets.with_files import Sink, entry
+from dynabench.datasets.formats import ZipSink, zip_entry
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
@@ -146,10 +146,10 @@ async def fetch_release(request: Request, task: str, n: Number, viewer: Viewer) 
 
 
 def _zipped(folder: Path, name: str, names: list[str]) -> Generator[bytes, None, None]:
-    sink = Sink()
+    sink = ZipSink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as zipped:  # type: ignore[call-overload]
         for path in names:
-            member = entry(f"{name}/{path}")
+            member = zip_entry(f"{name}/{path}")
             member.compress_type = zipfile.ZIP_STORED
             with (folder / path).open("rb") as file, zipped.open(member, "w", force_zip64=True) as out:
                 while part := file.read(PIECE):

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dynabench.datasets import parquet
 from dynabench.datasets.rows import COLUMNS
-from dynabench.datasets.scopes import Scope
+from dynabench.datasets.scopes import ExportScope
 from dynabench.tasks import TaskConfig
 
 FLAT_GROUPS = ("context", "input", "answer")
@@ -75,9 +75,9 @@ class ReleaseLayout:
         return {name: whole[name] for name in COLUMNS}
 
 
-def release_schema(layout: ReleaseLayout, export_scope: Scope, canary: str) -> pa.Schema:
+def release_schema(layout: ReleaseLayout, export_scope: ExportScope, canary: str) -> pa.Schema:
     """Return the schema of a release's Parquet files."""
-    exported = parquet.schema(export_scope)
+    exported = parquet.export_schema(export_scope)
     flat = [(column, _type(export_scope, group, field)) for group, field, column in layout.columns]
     beside = [
         (name, exported.field(name).type if name in COLUMNS else pa.string())
@@ -88,9 +88,9 @@ def release_schema(layout: ReleaseLayout, export_scope: Scope, canary: str) -> p
     return pa.schema([*flat, *more], metadata={CANARY: canary})
 
 
-def _type(export_scope: Scope, group: str, field: str) -> pa.DataType:
+def _type(export_scope: ExportScope, group: str, field: str) -> pa.DataType:
     """The Arrow type of a field's values; text that holds JSON where its schema says too little."""
-    named = [member for member in parquet.struct(export_scope.configs, group) if member.name == field]
+    named = [member for member in parquet.group_struct(export_scope.configs, group) if member.name == field]
     return named[0].type if named else pa.string()
 
 
@@ -99,10 +99,10 @@ def release_table(rows: list[ReleaseRow], layout: ReleaseLayout, columns: pa.Sch
     texts = [orjson.dumps(text_row, option=orjson.OPT_APPEND_NEWLINE) for text_row in _as_text(rows, layout, columns)]
     plain = columns.remove_metadata()
     try:
-        arrow_table = parquet.parsed(b"".join(texts), plain)
+        arrow_table = parquet.parse_lines(b"".join(texts), plain)
     except pa.ArrowException:
         fitted = (_fitted(text, layout.nested(row), plain) for text, row in zip(texts, rows, strict=True))
-        arrow_table = parquet.parsed(b"".join(fitted), plain)
+        arrow_table = parquet.parse_lines(b"".join(fitted), plain)
     return arrow_table.replace_schema_metadata(columns.metadata)
 
 
@@ -116,9 +116,9 @@ def _as_text(rows: list[ReleaseRow], layout: ReleaseLayout, columns: pa.Schema) 
 
 def _fitted(text: bytes, row: ReleaseRow, columns: pa.Schema) -> bytes:
     try:
-        parquet.parsed(text, columns)
+        parquet.parse_lines(text, columns)
     except pa.ArrowException:
         values = orjson.loads(text)
-        fitted = {column.name: parquet.fit(values.get(column.name), column.type) for column in columns}
+        fitted = {column.name: parquet.fit_value(values.get(column.name), column.type) for column in columns}
         return orjson.dumps(fitted | {EXACT: orjson.dumps(row).decode()}, option=orjson.OPT_APPEND_NEWLINE)
     return text

@@ -18,7 +18,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.manage.frame import TaskOwner
 from dynabench.rounds.schemas import Number
 
 router = APIRouter()
@@ -60,7 +60,7 @@ async def _page(
     page_values = {"preview": None, "errors": {}, "problem": "", "progress": await _progress(request, values)}
     page_values |= values | {"given": values["rules"] | form_values, "query": _query(form)}
     part = "releases/manage/_release.html"
-    return await frame.page(
+    return await frame.console_page(
         request, task, "releases/manage/release.html", "rounds", status=status, fragment=part, **(page_values | more)
     )
 
@@ -79,7 +79,7 @@ async def _progress(request: Request, values: dict[str, Any]) -> dict[str, Any] 
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}/release", name="manage_release")
-async def manage_release(request: Request, task: str, n: Number, owner: Owning, look: Look = "") -> Response:
+async def manage_release(request: Request, task: str, n: Number, owner: TaskOwner, look: Look = "") -> Response:
     """The rules, with `look` what a release by them would hold; or how a release goes, or what it became."""
     form = request.query_params
     if not look:
@@ -96,7 +96,7 @@ async def manage_release(request: Request, task: str, n: Number, owner: Owning, 
 @router.post(
     "/tasks/{task}/manage/rounds/{n}/release", name="release_round_form", dependencies=[Depends(api.release_limit)]
 )
-async def release_form(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def release_form(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """Release the round for good, in the background."""
     form = await request.form()
     try:

@@ -11,7 +11,7 @@ from dynabench.benchmark.releases import views
 from dynabench.benchmark.releases.api import platform_address
 from dynabench.kit.api import Db
 from dynabench.people.accounts.auth import Viewer
-from dynabench.rounds import seats
+from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
 from dynabench.rounds.schemas import Number
@@ -20,7 +20,7 @@ from dynabench.web import render
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/tasks/{task}/rounds/{n}/release", name="release", dependencies=[Depends(seats.know)])
+@router.get("/tasks/{task}/rounds/{n}/release", name="release", dependencies=[Depends(people.load_actions)])
 async def release(request: Request, db: Db, task: str, n: Number, viewer: Viewer) -> Response:
     """Show a release: its parts, its files with their digests, how to load and cite it, and models' gaps."""
 

@@ -21,9 +21,9 @@ from dynabench.benchmark.releases.division import (
 from dynabench.collection import boards, near_duplicates, search
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example, FlagReview, Standing
-from dynabench.datasets import exports, library, library_queries, scopes
-from dynabench.datasets.rows import COLUMNS, moment
-from dynabench.datasets.scopes import Scope
+from dynabench.datasets import exports, library, scopes
+from dynabench.datasets.rows import COLUMNS, format_moment
+from dynabench.datasets.scopes import ExportScope
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
@@ -53,7 +53,7 @@ class ReleaseSubject:
     written_at: str
     source: str
     config: TaskConfig
-    scope: Scope
+    scope: ExportScope
     opened_at: str
     closed_at: str
     document: Round
@@ -82,12 +82,13 @@ def load_subject(session: Session, settings: Settings, task: str, number: int) -
         raise errors.Conflict(_("Round %(number)s was never opened.", number=number))
     versions = {config_version.id: config_version for config_version in session.scalars(queries.versions(task))}
     version = versions[round_.version_id]
-    export_scope = scopes.scope(session, None, task, number)
+    export_scope = scopes.export_scope(session, None, task, number)
     export_scope = replace(export_scope, key=pseudonym_key(settings, task, number), whole=True, public=True)
     return ReleaseSubject(
-        task, number, round_.id, round_.state, version.number, moment(version.created_at), version.source,
+        task, number, round_.id, round_.state, version.number, format_moment(version.created_at), version.source,
         service.config_of(session, round_.version_id), export_scope,
-        moment(round_.opened_at or round_.created_at), moment(round_.closed_at or round_.created_at), round_,
+        format_moment(round_.opened_at or round_.created_at),
+        format_moment(round_.closed_at or round_.created_at), round_,
     )  # fmt: skip
 
 
@@ -105,9 +106,9 @@ def canary_guid(settings: Settings, release_subject: ReleaseSubject) -> str:
 
 def export_records(db: Database, settings: Settings, release_subject: ReleaseSubject) -> Iterator[dict[str, Any]]:
     """The round's examples as exports write them, in the order in which they were written."""
-    for page in exports.records(db, settings, release_subject.scope):
+    for page in exports.read_records(db, settings, release_subject.scope):
         for record in page:
-            yield orjson.loads(exports.line(record))
+            yield orjson.loads(exports.json_line(record))
 
 
 def plan_release(db: Database, settings: Settings, task: str, number: int, rules: Rules | None = None) -> ReleasePlan:
@@ -177,7 +178,7 @@ def _open_questions(session: Session, release_subject: ReleaseSubject) -> tuple[
     waiting = session.scalar(boards.waiting(release_subject.round_id)) or 0
     filters = Filters(round=release_subject.number, review=FlagReview.WAITING, hidden=False, retracted=False)
     flags = len(search.ids(session, None, release_subject.task, filters, before=None, most=MAX_FLAGS))
-    dataset = session.scalar(library_queries.of_round(release_subject.round_id))
+    dataset = session.scalar(library.dataset_of_round(release_subject.round_id))
     return waiting, flags, dataset is not None and library.was_public(session, dataset)
 
 

@@ -17,7 +17,7 @@ from dynabench.benchmark.releases.layout import CANARY, ReleaseLayout, ReleaseRo
 from dynabench.benchmark.releases.manifest import FORMAT, ReleaseFile, ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleaseSubject
 from dynabench.datasets.archives import writing as archives
-from dynabench.datasets.with_files import REFERENCE
+from dynabench.datasets.formats import REFERENCE
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings

@@ -16,7 +16,7 @@ from dynabench.benchmark.releases import manifest, release_files, service
 from dynabench.benchmark.releases.layout import ReleaseLayout
 from dynabench.benchmark.releases.manifest import ReleaseManifest
 from dynabench.benchmark.releases.tables import ReleaseState
-from dynabench.datasets import from_rounds
+from dynabench.datasets import conversions
 from dynabench.datasets.archives import layout as archive
 from dynabench.datasets.archives import writing as archives
 from dynabench.kit import errors
@@ -57,14 +57,14 @@ def _write(
 ) -> None:
     version, round_, number = document["version"], document["round"], int(document["version"]["number"])
     with path.open("wb") as file, zipfile.ZipFile(file, "w", compresslevel=6) as zipped:
-        writer = archives.Writer(zipped)
+        writer = archives.ArchiveWriter(zipped)
         writer.add(archive.TASK, [source.encode()])
         writer.add(archive.config_file(number), [source.encode()])
-        writer.add(archive.VERSIONS, archives.lines([version]), counted=True)
-        writer.add(archive.ROUNDS, archives.lines([round_]), counted=True)
-        writer.add(archive.CONTEXTS, archives.lines(_contexts(folder, layout)), counted=True)
+        writer.add(archive.VERSIONS, archives.json_lines([version]), counted=True)
+        writer.add(archive.ROUNDS, archives.json_lines([round_]), counted=True)
+        writer.add(archive.CONTEXTS, archives.json_lines(_contexts(folder, layout)), counted=True)
         writer.add(archive.SEEDS, [], counted=True)
-        writer.add(archive.EXAMPLES, archives.lines(_examples(folder, layout)), counted=True)
+        writer.add(archive.EXAMPLES, archives.json_lines(_examples(folder, layout)), counted=True)
         writer.add(archive.DATASETS, [], counted=True)
         writer.finish(release_manifest.task, TaskConfig.parse(source).name)
 
@@ -121,7 +121,7 @@ class TrainableRelease:
         rows = []
         try:
             for example in self.examples(part):
-                row = from_rounds.row_of(example, self.config)
+                row = conversions.example_row(example, self.config)
                 rows.append(shape.row(row.inputs, [answer[shape.answer] for answer in row.answers]))
         except (KeyError, TypeError, IndexError, ValueError) as problem:
             message = f"Its rows cannot be learnt from as rows of {shape.task}: {str(problem)[:200]}"
@@ -158,7 +158,7 @@ def trainable_release(db: Database, settings: Settings, task: str, number: int) 
 def releases_of_task(db: Database, settings: Settings, task: str) -> list[TrainableRelease]:
     """Return all releases of a task of this deployment, the oldest round first; none for an unknown task."""
     try:
-        db.read(rounds.task, task)
+        db.read(rounds.get_task, task)
     except errors.NotFound:
         return []
     releases = db.read(service.ready_releases, task)

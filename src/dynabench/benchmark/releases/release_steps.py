@@ -14,8 +14,8 @@ from dynabench.benchmark.releases.division import ReleaseReport
 from dynabench.benchmark.releases.manifest import ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleaseSubject
 from dynabench.benchmark.releases.tables import Release
-from dynabench.datasets import from_rounds, stored
-from dynabench.datasets.stored import Stored, Written
+from dynabench.datasets import conversions, stored
+from dynabench.datasets.stored import StoredRow, WrittenRows
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
@@ -72,21 +72,21 @@ def write_folder(
     )
 
 
-def store_datasets(db: Database, settings: Settings, release_id: int) -> tuple[Written, Written]:
+def store_datasets(db: Database, settings: Settings, release_id: int) -> tuple[WrittenRows, WrittenRows]:
     """Store the rows that models are scored on: those of the public and of the hidden test part."""
     task, number, release = db.read(load_release, release_id)
     subject = db.read(planning.load_subject, settings, task, number)
     parts = db.read(service.part_by_uid, release.round_id)
     return tuple(  # type: ignore[return-value]
-        stored.write(settings, _stored(db, settings, subject, parts, part)) for part in ("test", "hidden")
+        stored.write_rows(settings, _stored(db, settings, subject, parts, part)) for part in ("test", "hidden")
     )
 
 
 def _stored(
     db: Database, settings: Settings, subject: ReleaseSubject, parts: dict[str, str], part: str
-) -> Iterator[Stored]:
+) -> Iterator[StoredRow]:
     for row in release_files.part_rows(db, settings, subject, parts, part):
-        yield from_rounds.row_of(row, subject.config)
+        yield conversions.example_row(row, subject.config)
 
 
 def make_release(db: Database, settings: Settings, release_id: int) -> Release:
@@ -126,7 +126,7 @@ def store_step(release: int) -> list[dict[str, Any]]:
 @DBOS.step(name="release_round.finish", retries_allowed=True)
 def finish_step(release: int, manifest_document: dict[str, Any], written: list[dict[str, Any]]) -> str:
     """Finish the release and return its digest."""
-    test, hidden = (Written(**row) for row in written)
+    test, hidden = (WrittenRows(**row) for row in written)
     return (
         jobs.database()
         .write(service.finish_release, release, ReleaseManifest.model_validate(manifest_document), test, hidden)

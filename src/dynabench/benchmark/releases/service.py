@@ -13,9 +13,9 @@ from dynabench.benchmark.releases.manifest import ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleasePlan
 from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.collection.tables import WITHHELD, Example, ReleasedExample, Standing
-from dynabench.datasets import library, library_queries
-from dynabench.datasets.library_schemas import Settled
-from dynabench.datasets.stored import Written
+from dynabench.datasets import library
+from dynabench.datasets.schemas import DatasetSettings
+from dynabench.datasets.stored import WrittenRows
 from dynabench.datasets.tables import Dataset
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
@@ -68,7 +68,7 @@ def visible_release(session: Session, viewer: Person | None, task: str, number: 
 
 def ready_releases(session: Session, task: str) -> list[tuple[Release, Round]]:
     """Return the ready releases of a task with their rounds, newest round first."""
-    rounds.task(session, task)
+    rounds.get_task(session, task)
     statement = select(Release, Round).join(Round, Round.id == Release.round_id).where(Release.task_id == task)
     rows = session.execute(statement.where(Release.state == ReleaseState.READY).order_by(Round.number.desc()))
     return [(row[0], row[1]) for row in rows]
@@ -139,7 +139,7 @@ def freeze_round(session: Session, release_id: int, plan: ReleasePlan) -> str:
     session.execute(withheld.execution_options(synchronize_session=False))
     round_.state = RoundState.RELEASED
     release.state, release.report = ReleaseState.WRITING, plan.report.model_dump(mode="json")
-    rounds.act(
+    rounds.record_act(
         session,
         _asker(session, release),
         "round.released",
@@ -157,7 +157,7 @@ def part_by_uid(session: Session, round_id: int) -> dict[str, str]:
 
 
 def finish_release(
-    session: Session, release_id: int, release_manifest: ReleaseManifest, test: Written, hidden: Written
+    session: Session, release_id: int, release_manifest: ReleaseManifest, test: WrittenRows, hidden: WrittenRows
 ) -> Release:
     """Store the release's manifest, submit the round's targets for the task, and have all models evaluated on both
     test parts. A second call does nothing."""
@@ -193,10 +193,10 @@ def _asker(session: Session, release: Release) -> Person | None:
     return person if may.may_in(session, person, Action.RELEASE_ROUND, release.task_id) else None
 
 
-def _test(session: Session, actor: Person | None, round_: Round, written: Written) -> int:
+def _test(session: Session, actor: Person | None, round_: Round, written: WrittenRows) -> int:
     """The public part as the round's dataset. A dataset that was made of the round earlier has rows of the hidden
     part, too: it is retired, and hidden for good unless its rows are public already."""
-    previous = session.scalar(library_queries.of_round(round_.id))
+    previous = session.scalar(library.dataset_of_round(round_.id))
     if previous is not None:
         previous.round_id, previous.retired_at = None, previous.retired_at or now()
         if not library.was_public(session, previous):
@@ -208,7 +208,7 @@ def _test(session: Session, actor: Person | None, round_: Round, written: Writte
     )
 
 
-def _hidden(session: Session, actor: Person | None, round_: Round, written: Written) -> int:
+def _hidden(session: Session, actor: Person | None, round_: Round, written: WrittenRows) -> int:
     name = library.fresh_name(session, round_.task_id, f"round-{round_.number}-hidden")
     return _version(
         session, actor, _add(session, actor, round_, name, "hidden", "hidden", kind=disclosure.HIDDEN_FOR_GOOD), written
@@ -221,12 +221,12 @@ def _add(
     licence = rounds.config_of(session, round_.version_id).data.licence
     title = f"Round {round_.number}, {part} part"
     card = _("The part %(part)s of the release of round %(number)s.", part=part, number=round_.number)
-    settings = Settled(title=title, licence=licence, card=card, visibility=visibility)
-    return library.add(session, actor, round_.task_id, name, settings, **more)
+    settings = DatasetSettings(title=title, licence=licence, card=card, visibility=visibility)
+    return library.add_dataset(session, actor, round_.task_id, name, settings, **more)
 
 
-def _version(session: Session, actor: Person | None, dataset: Dataset, written: Written) -> int:
-    return library.ready(session, library.draft(session, actor, dataset).id, written).id
+def _version(session: Session, actor: Person | None, dataset: Dataset, written: WrittenRows) -> int:
+    return library.publish_version(session, library.draft_version(session, actor, dataset).id, written).id
 
 
 def fail_release(session: Session, release_id: int, reason: str) -> None:

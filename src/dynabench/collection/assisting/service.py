@@ -67,7 +67,7 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
     eligibility.admit(session, person, of)
     config = rounds.config_of(session, of.version_id)
     field = assisted_field(config)
-    if field is None or not arms.assisted(of.arms, handout.arm):
+    if field is None or not arms.offers_assistant(of.arms, handout.arm):
         raise errors.Conflict(_("No help with writing is offered here."))
     times = asked_before(session, handout.id)
     if times >= config.assistant.times:

@@ -103,7 +103,7 @@ def _view(session: Session, task: str, person: Person, handout_id: int) -> tuple
     config = rounds.config_of(session, of.version_id)
     if config.chat is None:
         raise errors.Conflict(_("This task has no conversations."))
-    return config, schemas.view(session, handout_id, len(arms.targets_of(of, handout.arm)))
+    return config, schemas.view(session, handout_id, len(arms.targets_of_arm(of, handout.arm)))
 
 
 def _number(form: FormData, name: str) -> int:

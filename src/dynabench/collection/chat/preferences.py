@@ -26,8 +26,9 @@ from dynabench.collection.tables import Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Viewer
-from dynabench.rounds import seats, views
+from dynabench.rounds import people as seats
 from dynabench.rounds import service as rounds
+from dynabench.rounds import views
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.bradley_terry import MIN_CLUSTERS, PairwiseJudgement, StrengthBoard, strength_board
 from dynabench.tasks.fields.chat import BAD_CHOICE, SIDES, TIE_CHOICE
@@ -157,7 +158,7 @@ def _row(found: Judged, made: StrengthBoard, at: int) -> PreferenceOut:
 
 
 api = APIRouter()
-pages = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
+pages = APIRouter(include_in_schema=False, dependencies=[Depends(seats.load_actions)])
 
 Number = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
 

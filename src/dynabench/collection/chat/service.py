@@ -69,7 +69,7 @@ def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: 
     if known := open_on(session, handout.id):
         return known
     _chat(session, current)
-    targets = list(arms.targets_of(current, handout.arm))
+    targets = list(arms.targets_of_arm(current, handout.arm))
     if not targets:
         raise errors.Conflict(_("No model is asked in this condition, so there is nobody to talk with."))
     if len(targets) > len(SIDES):

@@ -73,7 +73,7 @@ def want(
     field = drawn_in(config)
     eligibility.admit(session, person, current)
     words, inputs = _words(session, config, field, handout, input)
-    targets = tuple(arms.targets_of(current, handout.arm))
+    targets = tuple(arms.targets_of_arm(current, handout.arm))
     wanted = Wanted(task_id, handout.id, person.id, field, words, inputs, targets, key, _again(session, person, key))
     if wanted.sheet is not None:
         if (wanted.sheet.handout_id, wanted.sheet.words) != (handout.id, words):

@@ -17,7 +17,7 @@ from dynabench.kit.api import csv_response
 from dynabench.kit.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Moderating
+from dynabench.rounds.manage.frame import TaskModerator
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import Rate
 from dynabench.web import charts
@@ -61,7 +61,7 @@ def chosen(session: Session, task: str, number: int | None) -> Round | None:
 async def show(
     request: Request,
     task: str,
-    person: Moderating,
+    person: TaskModerator,
     view: View = "conditions",
     who: Who = "people",
     number: Number = None,
@@ -104,7 +104,7 @@ async def show(
         "whos": list(figures.WHO),
         "names": NAMES,
     }
-    return await frame.page(request, task, "collection/manage/figures.html", "figures", **chosen_now, **values)
+    return await frame.console_page(request, task, "collection/manage/figures.html", "figures", **chosen_now, **values)
 
 
 def _chart(by: str, lines: list[Line], cumulative: list[Line]) -> charts.Chart | None:
@@ -125,7 +125,7 @@ def _chart(by: str, lines: list[Line], cumulative: list[Line]) -> charts.Chart |
 
 @router.get("/tasks/{task}/manage/figures.csv", name="download_figures")
 async def download(
-    request: Request, task: str, person: Moderating, by: View = "arm", who: Who = "people", number: Number = None
+    request: Request, task: str, person: TaskModerator, by: View = "arm", who: Who = "people", number: Number = None
 ) -> Response:
     """One table of the figures as CSV: a breakdown, or all annotators."""
     if by not in (*figures.BY, "annotator"):

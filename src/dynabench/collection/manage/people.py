@@ -18,9 +18,9 @@ from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.roles import TaskRole
-from dynabench.rounds import invitations, mailed, people, service
+from dynabench.rounds import invitations, people, service
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Moderating, Owning
+from dynabench.rounds.manage.frame import TaskModerator, TaskOwner
 from dynabench.rounds.people_api import MAILING
 from dynabench.rounds.tables import Round
 
@@ -48,7 +48,7 @@ def _read(
     session: Session, person: Person, task: str, number: int | None, who: str, after: int, seat: int
 ) -> dict[str, Any]:
     current, numbers = _round(session, task, number)
-    seats = people.seats(session, person, task, seat, SHOWN + 1)
+    seats = people.list_members(session, person, task, seat, SHOWN + 1)
     values: dict[str, Any] = {"seats": seats[:SHOWN], "seat": seat, "groups": [], "writers": [], "next": None}
     values |= {"next_seat": seats[SHOWN - 1].person_id if len(seats) > SHOWN else None}
     values |= {"number": current.number if current else None, "numbers": numbers, "who": who, "after": after}
@@ -56,7 +56,7 @@ def _read(
         values["groups"] = [(name, figures.figures(session, current, (), name).total) for name in GROUPS]
         values["writers"], values["next"] = figures.annotators(session, current, who=who, after=after, limit=SHOWN)
     invites = may.may_in(session, person, Action.INVITE_PEOPLE, task)
-    values["links"] = invitations.invitations(session, person, task) if invites else []
+    values["links"] = invitations.list_invitations(session, person, task) if invites else []
     moderators = may.may_in(session, person, Action.BAN_MODERATOR, task)
     values["bannable"] = {
         seat.person_id
@@ -78,7 +78,7 @@ async def _show(request: Request, person: Person, task: str, status: int = 200, 
     banned = known["done"] == "ban" and of.isdecimal() and len(of) < 16
     known["undo"] = str(request.app.url_path_for("manage_lift", task=task, id=int(of))) if banned else ""
     known["mails"] = request.app.state.settings.mails
-    return await frame.page(
+    return await frame.console_page(
         request,
         task,
         "collection/manage/people.html",
@@ -93,7 +93,7 @@ async def _show(request: Request, person: Person, task: str, status: int = 200, 
 async def list_people(
     request: Request,
     task: str,
-    person: Moderating,
+    person: TaskModerator,
     number: Number = None,
     who: Annotated[str, Query(max_length=20)] = "people",
     after: After = 0,
@@ -104,7 +104,7 @@ async def list_people(
 
 
 @router.get("/tasks/{task}/manage/people.csv", name="download_people")
-async def download(request: Request, task: str, person: Moderating, number: Number = None) -> Response:
+async def download(request: Request, task: str, person: TaskModerator, number: Number = None) -> Response:
     """Everybody who wrote in a round, with counts and rates."""
     db: Database = request.app.state.db
     current, _ = await db.aread(_round, task, number)
@@ -147,7 +147,7 @@ def _back(request: Request, task: str, done: str, of: int = 0) -> Response:
 
 
 @router.post("/tasks/{task}/manage/people/roles", name="manage_role")
-async def change_role(request: Request, task: str, owner: Owning, username: Text = "", role: Text = "") -> Response:
+async def change_role(request: Request, task: str, owner: TaskOwner, username: Text = "", role: Text = "") -> Response:
     """Give somebody a role, or take it away where `role` is empty."""
     try:
         await request.app.state.db.awrite(service.set_role, owner, task, username.strip(), role or None)
@@ -162,10 +162,10 @@ async def change_role(request: Request, task: str, owner: Owning, username: Text
 
 
 @router.post("/tasks/{task}/manage/people/{id}/ban", name="manage_ban")
-async def ban(request: Request, task: str, id: RowId, person: Moderating, reason: Text = "") -> Response:
+async def ban(request: Request, task: str, id: RowId, person: TaskModerator, reason: Text = "") -> Response:
     """Ban somebody, who reads the reason."""
     try:
-        await request.app.state.db.awrite(people.ban, person, task, id, reason)
+        await request.app.state.db.awrite(people.ban_person, person, task, id, reason)
     except errors.Invalid as problem:
         return await _show(request, person, task, 422, problem=problem.fields["reason"])
     except errors.Forbidden as problem:
@@ -174,20 +174,20 @@ async def ban(request: Request, task: str, id: RowId, person: Moderating, reason
 
 
 @router.post("/tasks/{task}/manage/people/{id}/lift", name="manage_lift")
-async def lift(request: Request, task: str, id: RowId, person: Moderating) -> Response:
+async def lift(request: Request, task: str, id: RowId, person: TaskModerator) -> Response:
     """Lift somebody's ban."""
-    await request.app.state.db.awrite(people.lift, person, task, id)
+    await request.app.state.db.awrite(people.lift_ban, person, task, id)
     return _back(request, task, "lift")
 
 
 @router.post("/tasks/{task}/manage/people/invitations", name="manage_invite")
 async def invite(
-    request: Request, task: str, owner: Owning, role: Text = "", note: Text = "", uses: Text = "1", days: Text = "7"
+    request: Request, task: str, owner: TaskOwner, role: Text = "", note: Text = "", uses: Text = "1", days: Text = "7"
 ) -> Response:
     """A new link, shown this once."""
     numbers = [int(text) if text.isdecimal() and len(text) < 6 else 0 for text in (uses.strip(), days.strip())]
     try:
-        _, secret = await request.app.state.db.awrite(invitations.invite, owner, task, role, note, *numbers)
+        _, secret = await request.app.state.db.awrite(invitations.create_invitation, owner, task, role, note, *numbers)
     except errors.Invalid as problem:
         typed = {"invited": role, "note": note, "uses": uses, "days": days}
         return await _show(request, owner, task, 422, errors=problem.fields, typed=typed)
@@ -198,12 +198,12 @@ async def invite(
 
 @router.post("/tasks/{task}/manage/people/invitations/mail", name="manage_mail", dependencies=MAILING)
 async def mail(
-    request: Request, task: str, owner: Owning, role: Text = "", address: Text = "", days: Text = "7"
+    request: Request, task: str, owner: TaskOwner, role: Text = "", address: Text = "", days: Text = "7"
 ) -> Response:
     """A link that the site mails."""
     state, number = request.app.state, int(days) if days.isdecimal() and len(days) < 6 else 0
     try:
-        await state.db.awrite(mailed.invite, state.settings, owner, task, role, address, number)
+        await state.db.awrite(invitations.invite_by_mail, state.settings, owner, task, role, address, number)
     except errors.Invalid as problem:
         typed = {"mailed": role, "address": address, "days": days}
         wrong = {f"mail.{name}": text for name, text in problem.fields.items()}
@@ -214,7 +214,7 @@ async def mail(
 
 
 @router.post("/tasks/{task}/manage/people/invitations/{id}/revoke", name="manage_revoke")
-async def revoke(request: Request, task: str, id: RowId, owner: Owning) -> Response:
+async def revoke(request: Request, task: str, id: RowId, owner: TaskOwner) -> Response:
     """End a link."""
-    await request.app.state.db.awrite(invitations.revoke, owner, task, id)
+    await request.app.state.db.awrite(invitations.revoke_invitation, owner, task, id)
     return _back(request, task, "revoke")

@@ -14,9 +14,9 @@ from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.rounds import invitations, planning, queries, service, views
 from dynabench.rounds.manage import chosen_contexts, frame
-from dynabench.rounds.manage.access import Owning
-from dynabench.rounds.plan import PARTS, Plan, parse
-from dynabench.rounds.samplers import samplers
+from dynabench.rounds.manage.frame import TaskOwner
+from dynabench.rounds.plan import PARTS, Plan, parse_plan
+from dynabench.rounds.samplers import all_samplers
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Round
 
@@ -40,11 +40,11 @@ def shown(session: Session, of: Round) -> dict[str, Any]:
     return {
         "plan": plan,
         "goals": eligibility.goals(session, of),
-        "few": len(session.scalars(queries.chosen(of.id)).all()),
-        "people": [each.username for each in session.scalars(queries.named_for(of.id))],
-        "last": planning.last_change(session, of),
+        "few": len(session.scalars(queries.chosen_contexts(of.id)).all()),
+        "people": [each.username for each in session.scalars(queries.named_people(of.id))],
+        "last": planning.last_plan_change(session, of),
         "parts": PARTS,
-        "sampler": samplers()[sampling],
+        "sampler": all_samplers()[sampling],
     }
 
 
@@ -82,7 +82,7 @@ def planned(posted: dict[str, str]) -> Plan:
     if posted["contexts"]:
         document["contexts"] = posted["contexts"]
     try:
-        plan = parse(document)
+        plan = parse_plan(document)
     except errors.Invalid as problem:
         raise errors.Invalid({_beside(name): text for name, text in problem.fields.items()} | wrong) from None
     if wrong:
@@ -117,75 +117,75 @@ async def _page(
     def look(session: Session) -> dict[str, Any]:
         of = service.round_of(session, task, n)
         usual = service.config_of(session, of.version_id).contexts.sampling
-        values = shown(session, of) | {"usual": samplers()[usual], "shown": views.round_out(session, of)}
+        values = shown(session, of) | {"usual": all_samplers()[usual], "shown": views.round_out(session, of)}
         return (
             values
-            | {"posted": posted or _filled(values["plan"]), "samplers": samplers(), "errors": {}, "link": ""}
+            | {"posted": posted or _filled(values["plan"]), "samplers": all_samplers(), "errors": {}, "link": ""}
             | more
         )
 
     values = await request.app.state.db.aread(look)
-    return await frame.page(request, task, "collection/manage/plan.html", "rounds", status=status, **values)
+    return await frame.console_page(request, task, "collection/manage/plan.html", "rounds", status=status, **values)
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}/plan", name="manage_plan")
-async def show(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def show(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """The form."""
     return await _page(request, task, n)
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/plan", name="change_plan")
-async def change(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def change(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """Give the round this plan."""
     db: Database = request.app.state.db
     posted = read(await request.form())
     try:
-        await db.awrite(lambda session: planning.change(session, owner, task, n, planned(posted)).number)
+        await db.awrite(lambda session: planning.change_plan(session, owner, task, n, planned(posted)).number)
     except errors.Invalid as problem:
         return await _page(request, task, n, 422, posted, errors=problem.fields)
     return to_round(request, task, n, "planned")
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/plan/undo", name="undo_plan")
-async def undo(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def undo(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """Take the last change back."""
-    await request.app.state.db.awrite(lambda session: planning.undo(session, owner, task, n).number)
+    await request.app.state.db.awrite(lambda session: planning.undo_plan_change(session, owner, task, n).number)
     return to_round(request, task, n, "undone")
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/clone", name="clone_round")
-async def clone(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def clone(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """A new draft like this round."""
     form = await request.form()
     parts = [str(each) for each in form.getlist("parts")][:10]
     db: Database = request.app.state.db
-    made = await db.awrite(lambda session: planning.clone(session, owner, task, n, parts).number)
+    made = await db.awrite(lambda session: planning.clone_round(session, owner, task, n, parts).number)
     return to_round(request, task, made, "cloned")
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/discard", name="discard_round")
-async def discard(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def discard(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """Throw a draft away."""
-    await request.app.state.db.awrite(planning.discard, owner, task, n)
+    await request.app.state.db.awrite(planning.discard_draft, owner, task, n)
     return RedirectResponse(str(request.app.url_path_for("manage_rounds", task=task)), status_code=303)
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/people", name="name_people")
-async def people(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def people(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """Name who may take part in a round for invited people: usernames, by spaces, commas or lines."""
     form = await request.form()
     names = str(form.get("people", ""))[:60_000].replace(",", " ").split()
     db: Database = request.app.state.db
     try:
-        await db.awrite(lambda session: planning.name(session, owner, task, n, names).number)
+        await db.awrite(lambda session: planning.name_people(session, owner, task, n, names).number)
     except errors.Invalid as problem:
         return await _page(request, task, n, 422, errors=problem.fields, people=names)
     return to_round(request, task, n, "people")
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/link", name="link_to_round")
-async def link(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def link(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """A link that lets whoever follows it take part in the round; it is shown once."""
     how = ("annotator", f"Round {n}", LINK["uses"], LINK["days"], n)
-    _, secret = await request.app.state.db.awrite(invitations.invite, owner, task, *how)
+    _, secret = await request.app.state.db.awrite(invitations.create_invitation, owner, task, *how)
     return await _page(request, task, n, link=str(request.url_for("join", secret=secret)))

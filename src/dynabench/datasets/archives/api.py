@@ -17,9 +17,9 @@ from dynabench.kit.db import Database
 from dynabench.people.accounts.auth import Member, limited, needs, scope
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
-from dynabench.rounds import waiting
+from dynabench.rounds import uploaded_files
+from dynabench.rounds.owner_api import BINARY_BODY
 from dynabench.rounds.schemas import Strict
-from dynabench.rounds.uploads import RAW
 
 router = APIRouter(prefix="/api/v1", tags=["archives"], dependencies=[Depends(scope("manage"))])
 SELDOM = [Depends(limited("archive", 20, 3600))]
@@ -58,10 +58,10 @@ class ArchiveList(BaseModel):
     next: str | None = None
 
 
-async def told(request: Request, job: jobs.Job) -> ArchiveOut:
+async def archive_out(request: Request, job: jobs.Job) -> ArchiveOut:
     """Return the progress of an archive job."""
     state = await to_thread.run_sync(jobs.progress, request.app.state.settings, job)
-    kind = "export" if job.kind == service.EXPORT else "import"
+    kind = "export" if job.kind == service.EXPORT_KIND else "import"
     return ArchiveOut.model_validate(state | {"kind": kind, "task": job.payload["task"], "created_at": job.created_at})
 
 
@@ -69,7 +69,7 @@ async def told(request: Request, job: jobs.Job) -> ArchiveOut:
 async def write_archive(request: Request, task: str, body: ArchiveIn, person: Member) -> ArchiveOut:
     """Ask for an archive of the whole task (owners); you are told when it is ready."""
     db: Database = request.app.state.db
-    return await told(request, await db.awrite(service.export, person, task, examples=body.examples))
+    return await archive_out(request, await db.awrite(service.request_export, person, task, examples=body.examples))
 
 
 @router.get("/tasks/{task}/archives")
@@ -78,20 +78,22 @@ async def list_archives(request: Request, task: str, person: Member) -> ArchiveL
 
     def read(session: Session) -> list[jobs.Job]:
         rounds.require(session, person, Action.ARCHIVE_TASK, task)
-        return service.listed(session, task)
+        return service.list_exports(session, task)
 
-    found = await request.app.state.db.aread(read)
-    return ArchiveList(items=[await told(request, each) for each in found])
+    exports = await request.app.state.db.aread(read)
+    return ArchiveList(items=[await archive_out(request, job) for job in exports])
 
 
 @router.post("/tasks/{task}/clone", status_code=202, dependencies=SELDOM)
 async def clone_task(request: Request, task: str, body: TaskCloneIn, person: Member) -> ArchiveOut:
     """Make another task with this one's newest config, contexts and seeds (owners, who may make tasks)."""
     state = request.app.state
-    return await told(request, await state.db.awrite(service.clone, person, state.settings.new_tasks, task, body.id))
+    return await archive_out(
+        request, await state.db.awrite(service.request_clone, person, state.settings.new_tasks, task, body.id)
+    )
 
 
-@router.post("/archives", status_code=202, openapi_extra=RAW, dependencies=SELDOM)
+@router.post("/archives", status_code=202, openapi_extra=BINARY_BODY, dependencies=SELDOM)
 async def send_archive(
     request: Request,
     person: Member,
@@ -99,16 +101,16 @@ async def send_archive(
 ) -> ArchiveOut:
     """Send an archive as the body; a task is made of it in the background, and you own it."""
     state = request.app.state
-    await state.db.aread(service.check_id, person, state.settings.new_tasks, id)
-    path = waiting.folder(state.settings) / f"{uuid.uuid4()}.zip"
-    await waiting.write(path, request.stream())
+    await state.db.aread(service.require_free_id, person, state.settings.new_tasks, id)
+    path = uploaded_files.uploads_folder(state.settings) / f"{uuid.uuid4()}.zip"
+    await uploaded_files.write_stream(path, request.stream())
     try:
-        await to_thread.run_sync(service.look, path)
-        job = await state.db.awrite(service.bring, person, state.settings.new_tasks, id, path, f"{id}.zip")
+        await to_thread.run_sync(service.check_readable, path)
+        job = await state.db.awrite(service.request_import, person, state.settings.new_tasks, id, path, f"{id}.zip")
     except errors.Problem:
         path.unlink(missing_ok=True)
         raise
-    return await told(request, job)
+    return await archive_out(request, job)
 
 
 @router.get("/archives/{job}")
@@ -117,13 +119,13 @@ async def read_archive(request: Request, job: UUID, person: Member) -> ArchiveOu
 
     An export is shown to the task's owners, an import to the person who asked for the new task.
     """
-    return await told(request, await request.app.state.db.aread(service.job_of, person, job))
+    return await archive_out(request, await request.app.state.db.aread(service.archive_job, person, job))
 
 
 @router.get("/archives/{job}/file", response_class=FileResponse)
 @needs("manage")
 async def fetch_archive(request: Request, job: UUID, person: Member) -> FileResponse:
     """The zip file (owners)."""
-    found = await request.app.state.db.aread(service.job_of, person, job)
-    place = service.ready(request.app.state.settings, found)
-    return FileResponse(place, media_type="application/zip", filename=f"{found.payload['task']}.zip")
+    archive = await request.app.state.db.aread(service.archive_job, person, job)
+    place = service.finished_archive(request.app.state.settings, archive)
+    return FileResponse(place, media_type="application/zip", filename=f"{archive.payload['task']}.zip")

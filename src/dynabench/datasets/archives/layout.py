@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.rows import Moment
+from dynabench.datasets.schemas import DatasetSettings
 from dynabench.datasets.tables import NAME
 from dynabench.rounds.plan import Plan
 from dynabench.rounds.tables import RoundState
@@ -47,13 +47,13 @@ def config_file(number: int) -> str:
     return f"versions/{number:04d}.yaml"
 
 
-class Part(BaseModel):
+class ArchivePart(BaseModel):
     """A part of an archive; members that are not known are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class File(Part):
+class ArchiveFile(ArchivePart):
     """A file of the archive."""
 
     name: Annotated[str, Field(max_length=100)]
@@ -62,82 +62,82 @@ class File(Part):
     rows: Annotated[int, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
-    def _known(self) -> "File":
-        shown = MEDIA.fullmatch(self.name)
-        if shown and shown[1] != self.sha256:
+    def _check_name(self) -> "ArchiveFile":
+        media = MEDIA.fullmatch(self.name)
+        if media and media[1] != self.sha256:
             raise ValueError("a file that rows show is called by its SHA-256")
         many = (CONFIG, DATA)
-        if self.name not in (TASK, *LISTS) and not shown and not any(each.fullmatch(self.name) for each in many):
+        if self.name not in (TASK, *LISTS) and not media and not any(pattern.fullmatch(self.name) for pattern in many):
             raise ValueError("an archive has no such file")
         return self
 
 
-class Manifest(Part):
+class Manifest(ArchivePart):
     """The task that an archive holds, and the list of the archive's files."""
 
     format: Literal["dynabench-task"]
     version: Literal[1]
     task: Annotated[str, Field(max_length=60)]
     name: Annotated[str, Field(max_length=1000)]
-    files: Annotated[list[File], Field(max_length=MOST_FILES)]
+    files: Annotated[list[ArchiveFile], Field(max_length=MOST_FILES)]
 
     @model_validator(mode="after")
     def _whole(self) -> "Manifest":
-        names = [each.name for each in self.files]
+        names = [file.name for file in self.files]
         if len(set(names)) < len(names) or {TASK, *LISTS} - set(names):
             raise ValueError("a file is missing or named twice")
-        if sum(each.bytes for each in self.files) > MOST_BYTES:
+        if sum(file.bytes for file in self.files) > MOST_BYTES:
             raise ValueError("its files are too large together")
         return self
 
     @property
     def rows(self) -> dict[str, int]:
         """The number of rows of each list, by the list's name without its ending."""
-        return {each.name.removesuffix(".jsonl"): each.rows or 0 for each in self.files if each.name in LISTS}
+        return {file.name.removesuffix(".jsonl"): file.rows or 0 for file in self.files if file.name in LISTS}
 
 
-class Version(Part):
+class ArchivedVersion(ArchivePart):
     """A version of the config; its text is a file of its own."""
 
     number: Annotated[int, Field(ge=1, le=9999)]
     created_at: Moment
 
 
-class Aim(Part):
+class ArchivedTarget(ArchivePart):
     """A model version in the loop."""
 
     model: Annotated[str, Field(min_length=1, max_length=100)]
     version: Annotated[str, Field(max_length=64)]
 
 
-class Arm(Part):
+class ArchivedArm(ArchivePart):
     """A condition of a round that was opened."""
 
     model_config = ConfigDict(extra="allow")
 
     name: Annotated[str, Field(min_length=1, max_length=40)]
     share: Annotated[int | float, Field(gt=0, le=1e6, allow_inf_nan=False)] = 1
-    targets: Annotated[str, Field(max_length=100)] | Annotated[list[Aim], Field(max_length=100)] = "round"
+    targets: Annotated[str, Field(max_length=100)] | Annotated[list[ArchivedTarget], Field(max_length=100)] = "round"
 
 
-class Collected(Part):
+class ArchivedRound(ArchivePart):
     """A round; its plan is without dates and chosen contexts, which hold of one deployment at one time."""
 
     number: Annotated[int, Field(ge=1, le=100_000)]
     version: Annotated[int, Field(ge=1, le=9999)]
     state: RoundState
     ensemble: Literal["any", "majority", "all"]
-    arms: Annotated[list[Arm], Field(max_length=100)]
+    arms: Annotated[list[ArchivedArm], Field(max_length=100)]
     assign: Literal["item", "person"] = "item"
-    targets: Annotated[list[Aim], Field(max_length=100)]
-    judge: Aim | None = None
+    targets: Annotated[list[ArchivedTarget], Field(max_length=100)]
+    judge: ArchivedTarget | None = None
     plan: Plan = Plan()
     created_at: Moment
     opened_at: Moment | None
     closed_at: Moment | None
 
 
-class Given(Part):
+class ArchivedContext(ArchivePart):
     """A context."""
 
     values: dict[str, Any]
@@ -146,7 +146,7 @@ class Given(Part):
     retired: bool = False
 
 
-class Seeded(Part):
+class ArchivedSeed(ArchivePart):
     """A text to start from."""
 
     context: dict[str, Any]
@@ -155,7 +155,7 @@ class Seeded(Part):
     tag: Annotated[str, Field(max_length=100)] = ""
 
 
-class Tested(Settled):
+class ArchivedDataset(DatasetSettings):
     """A public dataset; its rows, `Row`, are a file of their own."""
 
     model_config = ConfigDict(extra="forbid")
@@ -165,7 +165,7 @@ class Tested(Settled):
     retired: bool = False
 
 
-class Row(Part):
+class ArchivedRow(ArchivePart):
     """A row of a dataset, as its files have it."""
 
     uid: str

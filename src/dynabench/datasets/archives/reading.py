@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from dynabench.datasets import rows
 from dynabench.datasets.archives import layout
-from dynabench.datasets.archives.layout import File, Manifest
+from dynabench.datasets.archives.layout import ArchiveFile, Manifest
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.models import archives
@@ -22,11 +22,11 @@ BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtime
 PIECE = 1024**2
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 P = TypeVar("P", bound=BaseModel)
-Told = Callable[[int], object]
+ReadProgress = Callable[[int], object]
 """Called with how many bytes, unpacked, are read."""
 
 
-def refuse(message: str) -> errors.Invalid:
+def refusal(message: str) -> errors.Invalid:
     """The refusal of an archive."""
     return errors.Invalid({"file": message}, message)
 
@@ -39,32 +39,34 @@ class Archive:
             archives.check_zip_end(file, layout.MOST_FILES)
             self.zip = zipfile.ZipFile(file)
         except BROKEN as problem:
-            raise refuse(_("This is no archive of a task: %(value)s.", value=str(problem)[:200])) from None
+            raise refusal(_("This is no archive of a task: %(value)s.", value=str(problem)[:200])) from None
         self.entries = self._entries()
         self.manifest = self._manifest()
-        self.files = {each.name: each for each in self.manifest.files}
+        self.files = {entry.name: entry for entry in self.manifest.files}
         if extra := self.entries.keys() ^ {layout.MANIFEST, *self.files}:
-            raise refuse(_("The manifest and the files differ: %(value)s.", value=repr(sorted(extra)[0][:100])))
+            raise refusal(_("The manifest and the files differ: %(value)s.", value=repr(sorted(extra)[0][:100])))
 
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
-        found: dict[str, zipfile.ZipInfo] = {}
-        for each in self.zip.infolist():
-            if each.filename in found:
-                raise refuse(_("Two files have one name: %(value)s.", value=repr(each.filename[:100])))
-            if each.flag_bits & 1 or each.compress_type not in METHODS:
-                raise refuse(_("%(value)s is packed in a way that is not read here.", value=repr(each.filename[:100])))
-            found[each.filename] = each
-        return found
+        entries: dict[str, zipfile.ZipInfo] = {}
+        for entry in self.zip.infolist():
+            if entry.filename in entries:
+                raise refusal(_("Two files have one name: %(value)s.", value=repr(entry.filename[:100])))
+            if entry.flag_bits & 1 or entry.compress_type not in METHODS:
+                raise refusal(
+                    _("%(value)s is packed in a way that is not read here.", value=repr(entry.filename[:100]))
+                )
+            entries[entry.filename] = entry
+        return entries
 
     def _manifest(self) -> Manifest:
         if layout.MANIFEST not in self.entries:
-            raise refuse(_("This is no archive of a task: it has no manifest.json."))
+            raise refusal(_("This is no archive of a task: it has no manifest.json."))
         try:
             return Manifest.model_validate_json(self._small(layout.MANIFEST, layout.MOST_MANIFEST))
         except ValidationError as problem:
             first = problem.errors()[0]
             where = ".".join(map(str, first["loc"])) or "it"
-            raise refuse(
+            raise refusal(
                 _("The manifest cannot be read: %(where)s: %(value)s.", where=where, value=first["msg"][:200])
             ) from None
 
@@ -72,18 +74,18 @@ class Archive:
         """A small file, whole."""
         try:
             with self.zip.open(self.entries[name]) as file:
-                found = file.read(most + 1)
+                content = file.read(most + 1)
         except BROKEN as problem:
-            raise refuse(_("%(name)s cannot be read: %(value)s.", name=name, value=str(problem)[:200])) from None
-        if len(found) > most:
-            raise refuse(_("%(name)s is too large.", name=name))
-        return found
+            raise refusal(_("%(name)s cannot be read: %(value)s.", name=name, value=str(problem)[:200])) from None
+        if len(content) > most:
+            raise refusal(_("%(name)s is too large.", name=name))
+        return content
 
     def config(self, number: int) -> str:
         """The text of a version of the config."""
         name = layout.config_file(number)
         if name not in self.files:
-            raise refuse(_("%(name)s is missing.", name=name))
+            raise refusal(_("%(name)s is missing.", name=name))
         return self._text(name)
 
     def newest(self) -> str:
@@ -92,17 +94,17 @@ class Archive:
 
     def content(self, name: str, most: int) -> bytes:
         """A file of up to `most` bytes, whole, if it is what the manifest says."""
-        found = self._small(name, most)
-        self._compare(self.files[name], len(found), hashlib.sha256(found).hexdigest())
-        return found
+        content_bytes = self._small(name, most)
+        self._compare(self.files[name], len(content_bytes), hashlib.sha256(content_bytes).hexdigest())
+        return content_bytes
 
     def _text(self, name: str) -> str:
         try:
             return self.content(name, layout.MOST_CONFIG).decode()
         except UnicodeDecodeError:
-            raise refuse(_("%(name)s is not valid UTF-8.", name=name)) from None
+            raise refusal(_("%(name)s is not valid UTF-8.", name=name)) from None
 
-    def rows(self, name: str, told: Told = lambda _: None) -> Iterator[tuple[int, dict[str, Any]]]:
+    def rows(self, name: str, progress: ReadProgress = lambda _: None) -> Iterator[tuple[int, dict[str, Any]]]:
         """The objects of a list with their numbers from 1; its hash is compared once all were read."""
         digest, size, number = hashlib.sha256(), 0, 0
         try:
@@ -110,7 +112,7 @@ class Archive:
                 while line := file.readline(layout.MOST_LINE + 1):
                     number, size = number + 1, size + len(line)
                     if len(line) > layout.MOST_LINE or size > self.files[name].bytes:
-                        raise refuse(
+                        raise refusal(
                             _(
                                 "%(name)s, line %(number)s: this is longer than the manifest says.",
                                 name=name,
@@ -119,9 +121,9 @@ class Archive:
                         )
                     digest.update(line)
                     yield number, self._object(name, number, line)
-                    told(len(line))
+                    progress(len(line))
         except BROKEN as problem:
-            raise refuse(
+            raise refusal(
                 _(
                     "%(name)s cannot be read after line %(number)s: %(value)s.",
                     name=name,
@@ -133,38 +135,38 @@ class Archive:
 
     def _object(self, name: str, number: int, line: bytes) -> dict[str, Any]:
         try:
-            found = orjson.loads(line)
+            values = orjson.loads(line)
         except orjson.JSONDecodeError:
-            found = None
-        if not isinstance(found, dict):
-            raise refuse(_("%(name)s, line %(number)s: this is no JSON object.", name=name, number=number))
+            values = None
+        if not isinstance(values, dict):
+            raise refusal(_("%(name)s, line %(number)s: this is no JSON object.", name=name, number=number))
         try:
-            rows.check_storable(found)
+            rows.check_storable(values)
         except errors.Invalid as problem:
-            raise refuse(f"{name}, line {number}: {problem.detail}") from None
-        return found
+            raise refusal(f"{name}, line {number}: {problem.detail}") from None
+        return values
 
-    def parts(self, name: str, kind: type[P], told: Told = lambda _: None) -> Iterator[tuple[int, P]]:
+    def parts(self, name: str, kind: type[P], progress: ReadProgress = lambda _: None) -> Iterator[tuple[int, P]]:
         """The rows of a list as `kind`."""
-        for number, values in self.rows(name, told):
+        for number, values in self.rows(name, progress):
             try:
                 yield number, kind.model_validate(values)
             except ValidationError as problem:
                 first = problem.errors()[0]
                 text = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-                raise refuse(
+                raise refusal(
                     _("%(name)s, line %(number)s: %(text)s.", name=name, number=number, text=text[:300])
                 ) from None
 
-    def _compare(self, file: File, size: int, digest: str) -> None:
+    def _compare(self, file: ArchiveFile, size: int, digest: str) -> None:
         if (size, digest) != (file.bytes, file.sha256):
-            raise refuse(
+            raise refusal(
                 _("%(name)s is not what the manifest says: it was changed, or only part of it came.", name=file.name)
             )
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Archive]:
+def open_archive(path: Path) -> Iterator[Archive]:
     """The archive at a path."""
     with path.open("rb") as file:
         yield Archive(file)

@@ -13,71 +13,76 @@ from sqlalchemy.orm import Session
 from dynabench.collection import queries as collected
 from dynabench.collection.tables import Seed
 from dynabench.datasets import exports, scopes
-from dynabench.datasets.archives import datasets, files, layout
-from dynabench.datasets.archives.layout import File, Manifest
-from dynabench.datasets.rows import moment
-from dynabench.datasets.scopes import Scope
+from dynabench.datasets.archives import contents, layout
+from dynabench.datasets.archives.layout import ArchiveFile, Manifest
+from dynabench.datasets.rows import format_moment
+from dynabench.datasets.scopes import ExportScope
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.rounds import queries, service
-from dynabench.rounds.plan import parse
+from dynabench.rounds.plan import parse_plan
 from dynabench.rounds.tables import Context, Round
 
-PAGE = 1_000
+PAGE_ROWS = 1_000
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of every file: an archive tells nothing of when it was written
-Told = Callable[[int, int], object]
+WriteProgress = Callable[[int, int], object]
 """Called with how many rows are written, of how many."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class ArchivePlan:
     """The contents of an archive to write: the task's config versions, its rounds and what is exported of them."""
 
     task: str
     name: str
     versions: list[tuple[int, str, str]]  # number, text, moment
     rounds: list[dict[str, Any]]
-    scope: Scope | None
+    scope: ExportScope | None
     expected: int
-    datasets: dict[str, tuple[dict[str, Any], str]]  # what is told of each by name, and the digest of its rows
+    datasets: dict[str, tuple[dict[str, Any], str]]  # the entry of each by name, and the digest of its rows
 
 
-def plan(session: Session, task_id: str, *, examples: bool = True) -> Plan:
+def plan_archive(session: Session, task_id: str, *, examples: bool = True) -> ArchivePlan:
     """The plan for a whole task; or, without `examples`, for its newest config, contexts and seeds alone."""
-    scope = scopes.scope(session, None, task_id, attributions=True)
-    found = list(session.scalars(queries.versions(task_id)))
+    scope = scopes.export_scope(session, None, task_id, attributions=True)
+    config_versions = list(session.scalars(queries.versions(task_id)))
     if not examples:
-        found = found[:1]
-    kept = [(each.number if examples else 1, each.source, moment(each.created_at)) for each in reversed(found)]
-    numbers = {each.id: each.number for each in found}
-    rounds = [round_document(each, numbers) for each in scope.rounds] if examples else []
-    name = service.config_of(session, found[0].id).name
-    expected = scopes.expected(session, scope) if examples else 0
-    tested = datasets.public(session, task_id) if examples else {}
-    return Plan(task_id, name, kept, rounds, scope if examples else None, expected, tested)
+        config_versions = config_versions[:1]
+    versions = [
+        (entry.number if examples else 1, entry.source, format_moment(entry.created_at))
+        for entry in reversed(config_versions)
+    ]
+    numbers = {entry.id: entry.number for entry in config_versions}
+    rounds = [round_document(entry, numbers) for entry in scope.rounds] if examples else []
+    name = service.config_of(session, config_versions[0].id).name
+    expected = scopes.expected_rows(session, scope) if examples else 0
+    tested = contents.public_datasets(session, task_id) if examples else {}
+    return ArchivePlan(task_id, name, versions, rounds, scope if examples else None, expected, tested)
 
 
-HERE_ALONE = {"opens_at": None, "closes_at": None, "contexts": "all"}
+NOT_ARCHIVED = {"opens_at": None, "closes_at": None, "contexts": "all"}
 """Of a round's plan: what holds of one deployment at one time."""
 
 
-def round_document(of: Round, numbers: dict[int, int]) -> dict[str, Any]:
+def round_document(round_: Round, numbers: dict[int, int]) -> dict[str, Any]:
     """A round as archives have it; `numbers` has those of the versions by id."""
-    planned = parse(of.plan).model_copy(update=HERE_ALONE)
+    planned = parse_plan(round_.plan).model_copy(update=NOT_ARCHIVED)
     return {
-        "number": of.number, "version": numbers[of.version_id], "state": of.state, "ensemble": of.fooled_when,
-        "arms": of.arms, "assign": of.assign, "judge": of.judge, "plan": planned.document(),
-        "targets": [{"model": each.model, "version": each.version} for each in of.targets],
-        "created_at": moment(of.created_at), "opened_at": moment(of.opened_at) if of.opened_at else None,
-        "closed_at": moment(of.closed_at) if of.closed_at else None,
+        "number": round_.number, "version": numbers[round_.version_id], "state": round_.state,
+        "ensemble": round_.fooled_when,
+        "arms": round_.arms, "assign": round_.assign, "judge": round_.judge, "plan": planned.document(),
+        "targets": [{"model": target.model, "version": target.version} for target in round_.targets],
+        "created_at": format_moment(round_.created_at),
+        "opened_at": format_moment(round_.opened_at) if round_.opened_at else None,
+        "closed_at": format_moment(round_.closed_at) if round_.closed_at else None,
     }  # fmt: skip
 
 
-class Writer:
+class ArchiveWriter:
     """Adds files to the zip file, and remembers what the manifest says of them."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
-        self.archive, self.files = archive, list[File]()
+        self.archive, self.files = archive, list[ArchiveFile]()
 
     def add(self, name: str, parts: Iterable[bytes], *, counted: bool = False) -> None:
         """Add a file; of those that are `counted` the manifest says how many lines they have."""
@@ -91,39 +96,45 @@ class Writer:
                 size += len(part)
                 rows += part.count(b"\n")
         if name != layout.MANIFEST:
-            made = {"name": name, "bytes": size, "sha256": digest.hexdigest(), "rows": rows if counted else None}
-            self.files.append(File.model_validate(made))
+            entry = {"name": name, "bytes": size, "sha256": digest.hexdigest(), "rows": rows if counted else None}
+            self.files.append(ArchiveFile.model_validate(entry))
 
     def finish(self, task: str, name: str) -> Manifest:
         """Add the manifest, last of all."""
-        made = Manifest(format="dynabench-task", version=1, task=task, name=name, files=self.files)
-        self.add(layout.MANIFEST, [orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2) + b"\n"])
-        return made
+        manifest = Manifest(format="dynabench-task", version=1, task=task, name=name, files=self.files)
+        self.add(layout.MANIFEST, [orjson.dumps(manifest.model_dump(), option=orjson.OPT_INDENT_2) + b"\n"])
+        return manifest
 
 
-def write(db: Database, settings: Settings, what: Plan, file: IO[bytes], told: Told = lambda *_: None) -> Manifest:
+def write_archive(
+    db: Database, settings: Settings, plan: ArchivePlan, file: IO[bytes], progress: WriteProgress = lambda *_: None
+) -> Manifest:
     """Write the archive to a binary file, which need not be able to seek; what its manifest says."""
-    shown: set[str] = set()
+    digests: set[str] = set()
     with zipfile.ZipFile(file, "w", compresslevel=6) as archive:
-        writer = Writer(archive)
-        writer.add(layout.TASK, [what.versions[-1][1].encode()])
-        for number, source, _ in what.versions:
+        writer = ArchiveWriter(archive)
+        writer.add(layout.TASK, [plan.versions[-1][1].encode()])
+        for number, source, _ in plan.versions:
             writer.add(layout.config_file(number), [source.encode()])
-        versions = ({"number": number, "created_at": at} for number, _, at in what.versions)
-        writer.add(layout.VERSIONS, lines(versions), counted=True)
-        writer.add(layout.ROUNDS, lines(what.rounds), counted=True)
-        writer.add(layout.CONTEXTS, files.noted(lines(_contexts(db, what.task)), shown), counted=True)
-        writer.add(layout.SEEDS, files.noted(lines(_seeds(db, what.task)), shown), counted=True)
-        writer.add(layout.EXAMPLES, files.noted(_examples(db, settings, what, told), shown), counted=True)
-        writer.add(layout.DATASETS, lines(told for told, _ in what.datasets.values()), counted=True)
-        for name, parts in datasets.contents(settings, what.datasets):
-            writer.add(name, files.noted(parts, shown), counted=True)
-        for name, content in files.contents(settings, shown):
+        versions = ({"number": number, "created_at": at} for number, _, at in plan.versions)
+        writer.add(layout.VERSIONS, json_lines(versions), counted=True)
+        writer.add(layout.ROUNDS, json_lines(plan.rounds), counted=True)
+        writer.add(
+            layout.CONTEXTS, contents.collect_references(json_lines(_contexts(db, plan.task)), digests), counted=True
+        )
+        writer.add(layout.SEEDS, contents.collect_references(json_lines(_seeds(db, plan.task)), digests), counted=True)
+        writer.add(
+            layout.EXAMPLES, contents.collect_references(_examples(db, settings, plan, progress), digests), counted=True
+        )
+        writer.add(layout.DATASETS, json_lines(entry for entry, _ in plan.datasets.values()), counted=True)
+        for name, parts in contents.dataset_contents(settings, plan.datasets):
+            writer.add(name, contents.collect_references(parts, digests), counted=True)
+        for name, content in contents.media_contents(settings, digests):
             writer.add(name, [content])
-        return writer.finish(what.task, what.name)
+        return writer.finish(plan.task, plan.name)
 
 
-def lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     """Rows as JSON lines."""
     return (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
 
@@ -131,7 +142,9 @@ def lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 def _contexts(db: Database, task_id: str) -> Iterator[dict[str, Any]]:
     def page(after: int) -> Select[Any]:
         columns = (Context.id, Context.values, Context.tag, Context.weight, Context.retired_at)
-        return select(*columns).where(Context.task_id == task_id, Context.id > after).order_by(Context.id).limit(PAGE)
+        return (
+            select(*columns).where(Context.task_id == task_id, Context.id > after).order_by(Context.id).limit(PAGE_ROWS)
+        )
 
     for row in _pages(db, page):
         retired = row.retired_at is not None
@@ -141,9 +154,9 @@ def _contexts(db: Database, task_id: str) -> Iterator[dict[str, Any]]:
 def _seeds(db: Database, task_id: str) -> Iterator[dict[str, Any]]:
     def page(after: int) -> Select[Any]:
         columns = (Seed.id, Context.values.label("context"), Seed.input, Seed.answer, Seed.tag)
-        found = select(*columns).join(Context, Context.id == Seed.context_id)
-        shown = ~collected.concealed(Seed.made_from.expression)
-        return found.where(Seed.task_id == task_id, Seed.id > after, shown).order_by(Seed.id).limit(PAGE)
+        statement = select(*columns).join(Context, Context.id == Seed.context_id)
+        visible = ~collected.concealed(Seed.made_from.expression)
+        return statement.where(Seed.task_id == task_id, Seed.id > after, visible).order_by(Seed.id).limit(PAGE_ROWS)
 
     for row in _pages(db, page):
         yield {"context": row.context, "input": row.input, "answer": row.answer, "tag": row.tag}
@@ -161,11 +174,11 @@ def _pages(db: Database, page: Callable[[int], Select[Any]]) -> Iterator[Any]:
         after = rows[-1].id
 
 
-def _examples(db: Database, settings: Settings, what: Plan, told: Told) -> Iterator[bytes]:
-    if what.scope is None:
+def _examples(db: Database, settings: Settings, plan: ArchivePlan, progress: WriteProgress) -> Iterator[bytes]:
+    if plan.scope is None:
         return
     written = 0
-    for page in exports.records(db, settings, what.scope):
-        yield exports.lines(page)
+    for page in exports.read_records(db, settings, plan.scope):
+        yield exports.json_lines(page)
         written += len(page)
-        told(written, what.expected)
+        progress(written, plan.expected)

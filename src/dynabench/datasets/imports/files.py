@@ -10,33 +10,33 @@ from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.media import file_formats, service
+from dynabench.media import file_formats
 from dynabench.media import service as media
 from dynabench.media.file_formats import MediaFacts, MediaKind, UploadLimits, UploadRefused, media_type_of
 from dynabench.media.store import DIGEST, MediaStore
 from dynabench.media.tables import Media
 from dynabench.models import archives
-from dynabench.rounds.archives import FILES, UNREADABLE
+from dynabench.rounds.context_files import MOST_FILES, UNREADABLE
 
 ROWS, FOLDER = "rows.jsonl", "media/"
-LARGEST = 8 * 2**30  # bytes of the rows
+LARGEST_ROWS = 8 * 2**30  # bytes of the rows
 REFERENCE = re.compile(r'("media": ?")([0-9a-f]{64})(")')
 
 
-def is_one(path: Path) -> bool:
+def is_export_zip(path: Path) -> bool:
     """Return whether a file is an export with files."""
     if not zipfile.is_zipfile(path):
         return False
     with path.open("rb") as file:
         try:
-            archives.check_zip_end(file, FILES)
+            archives.check_zip_end(file, MOST_FILES)
             with zipfile.ZipFile(file) as opened:
                 return ROWS in opened.namelist()
         except UNREADABLE:
             return False
 
 
-def rows(db: Database, settings: Settings, task: str, person_id: int | None, path: Path, target: Path) -> Path:
+def extract_rows(db: Database, settings: Settings, task: str, person_id: int | None, path: Path, target: Path) -> Path:
     """Store the files of the export at `path` and write its rows to `target`.
 
     A file that is here already stays as it is; any other is checked as an upload is, and rows refer to what is kept of
@@ -44,16 +44,16 @@ def rows(db: Database, settings: Settings, task: str, person_id: int | None, pat
     """
     try:
         with path.open("rb") as file:
-            archives.check_zip_end(file, FILES)
+            archives.check_zip_end(file, MOST_FILES)
             with zipfile.ZipFile(file) as opened:
-                kept = dict(_stored(db, settings, task, person_id, opened))
-                _write(opened, target, kept)
+                stored_names = dict(_store_files(db, settings, task, person_id, opened))
+                _write_rows(opened, target, stored_names)
     except UNREADABLE as problem:
         raise errors.Invalid({"file": f"This zip file cannot be read: {str(problem)[:100]}"}) from None
     return target
 
 
-def _stored(
+def _store_files(
     db: Database, settings: Settings, task: str, person_id: int | None, opened: zipfile.ZipFile
 ) -> Iterator[tuple[str, str]]:
     """The digest under which each file is kept, by the one that it is called."""
@@ -68,45 +68,46 @@ def _stored(
         if len(content) > most:
             raise errors.Invalid({"file": _("%(value)s is too large.", value=entry.filename[:80])})
         try:
-            yield named, kept(db, settings, task, person_id, named, content)
+            yield named, store_file(db, settings, task, person_id, named, content)
         except UploadRefused as problem:
             raise errors.Invalid({"file": f"{entry.filename[:80]}: {problem.told}"}) from None
 
 
-def kept(db: Database, settings: Settings, task: str, person_id: int | None, named: str, content: bytes) -> str:
+def store_file(db: Database, settings: Settings, task: str, person_id: int | None, named: str, content: bytes) -> str:
     """The digest under which a file that was called `named` is kept for a task; raises `Refused`."""
     same = hashlib.sha256(content).hexdigest() == named  # else whoever names a file would get to see it
-    for known in db.read(lambda session: session.scalars(service.stored_media([named] if same else [])).all()):
-        db.write(media.record_upload, task, person_id, named, _facts(known))
+    for media_row in db.read(lambda session: session.scalars(media.stored_media([named] if same else [])).all()):
+        db.write(media.record_upload, task, person_id, named, _media_facts(media_row))
         return named
-    plain, facts = checked(settings, content)
+    plain, facts = check_file(settings, content)
     digest = MediaStore.of(settings).put(plain)
     db.write(media.record_upload, task, person_id, digest, facts)
     return digest
 
 
-def checked(settings: Settings, content: bytes) -> tuple[bytes, MediaFacts]:
+def check_file(settings: Settings, content: bytes) -> tuple[bytes, MediaFacts]:
     """Return the content and facts to store of a file of any kind, checked as an upload is.
 
     Raise `UploadRefused` for a file that an upload would not accept.
     """
-    found = media_type_of(content).partition("/")[0]
-    kind: MediaKind = "image" if found == "image" else "audio" if found == "audio" else "file"
+    family = media_type_of(content).partition("/")[0]
+    kind: MediaKind = "image" if family == "image" else "audio" if family == "audio" else "file"
     size = settings.media_audio_mb if kind == "audio" else settings.media_mb
     limits = UploadLimits(int(size * 2**20), settings.media_pixels, settings.media_seconds)
     return file_formats.check_upload(content, kind, limits)
 
 
-def _facts(known: Media) -> MediaFacts:
-    return MediaFacts(known.kind, known.type, known.size, known.width, known.height, known.seconds)  # type: ignore[arg-type]
+def _media_facts(media_row: Media) -> MediaFacts:
+    size = (media_row.size, media_row.width, media_row.height, media_row.seconds)
+    return MediaFacts(media_row.kind, media_row.type, *size)  # type: ignore[arg-type]
 
 
-def _write(opened: zipfile.ZipFile, target: Path, kept: dict[str, str]) -> None:
-    left = LARGEST
+def _write_rows(opened: zipfile.ZipFile, target: Path, stored_names: dict[str, str]) -> None:
+    bytes_left = LARGEST_ROWS
     with opened.open(ROWS) as stream, target.open("w", encoding="utf-8") as out:
         for line in stream:
-            left -= len(line)
-            if left < 0:
+            bytes_left -= len(line)
+            if bytes_left < 0:
                 raise errors.TooLarge(_("This zip file is too large unpacked. Split it."))
             text = line.decode("utf-8")
-            out.write(REFERENCE.sub(lambda found: f"{found[1]}{kept.get(found[2], found[2])}{found[3]}", text))
+            out.write(REFERENCE.sub(lambda found: f"{found[1]}{stored_names.get(found[2], found[2])}{found[3]}", text))

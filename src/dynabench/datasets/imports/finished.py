@@ -1,12 +1,10 @@
-"""Finished examples of a file, stored as they were: in closed rounds of their own, by people who cannot log in.
-
-What may be stored is decided by the task's config, as for what is written here; what counts is counted again.
-"""
+"""Checks of finished examples before they are stored, by the task's config, as for those written here."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import Table, bindparam, insert, select, update
@@ -23,10 +21,9 @@ from dynabench.collection.tables import (
     StoredAttribution,
     VerdictEvent,
 )
-from dynabench.datasets.imports import origins, places
-from dynabench.datasets.imports.checks import Ready, check
-from dynabench.datasets.imports.origins import Origins
-from dynabench.datasets.imports.state import Numbered, State
+from dynabench.datasets.imports import places
+from dynabench.datasets.imports.places import ImportState, NumberedRow, OriginLinks
+from dynabench.datasets.rows import ExampleRow, ValidationPart
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -34,15 +31,129 @@ from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, Task
+from dynabench.tasks import TaskConfig
 from dynabench.validation.rebuild import count_written
 from dynabench.validation.tables import Undo, Validation
+
+
+@dataclass(frozen=True)
+class CheckedRow:
+    """A row that will be stored: checked, with the place where it belongs."""
+
+    row: ExampleRow
+    round_id: int
+    version_id: int
+    context: dict[str, Any]
+    input: dict[str, Any]
+    answer: dict[str, Any]
+    explanation: dict[str, Any] | None
+    votes: list[dict[str, Any]]
+    at: datetime
+
+
+def check_row(session: Session, task_id: str, row: ExampleRow, state: ImportState) -> CheckedRow:
+    """The row as it will be stored. Raises `Invalid`; what is left out of it is noted in `state`."""
+    version, exact = places.version_numbered(session, task_id, row.task_version)
+    config = rounds.config_of(session, version.id)
+    held = {group: _fill_media(session, task_id, config, group, values) for group, values in
+            (("context", row.context.values), ("input", row.input), ("answer", row.answer))}  # fmt: skip
+    context = config.clean_context(held["context"])
+    written = config.clean_input(held["input"], context)
+    answer = config.clean_answer(held["answer"], context=context, input=written)
+    _known_fields(config, row)
+    at = row.at or now()
+    explanation = None
+    if row.explanation is not None:
+        explanation = _lenient(
+            lambda values: config.clean_ask(values, input=written, fooled=row.fooled, context=context, answer=answer),
+            "ask.", row.explanation.values, state, "Values of explanations that the task does not ask for",
+        )  # fmt: skip
+    votes = [_vote(config, context, written, answer, row, vote, state) for vote in _countable_votes(row, state)]
+    if not exact and row.task_version:
+        state.note(
+            f"Examples of version {row.task_version}, which is not here; they stand under version {version.number}"
+        )
+    round_id = places.round_for_row(session, task_id, row, version, state.rounds)
+    return CheckedRow(row, round_id, version.id, context, written, answer, explanation, votes, at)
+
+
+def _fill_media(session: Session, task_id: str, config: TaskConfig, group: str, values: dict[str, Any]) -> Any:
+    return media.fill_media_values(session, task_id, config.fields(group), group, values)
+
+
+def _known_fields(config: TaskConfig, row: ExampleRow) -> None:
+    """Refuse what pages could not show: values of no field, and predictions that answer something else."""
+    for member, values, group in (("initial", row.initial, "input"), ("goal", row.goal or {}, "answer")):
+        if extra := values.keys() - {part.name for part in config.fields(group)}:
+            raise errors.Invalid({f"{member}.{sorted(extra)[0][:60]}": _("The task has no such field.")})
+    keys = [(part.model, part.method, part.label) for part in row.attributions]
+    if len(set(keys)) < len(keys):
+        raise errors.Invalid({"attributions": _("The same model, method and label come twice.")})
+    inputs = config.model_inputs(row.context.values, row.input)
+    for place, prediction in enumerate(row.predictions):
+        try:
+            config.fooled_by(prediction.answer, row.answer, inputs, prediction.probabilities)
+        except (errors.Unavailable, TypeError, ValueError, AttributeError, KeyError):
+            raise errors.Invalid({f"predictions.{place}.answer": _("This is no answer to the task.")}) from None
+
+
+def _vote(
+    config: TaskConfig,
+    context: dict[str, Any],
+    written: dict[str, Any],
+    answer: dict[str, Any],
+    row: ExampleRow,
+    vote: Any,
+    state: ImportState,
+) -> dict[str, Any]:
+    blind = None
+    if vote.blind_answer is not None:
+        blind = config.clean_answer(vote.blind_answer, context=context, input=written)
+    values = _lenient(
+        lambda raw: config.clean_validation(
+            raw, vote=vote.vote, input=written, context=context, answer=answer, fooled=row.fooled
+        ),
+        "validation.", vote.values, state, "Values of votes that the task does not ask for",
+    )  # fmt: skip
+    return {"vote": vote, "blind_answer": blind, "values": values}
+
+
+def _lenient(clean: Any, group: str, values: dict[str, Any], state: ImportState, note: str) -> dict[str, Any]:
+    """The values that the task takes; the others are noted. What is wanted and missing is missing."""
+    kept_values = dict(values)
+    for _try in range(3):
+        try:
+            return dict(clean(kept_values))
+        except errors.Invalid as problem:
+            wrong = {name.removeprefix(group) for name in problem.fields} & kept_values.keys()
+            if not wrong:
+                break
+            kept_values = {name: value for name, value in kept_values.items() if name not in wrong}
+            state.note(note, len(wrong))
+    return {}
+
+
+def _countable_votes(row: ExampleRow, state: ImportState) -> list[ValidationPart]:
+    """The votes of others, one of each person; owners may vote again."""
+    countable: list[ValidationPart] = []
+    voted: set[str] = set()
+    for vote in row.validations:
+        again = vote.validator in voted and not vote.by_owner
+        state.note("Votes of authors on their own examples", int(vote.validator == row.author))
+        state.note("Second votes of the same person", int(again and vote.validator != row.author))
+        if not again and vote.validator != row.author:
+            countable.append(vote)
+        if not vote.by_owner:
+            voted.add(vote.validator)
+    return countable
+
 
 CONTEXTS = cast(Table, Context.__table__)
 IMPORTED = "imported"  # stands for the digest of a request
 
 
-def add(
-    session: Session, settings: Settings, task_id: str, rows: Sequence[Numbered], state: State
+def add_examples(
+    session: Session, settings: Settings, task_id: str, rows: Sequence[NumberedRow], state: ImportState
 ) -> list[tuple[int, str]]:
     """Store up to a few hundred rows; those that are known by their `uid` are passed over.
 
@@ -50,72 +161,86 @@ def add(
     """
     session.get(Task, task_id, with_for_update=True)  # two imports take turns: rounds, contexts, people stay unique
     named: list[tuple[int, str]] = []
-    links = Origins(session, state)
-    fresh = _fresh(session, task_id, rows, state, named, links)
+    links = OriginLinks(session, state)
+    fresh = _new_rows(session, task_id, rows, state, named, links)
     ready = []
-    for one in fresh:
+    for numbered in fresh:
         try:
-            made = check(session, task_id, one.row, state)
-            links.add(one.row.uid, one.row.made_from)
-            ready.append(made)
+            checked = check_row(session, task_id, numbered.row, state)
+            links.add(numbered.row.uid, numbered.row.made_from)
+            ready.append(checked)
         except errors.Invalid as problem:
-            named.append((one.number, problem.detail))
+            named.append((numbered.number, problem.detail))
     if ready:
-        _store(session, settings, task_id, ready, state)
-    origins.link(session, task_id, links, state)
+        _store_rows(session, settings, task_id, ready, state)
+    places.link_origins(session, task_id, links, state)
     state.created += len(ready)
     state.failed += len(named)
     return sorted(named)
 
 
-def _fresh(
-    session: Session, task_id: str, rows: Sequence[Numbered], state: State, named: list[tuple[int, str]], links: Origins
-) -> list[Numbered]:
+def _new_rows(
+    session: Session,
+    task_id: str,
+    rows: Sequence[NumberedRow],
+    state: ImportState,
+    named: list[tuple[int, str]],
+    links: OriginLinks,
+) -> list[NumberedRow]:
     """Rows that are not here yet. An import that broke off may have stored others without what they were made from."""
-    uids = [one.row.uid for one in rows]
+    uids = [numbered.row.uid for numbered in rows]
     columns = (Example.uid, Example.made_from, Example.request, Round.task_id)
-    found = select(*columns).join(Round, Round.id == Example.round_id).where(Example.uid.in_(uids))
-    known = {row.uid: row for row in session.execute(found)}
-    fresh: dict[str, Numbered] = {}
-    for one in rows:
-        uid = one.row.uid
-        if uid in known and known[uid].task_id != task_id:
-            named.append((one.number, _("Another task has an example with the uid %(uid)s.", uid=uid)))
-        elif uid in known or uid in fresh:
+    statement = select(*columns).join(Round, Round.id == Example.round_id).where(Example.uid.in_(uids))
+    stored = {row.uid: row for row in session.execute(statement)}
+    fresh: dict[str, NumberedRow] = {}
+    for numbered in rows:
+        uid = numbered.row.uid
+        if uid in stored and stored[uid].task_id != task_id:
+            named.append((numbered.number, _("Another task has an example with the uid %(uid)s.", uid=uid)))
+        elif uid in stored or uid in fresh:
             state.duplicates += 1
-            if uid in known and known[uid].made_from is None and known[uid].request == IMPORTED:
+            if uid in stored and stored[uid].made_from is None and stored[uid].request == IMPORTED:
                 with suppress(errors.Invalid):
-                    links.add(uid, one.row.made_from, stored=True)
+                    links.add(uid, numbered.row.made_from, stored=True)
         else:
-            fresh[uid] = one
+            fresh[uid] = numbered
     return list(fresh.values())
 
 
-def _store(session: Session, settings: Settings, task_id: str, ready: list[Ready], state: State) -> None:
-    contexts = places.contexts(session, task_id, [(one.context, one.row.context.tag) for one in ready])
-    people = places.people(session, settings, _names(ready))
-    ids = _examples(session, ready, contexts, people)
-    _parts(session, ready, ids, people)
-    for one, example in zip(ready, ids, strict=True):
-        drawn = media.sent_references(session, task_id, [each.answer for each in one.row.predictions])
-        media.bind_media(session, task_id, [one.input, one.answer, one.said, one.votes, drawn], example_id=example)
-    _count(session, ready, ids)
+def _store_rows(
+    session: Session, settings: Settings, task_id: str, ready: list[CheckedRow], state: ImportState
+) -> None:
+    contexts = places.ensure_contexts(
+        session, task_id, [(checked.context, checked.row.context.tag) for checked in ready]
+    )
+    people = places.ensure_people(session, settings, _people_names(ready))
+    ids = _insert_examples(session, ready, contexts, people)
+    _insert_parts(session, ready, ids, people)
+    for checked, example in zip(ready, ids, strict=True):
+        drawn = media.sent_references(session, task_id, [prediction.answer for prediction in checked.row.predictions])
+        media.bind_media(
+            session,
+            task_id,
+            [checked.input, checked.answer, checked.explanation, checked.votes, drawn],
+            example_id=example,
+        )
+    _count_examples(session, ready, ids)
     used: dict[int, list[int]] = {}
-    for one, context in zip(ready, contexts, strict=True):
+    for checked, context in zip(ready, contexts, strict=True):
         counts = used.setdefault(context, [0, 0])
         counts[0] += 1
-        counts[1] += one.row.fooled is True
+        counts[1] += checked.row.fooled is True
     changed = [{"of": key, "more_used": more, "more_fooled": fooled} for key, (more, fooled) in sorted(used.items())]
     statement = update(CONTEXTS).where(CONTEXTS.c.id == bindparam("of"))
     sums = {name: CONTEXTS.c[name] + bindparam(f"more_{name}") for name in ("used", "fooled")}
     session.connection().execute(statement.values(sums), changed)
 
 
-def _count(session: Session, ready: list[Ready], ids: list[int]) -> None:
+def _count_examples(session: Session, ready: list[CheckedRow], ids: list[int]) -> None:
     """Count the examples, round by round, and note the verdicts that their votes came to."""
     at = now()
-    for round_id in sorted({one.round_id for one in ready}):
-        mine = [key for key, one in zip(ids, ready, strict=True) if one.round_id == round_id]
+    for round_id in sorted({checked.round_id for checked in ready}):
+        mine = [key for key, checked in zip(ids, ready, strict=True) if checked.round_id == round_id]
         written = session.scalars(select(Example).where(Example.id.in_(mine)).order_by(Example.id)).all()
         config = rounds.config_of(session, session.get_one(Round, round_id).version_id)
         decided = [
@@ -127,61 +252,65 @@ def _count(session: Session, ready: list[Ready], ids: list[int]) -> None:
             session.execute(insert(VerdictEvent), decided)
 
 
-def _names(ready: Iterable[Ready]) -> set[str]:
-    return {one.row.author for one in ready} | {vote.validator for one in ready for vote in one.row.validations}
+def _people_names(ready: Iterable[CheckedRow]) -> set[str]:
+    return {checked.row.author for checked in ready} | {
+        vote.validator for checked in ready for vote in checked.row.validations
+    }
 
 
-def _examples(session: Session, ready: list[Ready], contexts: list[int], people: dict[str, int]) -> list[int]:
+def _insert_examples(
+    session: Session, ready: list[CheckedRow], contexts: list[int], people: dict[str, int]
+) -> list[int]:
     """Handouts and examples; the ids of the latter, in order."""
     handouts, examples = [], []
-    for one, context in zip(ready, contexts, strict=True):
-        row, author = one.row, people[one.row.author]
-        place = {"round_id": one.round_id, "context_id": context}
+    for checked, context in zip(ready, contexts, strict=True):
+        row, author = checked.row, people[checked.row.author]
+        place = {"round_id": checked.round_id, "context_id": context}
         condition = {"start": row.condition.start, "arm": row.condition.arm}
-        began = {"goal": row.goal, "initial": row.initial, "at": one.at - timedelta(seconds=row.seconds)}
+        began = {"goal": row.goal, "initial": row.initial, "at": checked.at - timedelta(seconds=row.seconds)}
         handouts.append({**place, **condition, **began, "person_id": author})
         examples.append({
-            **place, **condition, "uid": row.uid, "author_id": author, "version_id": one.version_id,
-            "input": one.input, "answer": one.answer, "fooled": row.fooled, "source": row.source,
+            **place, **condition, "uid": row.uid, "author_id": author, "version_id": checked.version_id,
+            "input": checked.input, "answer": checked.answer, "fooled": row.fooled, "source": row.source,
             "edit_distance": row.edit_distance, "attempt": row.attempt, "seconds": row.seconds,
-            "latency_ms": row.latency_ms, "key": f"import {row.uid}", "request": IMPORTED, "at": one.at,
+            "latency_ms": row.latency_ms, "key": f"import {row.uid}", "request": IMPORTED, "at": checked.at,
         })  # fmt: skip
-    given = session.scalars(insert(Handout).returning(Handout.id, sort_by_parameter_order=True), handouts).all()
-    for values, handout in zip(examples, given, strict=True):
+    handout_ids = session.scalars(insert(Handout).returning(Handout.id, sort_by_parameter_order=True), handouts).all()
+    for values, handout in zip(examples, handout_ids, strict=True):
         values["handout_id"] = handout
     return list(session.scalars(insert(Example).returning(Example.id, sort_by_parameter_order=True), examples))
 
 
-def _parts(session: Session, ready: list[Ready], ids: list[int], people: dict[str, int]) -> None:
+def _insert_parts(session: Session, ready: list[CheckedRow], ids: list[int], people: dict[str, int]) -> None:
     """Predictions, votes, explanations, attributions, what became of suggestions, and the programs that wrote."""
-    made: dict[Any, list[dict[str, Any]]] = defaultdict(list)
-    for one, example in zip(ready, ids, strict=True):
-        for position, said in enumerate(one.row.predictions):
-            made[Prediction].append(said.model_dump() | {"example_id": example, "position": position})
-        if one.said is not None and one.row.explanation is not None:
-            at = one.row.explanation.at or one.at
-            made[Explanation].append({"example_id": example, "values": one.said, "at": at})
-        for words in one.row.attributions:
-            made[StoredAttribution].append(words.model_dump() | {"example_id": example, "at": one.at})
-        if one.row.assistance is not None:
-            made[Assistance].append(one.row.assistance.model_dump() | {"example_id": example})
-        if one.row.program is not None and one.row.source == ExampleSource.PROGRAM:
-            place = {"example_id": example, "round_id": one.round_id, "facts": {}}
-            made[Proposed].append(one.row.program.model_dump() | place)
-        _votes(session, one, example, people)
-    for table, values in made.items():
+    inserts: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+    for checked, example in zip(ready, ids, strict=True):
+        for position, prediction in enumerate(checked.row.predictions):
+            inserts[Prediction].append(prediction.model_dump() | {"example_id": example, "position": position})
+        if checked.explanation is not None and checked.row.explanation is not None:
+            at = checked.row.explanation.at or checked.at
+            inserts[Explanation].append({"example_id": example, "values": checked.explanation, "at": at})
+        for words in checked.row.attributions:
+            inserts[StoredAttribution].append(words.model_dump() | {"example_id": example, "at": checked.at})
+        if checked.row.assistance is not None:
+            inserts[Assistance].append(checked.row.assistance.model_dump() | {"example_id": example})
+        if checked.row.program is not None and ExampleSource(checked.row.source) is ExampleSource.PROGRAM:
+            place = {"example_id": example, "round_id": checked.round_id, "facts": {}}
+            inserts[Proposed].append(checked.row.program.model_dump() | place)
+        _insert_votes(session, checked, example, people)
+    for table, values in inserts.items():
         session.execute(insert(table), values)
 
 
-def _votes(session: Session, one: Ready, example: int, people: dict[str, int]) -> None:
+def _insert_votes(session: Session, checked: CheckedRow, example: int, people: dict[str, int]) -> None:
     """The votes, in order. One whose blind answer does not count comes after an earlier vote that was undone."""
-    for each in one.votes:
-        vote, at = each["vote"], each["vote"].at or one.at
+    for entry in checked.votes:
+        vote, at = entry["vote"], entry["vote"].at or checked.at
         cast = {
             "example_id": example, "person_id": people[vote.validator], "vote": vote.vote,
-            "blind_answer": each["blind_answer"], "by_owner": vote.by_owner, "values": each["values"], "at": at,
+            "blind_answer": entry["blind_answer"], "by_owner": vote.by_owner, "values": entry["values"], "at": at,
         }  # fmt: skip
-        if each["blind_answer"] is not None and not vote.blind:
+        if entry["blind_answer"] is not None and not vote.blind:
             before = Validation(**cast)
             session.add(before)
             session.flush()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dynabench.datasets.imports.squad import is_squad, spans_field
+from dynabench.datasets.imports.formats import is_squad, spans_field
 from dynabench.intake.columns import find_column, list_columns
 from dynabench.intake.mapping import value_at
 from dynabench.kit import errors
@@ -20,9 +20,9 @@ from dynabench.tasks.fields import Choice
 
 Form = Literal["columns", "squad", "checklist"]
 Column = Annotated[str, Field(max_length=200)]
-TAGS = ("tags", "functionality", "tag", "slice", "slices", "category")
-UIDS = ("uid", "id", "case_id", "idx", "guid", "pairID")
-ANSWERS = ("label", "gold_label", "label_gold", "answer", "answers", "gold", "target", "class")
+TAG_COLUMNS = ("tags", "functionality", "tag", "slice", "slices", "category")
+UID_COLUMNS = ("uid", "id", "case_id", "idx", "guid", "pairID")
+ANSWER_COLUMNS = ("label", "gold_label", "label_gold", "answer", "answers", "gold", "target", "class")
 SYNONYMS = {
     "entailment": ("e", "entails", "entailed"),
     "neutral": ("n", "neu"),
@@ -72,21 +72,21 @@ class Layout(BaseModel):
         """
         if self.form != "columns":
             return
-        wanted = wanted_fields(config)
-        wrong = {f"field.{name}": _("The task has no such field.") for name in self.fields if name not in wanted}
-        for name, field in wanted.items():
+        fields = row_fields(config)
+        wrong = {f"field.{name}": _("The task has no such field.") for name in self.fields if name not in fields}
+        for name, field in fields.items():
             if field.required and not self.fields.get(name):
                 wrong[f"field.{name}"] = _("Say which column this is.")
         options = answer_options(config)
         for raw, meant in self.values.items() if options else ():
-            for one in [meant] if isinstance(meant, str) else meant:
-                if one not in options:
+            for option in [meant] if isinstance(meant, str) else meant:
+                if option not in options:
                     wrong[f"value.{printable(raw)}"] = _("Choose among %(options)s.", options=", ".join(options))
         if wrong:
             raise errors.Invalid(wrong)
 
 
-def wanted_fields(config: TaskConfig) -> dict[str, Any]:
+def row_fields(config: TaskConfig) -> dict[str, Any]:
     """The fields of a row: what models get, and the answer's, by name."""
     return {field.name: field for field in [*config.model_context, *config.fields("input"), *config.fields("answer")]}
 
@@ -97,7 +97,9 @@ def answer_options(config: TaskConfig) -> list[str]:
     return first.values if isinstance(first, Choice) else []
 
 
-def guess(rows: Sequence[Mapping[str, Any]], config: TaskConfig, names: Mapping[str, Sequence[str]]) -> Layout:
+def guess_from_rows(
+    rows: Sequence[Mapping[str, Any]], config: TaskConfig, names: Mapping[str, Sequence[str]]
+) -> Layout:
     """The layout that the first rows look like. `names` are the classes of columns that hold class numbers."""
     first = rows[0] if rows else {}
     if {"test", "type", "data"} <= first.keys() and isinstance(first["data"], list):
@@ -105,40 +107,40 @@ def guess(rows: Sequence[Mapping[str, Any]], config: TaskConfig, names: Mapping[
     if spans_field(config) is not None and is_squad(dict(first)) and "uid" not in first:
         return Layout(form="squad")
     columns = list_columns(rows)
-    made: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for field in [*config.model_context, *config.fields("input")]:
-        made[field.name] = find_column(columns, *(f"{group}{field.name}" for group in ("", "inputs.", "context.values.",
-                                                                                "input.", "context.")))  # fmt: skip
-    free = [column for column in columns if column not in made.values()]
+        prefixes = ("", "inputs.", "context.values.", "input.", "context.")
+        chosen[field.name] = find_column(columns, *(f"{prefix}{field.name}" for prefix in prefixes))
+    free = [column for column in columns if column not in chosen.values()]
     for column in free:  # one text is left and one field: they belong together
-        lacking = [name for name, found in made.items() if not found]
+        lacking = [name for name, match in chosen.items() if not match]
         if len(lacking) == 1 and column.casefold() in ("text", "sentence", "review", "tweet", "test_case", "content"):
-            made[lacking[0]] = column
+            chosen[lacking[0]] = column
     for field in config.fields("answer"):
         first_of_all = "answers" if {"uid", "inputs", "answers"} <= first.keys() else f"answer.{field.name}"
-        others = ANSWERS if len(config.fields("answer")) == 1 else ()
-        made[field.name] = find_column(columns, first_of_all, field.name, *others)
-    column = made[config.fields("answer")[0].name]
+        others = ANSWER_COLUMNS if len(config.fields("answer")) == 1 else ()
+        chosen[field.name] = find_column(columns, first_of_all, field.name, *others)
+    column = chosen[config.fields("answer")[0].name]
     return Layout(
-        fields={name: column for name, column in made.items() if column},
-        values=meanings([value_at(row, column) for row in rows], answer_options(config), names.get(column, ())),
-        uid=find_column(columns, *UIDS),
-        tags=find_column(columns, *TAGS),
+        fields={name: column for name, column in chosen.items() if column},
+        values=guess_values([value_at(row, column) for row in rows], answer_options(config), names.get(column, ())),
+        uid=find_column(columns, *UID_COLUMNS),
+        tags=find_column(columns, *TAG_COLUMNS),
     )
 
 
-def meanings(raw: Iterable[Any], options: Sequence[str], classes: Sequence[str]) -> dict[str, str | list[str]]:
+def guess_values(raw: Iterable[Any], options: Sequence[str], classes: Sequence[str]) -> dict[str, str | list[str]]:
     """Return the meanings of the answer's values where their names show them.
 
     Values that are options mean themselves.
     """
     called = {option.casefold(): option for option in options}
     called |= {other: option for option in options for other in SYNONYMS.get(option, ()) if other not in called}
-    found: dict[str, str | list[str]] = {}
+    meanings: dict[str, str | list[str]] = {}
     for number, name in enumerate(classes):
         if option := called.get(name.casefold()):
-            found[str(number)] = option
+            meanings[str(number)] = option
     for value in raw:
         if isinstance(value, str) and value not in options and (option := called.get(value.strip().casefold())):
-            found[value] = option
-    return found
+            meanings[value] = option
+    return meanings

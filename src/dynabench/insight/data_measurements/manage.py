@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.insight.data_measurements import pages, service
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Moderating, Owning
+from dynabench.rounds.manage.frame import TaskModerator, TaskOwner
 from dynabench.rounds.schemas import Number
 
 router = APIRouter()
@@ -16,18 +16,18 @@ Name = Annotated[str, Path(pattern=r"^[a-z_]{1,40}$")]
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}/data", name="manage_round_data")
-async def data(request: Request, task: str, n: Number, person: Moderating) -> Response:
+async def data(request: Request, task: str, n: Number, person: TaskModerator) -> Response:
     """Show the data quality report of a round, including results that rest on only a few writers."""
 
     def read(session: Session) -> dict[str, Any]:
         return pages.page_values(session, person, task, n, everything=True)
 
     values = await request.app.state.db.aread(read)
-    return await frame.page(request, task, "data_measurements/manage/measured.html", "rounds", **values)
+    return await frame.console_page(request, task, "data_measurements/manage/measured.html", "rounds", **values)
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/data", name="measure_round_form")
-async def measure(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def measure(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """Have the worker measure the round; while it does, asking again changes nothing."""
 
     def ask(session: Session) -> None:
@@ -39,7 +39,7 @@ async def measure(request: Request, task: str, n: Number, owner: Owning) -> Resp
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}/data/{measure}/{table}.csv", name="manage_round_data_file")
-async def file(request: Request, task: str, n: Number, measure: Name, table: Name, person: Moderating) -> Response:
+async def file(request: Request, task: str, n: Number, measure: Name, table: Name, person: TaskModerator) -> Response:
     """One table of a measure, `figures` for its figures, as a sheet."""
     measurements = await request.app.state.db.aread(service.round_measurements, task, n, True)
     return pages.table_file(measurements, task, measure, table)

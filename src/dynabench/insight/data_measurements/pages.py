@@ -15,12 +15,12 @@ from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.people.accounts.auth import Viewer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import seats, views
+from dynabench.rounds import people, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
 from dynabench.web import render
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
+router = APIRouter(include_in_schema=False, dependencies=[Depends(people.load_actions)])
 
 Name = Annotated[str, Path(pattern=r"^[a-z_]{1,40}$")]
 ACROSS = ("measure", "figure", "round", "value", "low", "high", "n")

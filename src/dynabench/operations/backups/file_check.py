@@ -32,7 +32,7 @@ from dynabench.models import catalog, spec
 from dynabench.operations import key_check
 from dynabench.operations.backups.database_copy import ENGINE
 from dynabench.rounds import queries as round_queries
-from dynabench.rounds import required_models
+from dynabench.rounds import round_models
 
 PLACED = ("archive", "adapter", "hub", "endpoint", "training_set")
 """Kinds of submissions whose model was placed in the home folder when it passed its check."""
@@ -69,7 +69,7 @@ def expected_files(session: Session, settings: Settings, engine: str | None = No
         )
         for id, digest in session.execute(ready):
             whole = partial(_has_rows, settings, digest)
-            yield ExpectedFile(stored.path(settings, digest), f"{name} {id}", is_whole=whole)
+            yield ExpectedFile(stored.rows_path(settings, digest), f"{name} {id}", is_whole=whole)
     for release in session.scalars(select(Release).where(Release.state == ReleaseState.READY).order_by(Release.id)):
         place = releases.release_folder(settings, release.id)
         yield ExpectedFile(place / manifest.MANIFEST_NAME, f"release {release.id}", release.digest)
@@ -82,7 +82,7 @@ def expected_files(session: Session, settings: Settings, engine: str | None = No
 
 def _has_rows(settings: Settings, digest: str) -> bool:
     try:
-        return stored.digest(stored.read(settings, digest)) == digest
+        return stored.rows_digest(stored.read_rows(settings, digest)) == digest
     except (OSError, ValueError, KeyError):  # pyarrow's errors are among these
         return False
 
@@ -174,7 +174,7 @@ def _models(session: Session) -> Iterator[ExpectedModel]:
             submission.model, submission.version, f"submission {submission.id} ({submission.name})", placed
         )
     for round_ in session.scalars(round_queries.open_rounds()):
-        for name, version in required_models.models_of(round_):
+        for name, version in round_models.models_of(round_):
             yield ExpectedModel(name, version, f"round {round_.number} of {round_.task_id}", placed=False)
 
 

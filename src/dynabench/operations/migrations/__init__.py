@@ -53,7 +53,6 @@ def metadata() -> MetaData:
     import dynabench.media.tables
     import dynabench.people.accounts.tables
     import dynabench.people.notices.tables
-    import dynabench.rounds.owner_tables
     import dynabench.rounds.tables
     import dynabench.validation.tables  # noqa: F401
 

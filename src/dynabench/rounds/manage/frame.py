@@ -1,18 +1,57 @@
-"""The console's frame: the task's head, the rail of sections, and the section's own part."""
+"""The console's frame: access, the task's head, the rail of sections, and the section's own part."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse
 
 from dynabench.kit.db import Database
+from dynabench.kit.errors import Forbidden
 from dynabench.kit.language import _
-from dynabench.people.may import Action
-from dynabench.rounds import queries, service, views
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.tables import Person
+from dynabench.people.may import RULES, Action
+from dynabench.rounds import people, queries, service, views
 from dynabench.rounds.tables import RoundState
 from dynabench.web import render
+
+
+def _actions(session: Session, person: Person, task: str) -> frozenset[Action]:
+    service.get_task(session, task)
+    return people.actions_in(session, person, task)
+
+
+async def _load_actions(request: Request, member: Member, task: str) -> frozenset[Action]:
+    """Keep the member's actions in the path's task for the page's rail; `NotFound` where there is no such task."""
+    db: Database = request.app.state.db
+    request.state.actions = await db.aread(_actions, member, task)
+    actions: frozenset[Action] = request.state.actions
+    return actions
+
+
+KnownActions = Annotated[frozenset[Action], Depends(_load_actions)]
+
+
+async def _require_owner(member: Member, actions: KnownActions) -> Person:
+    if Action.MANAGE_TASK not in actions:
+        raise Forbidden(RULES[Action.MANAGE_TASK].refusal)
+    return member
+
+
+async def _require_moderator(member: Member, actions: KnownActions) -> Person:
+    if Action.OPEN_CONSOLE not in actions:
+        raise Forbidden(RULES[Action.OPEN_CONSOLE].refusal)
+    return member
+
+
+TaskOwner = Annotated[Person, Depends(_require_owner)]
+"""The task's owner (or an admin); everybody else is turned away."""
+
+TaskModerator = Annotated[Person, Depends(_require_moderator)]
+"""An owner or a moderator of the task; everybody else is turned away."""
+
 
 # section, what the rail calls it, whether moderators see it; the page of a section is the route `manage_<section>`
 RAIL = (
@@ -35,7 +74,7 @@ RAIL = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class RailEntry:
     """A line of the rail."""
 
     section: str
@@ -43,10 +82,10 @@ class Entry:
     address: str
 
 
-def rail(request: Request, task: str) -> list[Entry]:
+def visible_sections(request: Request, task: str) -> list[RailEntry]:
     """The sections that the viewer may see."""
     return [
-        Entry(section, label, str(request.app.url_path_for(f"manage_{section}", task=task)))
+        RailEntry(section, label, str(request.app.url_path_for(f"manage_{section}", task=task)))
         for section, label, moderators in RAIL
         if moderators or Action.MANAGE_TASK in request.state.actions
     ]
@@ -54,15 +93,15 @@ def rail(request: Request, task: str) -> list[Entry]:
 
 def _head(session: Session, task: str) -> dict[str, Any]:
     rounds = list(session.scalars(queries.rounds(task)))
-    current = next((each for each in rounds if each.state == RoundState.OPEN), None)
-    current = current or next((each for each in rounds if each.state != RoundState.DRAFT), None)
+    current = next((entry for entry in rounds if entry.state == RoundState.OPEN), None)
+    current = current or next((entry for entry in rounds if entry.state != RoundState.DRAFT), None)
     return {
         "config": service.newest_config(session, task),
         "round": views.round_out(session, current) if current else None,
     }
 
 
-async def page(
+async def console_page(
     request: Request,
     task: str,
     template: str,
@@ -80,5 +119,5 @@ async def page(
     """
     db: Database = request.app.state.db
     head = await db.aread(_head, task)
-    known = {"task": task, "section": section, "rail": rail(request, task), **head}
-    return render(request, template, status=status, fragment=fragment, **(known | values))
+    frame = {"task": task, "section": section, "rail": visible_sections(request, task), **head}
+    return render(request, template, status=status, fragment=fragment, **(frame | values))

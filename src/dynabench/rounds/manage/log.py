@@ -11,31 +11,31 @@ from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
 from dynabench.rounds import owner_lists
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.manage.frame import TaskOwner
 from dynabench.rounds.schemas import ActOut
 
 router = APIRouter()
 
-SHOWN = 50
+PAGE_ROWS = 50
 
 After = Annotated[str, Query(max_length=18)]
 Kind = Annotated[str, Query(max_length=40)]
 
 
 @router.get("/tasks/{task}/manage/log", name="manage_log")
-async def log(request: Request, task: str, owner: Owning, kind: Kind = "", after: After = "") -> Response:
+async def log(request: Request, task: str, owner: TaskOwner, kind: Kind = "", after: After = "") -> Response:
     """The audit log, newest first."""
 
     def read(session: Session) -> dict[str, Any]:
-        found = owner_lists.acts(session, task, kind, after, SHOWN)
-        kinds = owner_lists.kinds(session, task)
-        return {"acts": found.items, "next": found.next, "after": after, "kind": kind, "kinds": kinds}
+        page = owner_lists.list_acts(session, task, kind, after, PAGE_ROWS)
+        kinds = owner_lists.list_act_kinds(session, task)
+        return {"acts": page.items, "next": page.next, "after": after, "kind": kind, "kinds": kinds}
 
     values = await request.app.state.db.aread(read)
-    return await frame.page(request, task, "rounds/manage/log.html", "log", **values)
+    return await frame.console_page(request, task, "rounds/manage/log.html", "log", **values)
 
 
-def told(subject: dict[str, Any]) -> str:
+def subject_text(subject: dict[str, Any]) -> str:
     """Return the subject of an act on one line: `round 3, created 120`."""
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in subject.items() if _plain(value))
 
@@ -46,18 +46,18 @@ def _plain(value: Any) -> bool:
 
 
 @router.get("/tasks/{task}/manage/log.csv", name="download_log")
-async def download(request: Request, task: str, owner: Owning, kind: Kind = "") -> Response:
+async def download(request: Request, task: str, owner: TaskOwner, kind: Kind = "") -> Response:
     """The whole log, or that of one kind."""
     db: Database = request.app.state.db
     header = ["at", "by", "kind", "about"]
-    rows = ([a.at.isoformat(), a.by or "", a.kind, told(a.subject)] for a in _all(db, task, kind))
+    rows = ([a.at.isoformat(), a.by or "", a.kind, subject_text(a.subject)] for a in _all_acts(db, task, kind))
     return csv_response(f"{task}-log.csv", header, rows)
 
 
-def _all(db: Database, task: str, kind: str) -> Iterator[ActOut]:
+def _all_acts(db: Database, task: str, kind: str) -> Iterator[ActOut]:
     after = ""
     while True:
-        page = db.read(owner_lists.acts, task, kind, after, 500)
+        page = db.read(owner_lists.list_acts, task, kind, after, 500)
         yield from page.items
         if page.next is None:
             return

@@ -9,7 +9,7 @@ from dynabench.kit.language import N_
 from dynabench.people.notices import events, pages, webhooks
 from dynabench.people.notices.webhooks import Holder
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.manage.frame import TaskOwner
 
 router = APIRouter()
 ABOUT = {
@@ -25,33 +25,35 @@ ABOUT = {
 """What `events.TASK_EVENTS` say, for their owners to choose from."""
 
 
-async def holding(request: Request, owner: Owning, task: str) -> None:
+async def hold_task(request: Request, owner: TaskOwner, task: str) -> None:
     """The task is the holder of its webhooks, for its owners."""
     request.state.holder = Holder(owner, task)
 
 
-async def _listed(request: Request, holder: Holder, status: int = 200, **values: Any) -> Response:
-    known: dict[str, Any] = {"hook_errors": {}, "hook_done": "", "hook_typed": {"url": "", "events": ()}}
-    known |= {
+async def _list_page(request: Request, holder: Holder, status: int = 200, **values: Any) -> Response:
+    defaults: dict[str, Any] = {"hook_errors": {}, "hook_done": "", "hook_typed": {"url": "", "events": ()}}
+    defaults |= {
         "hooks": await request.app.state.db.aread(webhooks.list_webhooks, holder),
         "most": webhooks.MOST_OF_A_TASK,
     }
-    known["wanted"] = {name: ABOUT[name] for name in events.TASK_EVENTS}
+    defaults["wanted"] = {name: ABOUT[name] for name in events.TASK_EVENTS}
     task = str(holder.task)
-    return await frame.page(request, task, "rounds/manage/webhooks.html", "webhooks", status=status, **(known | values))
+    return await frame.console_page(
+        request, task, "rounds/manage/webhooks.html", "webhooks", status=status, **(defaults | values)
+    )
 
 
-async def _one(request: Request, holder: Holder, status: int = 200, **values: Any) -> Response:
-    return await frame.page(
+async def _hook_page(request: Request, holder: Holder, status: int = 200, **values: Any) -> Response:
+    return await frame.console_page(
         request, str(holder.task), "rounds/manage/webhook.html", "webhooks", status=status, **values
     )
 
 
 @router.get("/tasks/{task}/manage/webhooks", name="manage_webhooks")
-async def listed(request: Request, owner: Owning, task: str) -> Response:
+async def list_webhooks(request: Request, owner: TaskOwner, task: str) -> Response:
     """The webhooks, and a form for another."""
-    return await _listed(request, Holder(owner, task))
+    return await _list_page(request, Holder(owner, task))
 
 
-_pages = pages.HookPages("/tasks/{task}/manage/webhooks", "task_webhooks", holding, _listed, _one)
+_pages = pages.HookPages("/tasks/{task}/manage/webhooks", "task_webhooks", hold_task, _list_page, _hook_page)
 router.include_router(_pages.router)

@@ -17,7 +17,7 @@ from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
 from dynabench.rounds import people
-from dynabench.rounds.service import act
+from dynabench.rounds.service import record_act
 
 
 def withdraw_own_examples(
@@ -26,7 +26,7 @@ def withdraw_own_examples(
     """Withdraw examples by `collection.withdrawal.withdraw`, recorded in the audit log; return their number."""
     count = withdraw(session, person, task_id, number)
     if count:
-        act(session, person, "examples.withdraw", task=task_id, round=number, examples=count)
+        record_act(session, person, "examples.withdraw", task=task_id, round=number, examples=count)
     return count
 
 
@@ -40,7 +40,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     """
     person = session.get_one(Person, person_id, with_for_update=True)
     count = withdraw_own_examples(session, person) if withdraw_examples else 0
-    people.forget(session, person_id)
+    people.forget_person(session, person_id)
     announcements.forget(session, person_id)
     conversations.forget(session, person_id)
     drawings.forget(session, person_id)
@@ -50,7 +50,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     notices.forget_person(session, person_id)
     registry.remove_keeper(session, person_id)
     submissions.detach_person(session, settings, person_id)
-    library.forget(session, person_id)
+    library.forget_person(session, person_id)
     snapshots.detach_person(session, person_id)
     accounts.delete_account(session, person_id)
     return count

@@ -6,8 +6,9 @@ from dynabench.announcements import manage
 from dynabench.benchmark.releases import manage as releases
 from dynabench.collection.manage import figures, people
 from dynabench.cycle import manage as cycle
-from dynabench.datasets.manage import archives, contexts, data
-from dynabench.rounds.manage import config, log, settings, webhooks
+from dynabench.datasets import manage_contexts, manage_data
+from dynabench.datasets.archives import pages as archives
+from dynabench.rounds.manage import config, log, webhooks
 from dynabench.site.console import rounds
 from dynabench.validation.manage import bulk, examples, health
 
@@ -19,19 +20,18 @@ SECTIONS = (
     rounds,
     releases,
     cycle,
-    contexts,
+    manage_contexts,
     examples,
     figures,
     people,
-    data,
+    manage_data,
     config,
-    settings,
     manage,
-    archives,
     webhooks,
     log,
 )
 
 router.include_router(bulk.router)
+router.include_router(archives.console)
 for _section in SECTIONS:
     router.include_router(_section.router)

@@ -21,9 +21,9 @@ from dynabench.models import serving
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import owner_lists, queries, required_models, resolving, service, views
+from dynabench.rounds import owner_lists, queries, round_models, service, views
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Owning
+from dynabench.rounds.manage.frame import TaskOwner
 from dynabench.rounds.schemas import Number
 from dynabench.tasks import TaskConfig
 
@@ -51,7 +51,7 @@ def fits(config: TaskConfig, cards: Sequence[Card]) -> list[dict[str, Any]]:
     result = []
     for card in cards:
         try:
-            resolving.targets(config, [f"{card.name}@{card.version}"], cards)
+            round_models.resolve_targets(config, [f"{card.name}@{card.version}"], cards)
             reason = ""
         except errors.Invalid as problem:
             reason = problem.fields["targets"]
@@ -63,7 +63,7 @@ def _listed(session: Session, owner: Person, task: str) -> dict[str, Any]:
     rounds = session.scalars(queries.rounds(task)).all()
     sums = {row.round_id: row for row in session.execute(collected.sums([item.id for item in rounds]))}
     counts = {item.number: sums.get(item.id) for item in rounds}
-    rounds_ = owner_lists.rounds(session, owner, task, "", len(rounds) + 1)
+    rounds_ = owner_lists.list_rounds(session, owner, task, "", len(rounds) + 1)
     return {
         "rounds": rounds_.items,
         "counts": counts,
@@ -93,11 +93,11 @@ async def _page(
         "errors": wrong or {},
         "drafting": posted is not None or not values["rounds"],
     }
-    return await frame.page(request, task, "site/console/rounds.html", "rounds", status=status, **values)
+    return await frame.console_page(request, task, "site/console/rounds.html", "rounds", status=status, **values)
 
 
 @router.get("/tasks/{task}/manage/rounds", name="manage_rounds")
-async def rounds(request: Request, task: str, owner: Owning) -> Response:
+async def rounds(request: Request, task: str, owner: TaskOwner) -> Response:
     """All rounds, newest first, and a form for the next."""
     return await _page(request, owner, task)
 
@@ -138,7 +138,7 @@ def _number(text: str) -> float | str:
 
 
 @router.post("/tasks/{task}/manage/rounds", name="draft_round")
-async def draft(request: Request, task: str, owner: Owning) -> Response:
+async def draft(request: Request, task: str, owner: TaskOwner) -> Response:
     """Draft a round, or (`then` = open) draft and open it."""
     form = await request.form()
     posted = read(form)
@@ -156,11 +156,11 @@ async def draft(request: Request, task: str, owner: Owning) -> Response:
     try:
         if silent:
             raise errors.Invalid({"targets": silent})
-        targets = resolving.targets(config, posted["targets"], cards)
-        arms = resolving.arms(config, _arms(posted["arms"]), cards)
-        judge = resolving.judge(config, cards)
+        targets = round_models.resolve_targets(config, posted["targets"], cards)
+        arms = round_models.resolve_arms(config, _arms(posted["arms"]), cards)
+        judge = round_models.resolve_judge(config, cards)
         if opens:
-            await serving.require(request.app.state.host, required_models.models_named(targets, arms, judge))
+            await serving.require(request.app.state.host, round_models.models_named(targets, arms, judge))
         number = await db.awrite(make)
     except errors.Invalid as problem:
         return await _page(request, owner, task, 422, posted, problem.fields)
@@ -174,7 +174,7 @@ def _to(request: Request, task: str, number: int) -> Response:
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}", name="manage_round")
-async def one(request: Request, task: str, n: Number, owner: Owning, done: plans.Done = "") -> Response:
+async def one(request: Request, task: str, n: Number, owner: TaskOwner, done: plans.Done = "") -> Response:
     """One round: its targets and whether they are served, its arms, its figures, what may be done with it."""
     return await _round(request, owner, task, n, done)
 
@@ -200,15 +200,15 @@ async def _round(
     up = {(card.name, card.version) for card in cards}
     values |= {"up": up, "silent": silent, "done": done, "awaited": awaited}
     status = awaited.status if awaited else 200
-    return await frame.page(request, task, "site/console/round.html", "rounds", status=status, **values)
+    return await frame.console_page(request, task, "site/console/round.html", "rounds", status=status, **values)
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/open", name="open_round_form")
-async def open_it(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def open_it(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """Start to collect, once all hosts serve the round's models."""
     db: Database = request.app.state.db
     try:
-        await serving.require(request.app.state.host, await db.aread(required_models.models_to_open, owner, task, n))
+        await serving.require(request.app.state.host, await db.aread(round_models.models_to_open, owner, task, n))
     except errors.Unavailable as problem:
         return await _round(request, owner, task, n, awaited=problem)
     await db.awrite(lambda session: service.open_round(session, owner, task, n).number)
@@ -216,14 +216,14 @@ async def open_it(request: Request, task: str, n: Number, owner: Owning) -> Resp
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/close", name="close_round_form")
-async def close(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def close(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """Stop to collect, at once; twice changes nothing."""
     await request.app.state.db.awrite(lambda session: service.close_round(session, owner, task, n).number)
     return _to(request, task, n)
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}/links.csv", name="download_links")
-async def download_links(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def download_links(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
     """Download the values of the links by which the authors of a round's examples came, a line per example."""
     db: Database = request.app.state.db
     names = await db.aread(lambda session: _link_names(session, task, n))

@@ -16,7 +16,7 @@ from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Moderating
+from dynabench.rounds.manage.frame import TaskModerator
 from dynabench.validation import bulk
 from dynabench.validation.manage import examples
 
@@ -40,7 +40,7 @@ def _chosen(session: Session, person: Person, task: str, form: FormData) -> list
 
 
 @router.post("/tasks/{task}/manage/examples/bulk", name="bulk_examples")
-async def ask(request: Request, task: str, person: Moderating) -> Response:
+async def ask(request: Request, task: str, person: TaskModerator) -> Response:
     """Say what would be done to how many; do it where `sure` says that this was read."""
     form = await request.form()
     kind, value, db = str(form.get("kind", "")), str(form.get("value", "")), request.app.state.db
@@ -66,7 +66,7 @@ async def ask(request: Request, task: str, person: Moderating) -> Response:
     values: dict[str, Any] = {"kind": kind, "value": value, "ids": ids, "items": shown, "errors": wrong, "kept": kept}
     values |= {"back": _browser(request, task, form).rstrip("?&"), "all": form.get("which") == "all"}
     status = 422 if wrong and form.get("sure") else 200
-    return await frame.page(
+    return await frame.console_page(
         request, task, "validation/manage/bulk.html", "examples", status=status, **examples.words(**values)
     )
 
@@ -78,7 +78,7 @@ def _browser(request: Request, task: str, form: FormData) -> str:
 
 
 @router.post("/tasks/{task}/manage/examples/bulk/{id}/undo", name="undo_bulk")
-async def undo(request: Request, task: str, id: RowId, person: Moderating) -> Response:
+async def undo(request: Request, task: str, id: RowId, person: TaskModerator) -> Response:
     """Undo it."""
     await request.app.state.db.awrite(bulk.undo, person, task, id)
     address = request.app.url_path_for("manage_examples", task=task)
@@ -86,7 +86,7 @@ async def undo(request: Request, task: str, id: RowId, person: Moderating) -> Re
 
 
 @router.post("/tasks/{task}/manage/notes/{id}", name="note_example")
-async def note(request: Request, task: str, id: RowId, person: Moderating) -> Response:
+async def note(request: Request, task: str, id: RowId, person: TaskModerator) -> Response:
     """Write a note or put a label on an example, or take one away (`remove`, `unlabel`)."""
     form = await request.form()
     text, name = str(form.get("note", "")), str(form.get("label", ""))
@@ -112,7 +112,7 @@ async def note(request: Request, task: str, id: RowId, person: Moderating) -> Re
         shown = examples.words(
             errors={"label" if name.strip() else "note": message}, values={"note": text, "label": name}
         )
-        return await frame.page(
+        return await frame.console_page(
             request, task, "validation/manage/example.html", "examples", status=problem.status, **shown, **known
         )
     return RedirectResponse(f"{request.app.url_path_for('manage_example', task=task, id=id)}#notes", status_code=303)

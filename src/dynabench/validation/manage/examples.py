@@ -21,7 +21,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import arms, people
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.manage import frame
-from dynabench.rounds.manage.access import Moderating
+from dynabench.rounds.manage.frame import TaskModerator
 from dynabench.tasks import TaskConfig
 from dynabench.validation import bulk, moderation
 from dynabench.validation import queries as vote_queries
@@ -63,7 +63,7 @@ def asked(request: Request) -> tuple[ExampleQuery, dict[str, str], dict[str, str
 
 
 @router.get("/tasks/{task}/manage/examples", name="manage_examples")
-async def examples(request: Request, task: str, person: Moderating, bulk_act: Bulk = None) -> Response:
+async def examples(request: Request, task: str, person: TaskModerator, bulk_act: Bulk = None) -> Response:
     """Search, filters, a page of what was found; `bulk` names what was just done to many."""
     question, written, wrong = asked(request)
 
@@ -87,7 +87,7 @@ async def examples(request: Request, task: str, person: Moderating, bulk_act: Bu
 
     values = await request.app.state.db.aread(read)
     terms = asked_terms(written)
-    return await frame.page(
+    return await frame.console_page(
         request,
         task,
         "validation/manage/examples.html",
@@ -112,7 +112,7 @@ def asked_terms(written: dict[str, str]) -> dict[str, str]:
 
 
 @router.get("/tasks/{task}/manage/examples.csv", name="download_examples")
-async def download(request: Request, task: str, person: Moderating) -> Response:
+async def download(request: Request, task: str, person: TaskModerator) -> Response:
     """All examples that the question in the address finds, newest first."""
     question, _, wrong = asked(request)
     if wrong:
@@ -159,7 +159,7 @@ def _facets(session: Session, task: str) -> dict[str, Any]:
     return {
         "numbers": [each.number for each in found],
         "arms": sorted({arm["name"] for each in found for arm in each.arms}),
-        "without_targets": sorted({name for each in found for name in arms.without_targets(each.arms)}),
+        "without_targets": sorted({name for each in found for name in arms.arms_without_targets(each.arms)}),
     }
 
 
@@ -175,13 +175,15 @@ def texts(values: dict[str, Any]) -> str:
 
 
 @router.get("/tasks/{task}/manage/examples/{id}", name="manage_example")
-async def example(request: Request, task: str, id: RowId, person: Moderating, done: Done = None) -> Response:
+async def example(request: Request, task: str, id: RowId, person: TaskModerator, done: Done = None) -> Response:
     """One example with everything: context, start, predictions, votes, explanation, history, what came of it.
 
     `done` is what was just done about it: the page says so and offers to undo it.
     """
     values = await request.app.state.db.aread(everything, person, task, id)
-    return await frame.page(request, task, "validation/manage/example.html", "examples", **words(done=done), **values)
+    return await frame.console_page(
+        request, task, "validation/manage/example.html", "examples", **words(done=done), **values
+    )
 
 
 def words(**values: Any) -> dict[str, Any]:
@@ -225,7 +227,7 @@ Which = Literal["waiting", "hidden", "dismissed", "noted"]
 async def queue(
     request: Request,
     task: str,
-    person: Moderating,
+    person: TaskModerator,
     which: Which = "waiting",
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     done: Done = None,
@@ -240,11 +242,11 @@ async def queue(
 
     values = await request.app.state.db.aread(read)
     shown = words(which=which, after=after, done=done, of=of)
-    return await frame.page(request, task, "validation/manage/moderation.html", "moderation", **shown, **values)
+    return await frame.console_page(request, task, "validation/manage/moderation.html", "moderation", **shown, **values)
 
 
 @router.post("/tasks/{task}/manage/examples/{id}/{act}", name="moderate_example")
-async def act(request: Request, task: str, id: RowId, act: Act, person: Moderating) -> Response:
+async def act(request: Request, task: str, id: RowId, act: Act, person: TaskModerator) -> Response:
     """Do something about an example or its author; then the page that it was asked from, or the form with its error."""
     form = await request.form()
     reason = str(form.get("reason", ""))
@@ -254,7 +256,7 @@ async def act(request: Request, task: str, id: RowId, act: Act, person: Moderati
         known = await request.app.state.db.aread(everything, person, task, id)
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"act": problem.detail}
         shown = words(values={"act": act, "reason": reason}, errors=wrong)
-        return await frame.page(
+        return await frame.console_page(
             request, task, "validation/manage/example.html", "examples", status=problem.status, **shown, **known
         )
     came_from = str(form.get("back", ""))
@@ -279,8 +281,8 @@ def do(session: Session, person: Person, task: str, id: int, act: str, reason: s
     elif act == "reopen":
         moderation.reopen(session, person, id, said)
     elif act == "warn":
-        people.warn(session, person, task, author, said)
+        people.warn_person(session, person, task, author, said)
     elif act == "ban":
-        people.ban(session, person, task, author, said)
+        people.ban_person(session, person, task, author, said)
     else:
-        people.lift(session, person, task, author)
+        people.lift_ban(session, person, task, author)

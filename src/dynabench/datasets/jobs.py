@@ -1,0 +1,365 @@
+"""Durable jobs: imports of files, versions of datasets that are read, perturbed copies that are made."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+from dbos import DBOS
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
+
+from dynabench.adversaries import perturbations
+from dynabench.datasets import library, stored, twin_files, twins
+from dynabench.datasets.imports import batches
+from dynabench.datasets.imports.batches import ImportBatch, ImportPlan
+from dynabench.datasets.imports.places import MISSING, ImportState
+from dynabench.datasets.intake import building
+from dynabench.datasets.intake.building import ReadingProgress
+from dynabench.datasets.intake.layout import Layout
+from dynabench.datasets.stored import StoredRow, WrittenRows
+from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
+from dynabench.datasets.twins import CopyFields, perturbed_copies
+from dynabench.intake import hub, sources
+from dynabench.intake.rows import BadRow, BadRowReport
+from dynabench.kit import errors, jobs
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings, get_settings
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import RefusedRow, Round
+from dynabench.rounds.uploaded_files import store_bad_rows
+from dynabench.tasks import TaskConfig
+
+MOST_NAMED_ROWS = 1_000  # refused rows that the result names; all of them are in `refused_rows`
+MOST_NOTES = 20  # kinds of notes in progress and result
+
+
+def import_counts(state: ImportState, finished: bool = False) -> dict[str, Any]:
+    """Return the counts and notes that an import shows as its progress and result."""
+    missing = {MISSING: len(state.waiting)} if finished and state.waiting else {}
+    notes = [{"note": note, "times": times} for note, times in [*state.notes.items(), *missing.items()][:MOST_NOTES]]
+    counts = {"created": state.created, "duplicates": state.duplicates, "failed": state.failed, "notes": notes}
+    return counts | ({"rounds": len(state.rounds)} if state.rounds else {})
+
+
+def _store_batch(
+    session: Session, job_id: str, settings: Settings, number: int, plan: ImportPlan, batch: ImportBatch
+) -> dict[str, Any]:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    done = dict(job.done or {})
+    state = ImportState(**done.get("state", {}))
+    if done.get("batches", 0) < number:  # else this batch was committed before a crash, and counted
+        refused = batches.store_batch(session, settings, job.payload["task"], plan, batch, state)
+        store_bad_rows(session, job_id, refused)
+        job.done = done | {"batches": number, "state": vars(state)}
+    return import_counts(state)
+
+
+@DBOS.step(name="import_data.batch", retries_allowed=True)
+def import_batch_step(job_id: str, number: int, plan: ImportPlan, batch: ImportBatch) -> dict[str, Any]:
+    """Store batch `number` (from 1) and count it, in one transaction; the counts so far."""
+    return jobs.database().write(_store_batch, job_id, get_settings(), number, plan, batch)
+
+
+def _finish_import(session: Session, job_id: str) -> dict[str, Any]:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    done, task = dict(job.done or {}), job.payload["task"]
+    state = ImportState(**done.get("state", {}))
+    if not done.get("finished"):
+        actor = session.get(Person, job.person_id) if job.person_id else None
+        subject = {"created": state.created, "into": job.payload["into"], "file": job.payload["name"][:200]}
+        rounds.record_act(session, actor, "data.imported", task=task, **subject)
+        job.done = done | {"finished": True}
+    named = session.scalars(queries.refused_rows(job_id, 0, MOST_NAMED_ROWS))
+    numbers = sorted(session.get_one(Round, key).number for key in state.rounds.values())
+    bad = [{"row": row.row, "message": row.message} for row in named]
+    return import_counts(state, finished=True) | {"rounds": numbers, "errors": bad}
+
+
+@DBOS.step(name="import_data.finish", retries_allowed=True)
+def finish_import_step(job_id: str) -> dict[str, Any]:
+    """Note the import in the audit log; what became of its rows."""
+    return jobs.database().write(_finish_import, job_id)
+
+
+@DBOS.step(name="import_data.fetch")
+def fetch_step(job_id: str, payload: dict[str, Any]) -> list[str]:
+    """Download the data set that is named; the files of its rows."""
+    settings = get_settings()
+    folder = settings.folder / "uploads" / f".hub-{job_id}"
+    try:
+        return [str(path) for path in hub.download_dataset(settings, hub.HubRequest(**payload["hub"]), folder)]
+    except errors.Problem:
+        hub.remove_downloads(settings, [folder])
+        raise
+
+
+def _import_start(session: Session, job_id: str, task: str) -> tuple[dict[str, Any], TaskConfig]:
+    return dict(session.get_one(jobs.Job, job_id).done or {}), rounds.newest_config(session, task)
+
+
+def import_data(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `task`, the `person`, the stored `file` with its `name` (or a `hub` data set),
+    what rows become (`into`), their `format` and, if need be, the `mapping`.
+
+    What makes a batch follows from the file and the config, so batches that are done are passed over after a crash.
+    """
+    job_id, settings = str(DBOS.workflow_id), get_settings()
+    done, config = jobs.database().read(_import_start, job_id, payload["task"])
+    if done.get("finished"):  # the crash came after the last step, and the file is gone
+        return finish_import_step(job_id)
+    if payload.get("hub"):
+        files = [(Path(path), Path(path).name) for path in fetch_step(job_id, payload)]
+    else:
+        files = [(Path(payload["file"]), payload["name"])]
+    try:
+        _import_batches(job_id, payload, files, config)
+    except (errors.Problem, OSError):
+        _remove_files(files, settings)
+        raise
+    result = finish_import_step(job_id)
+    _remove_files(files, settings)
+    return result
+
+
+def _import_batches(job_id: str, payload: dict[str, Any], files: list[tuple[Path, str]], config: TaskConfig) -> None:
+    number, size, before = 0, sum(path.stat().st_size for path, _name in files), 0
+    for path, name in files:
+        plan = batches.plan_file(path, name, payload["into"], payload["format"], payload.get("mapping"))
+        position_report = {"bytes": before, "of": size}
+
+        def at(position: int, report: dict[str, int] = position_report, before: int = before) -> None:
+            report["bytes"] = before + position
+
+        for batch in batches.cut_batches(path, plan, config, at):
+            number += 1
+            counts = import_batch_step(job_id, number, plan, batch)
+            DBOS.set_event("progress", {**position_report, **counts})
+        before += path.stat().st_size
+
+
+def _remove_files(files: list[tuple[Path, str]], settings: Settings) -> None:
+    """Throw the files away: all of them are under `uploads`."""
+    for path, _name in files:
+        path.unlink(missing_ok=True)
+    hub.remove_downloads(settings, {path.parent for path, _name in files})
+
+
+REPORT_ROWS = 20_000  # rows between two reports of progress
+
+
+def _begin_reading(session: Session, job_id: str, task: str) -> TaskConfig:
+    """Forget the refused rows of an attempt that a crash ended."""
+    session.execute(delete(RefusedRow).where(RefusedRow.job_id == job_id))
+    return rounds.newest_config(session, task)
+
+
+def _report_reading(session: Session, job_id: str, progress: dict[str, Any]) -> None:
+    session.get_one(jobs.Job, job_id, with_for_update=True).done = progress
+
+
+@DBOS.step(name="read_dataset.read")
+def read_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """Read, check and store all rows; what was written, or the `reason` why the version fails."""
+    settings, db = get_settings(), jobs.database()
+    config = db.write(_begin_reading, job_id, payload["task"])
+    layout = Layout.parse(payload["layout"]) if payload.get("layout") else None
+    last = 0
+
+    def progress(reading: ReadingProgress) -> None:
+        nonlocal last
+        if reading.rows + reading.refused - last >= REPORT_ROWS:
+            last = reading.rows + reading.refused
+            db.write(_report_reading, job_id, asdict(reading))
+
+    def refuse(bad: list[BadRow]) -> None:
+        db.write(store_bad_rows, job_id, bad)
+
+    place = settings.folder / "uploads" / f".hub-{job_id}"
+    try:
+        if payload.get("hub"):
+            paths = hub.download_dataset(settings, hub.HubRequest(**payload["hub"]), place)
+            files = [(path, path.name) for path in paths]
+            written, reading_end = building.build_version(
+                settings, config, files, layout, payload["tolerance"], refuse, progress
+            )
+        else:
+            with sources.open_source(Path(payload["file"]), payload["name"]) as files:
+                written, reading_end = building.build_version(
+                    settings, config, files, layout, payload["tolerance"], refuse, progress
+                )
+    except errors.Problem as problem:
+        reason = "; ".join(problem.fields.values()) if isinstance(problem, errors.Invalid) else problem.detail
+        return {"reason": reason}
+    db.write(_report_reading, job_id, asdict(reading_end))
+    return asdict(written)
+
+
+def _end_reading(session: Session, version: int, outcome: dict[str, Any]) -> dict[str, Any]:
+    if "reason" in outcome:
+        ended = library.fail_version(session, version, outcome["reason"])
+    else:
+        ended = library.publish_version(session, version, WrittenRows(**outcome))
+    return {"state": ended.state, "rows": ended.rows, "digest": ended.digest, "reason": ended.reason}
+
+
+@DBOS.step(name="read_dataset.end", retries_allowed=True)
+def end_step(version: int, outcome: dict[str, Any]) -> dict[str, Any]:
+    """Let the version stand or fail, in one transaction."""
+    return jobs.database().write(_end_reading, version, outcome)
+
+
+def read_dataset(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `task`, the `version`, the stored `file` with its `name` (or a `hub` dataset),
+    the `layout` (or none, to be guessed) and the `tolerance`.
+    """
+    job_id, settings = str(DBOS.workflow_id), get_settings()
+    try:
+        outcome = read_step(job_id, payload)
+    except Exception as problem:
+        end_step(
+            payload["version"],
+            {"reason": _("The file could not be read to its end (%(name)s).", name=type(problem).__name__)},
+        )
+        raise
+    result = end_step(payload["version"], outcome)
+    if payload.get("file"):
+        Path(payload["file"]).unlink(missing_ok=True)
+    hub.remove_downloads(settings, [settings.folder / "uploads" / f".hub-{job_id}"])
+    return result
+
+
+SHARD = 10_000
+"""Originals of one step: a few seconds of work."""
+MOST_NAMED_IN_REASON = 20  # refused rows in the reason; all are in `refused_rows`
+
+
+def _twin_plan(session: Session, twin_id: int) -> tuple[TaskConfig, str, int, int, str, str]:
+    twin = session.get_one(Twin, twin_id)
+    version = session.get_one(DatasetVersion, twin.version_id)
+    config = rounds.newest_config(session, session.get_one(Dataset, version.dataset_id).task_id)
+    return config, version.digest, version.rows, twin.seed, twin.state, twin.digest
+
+
+def perturb_dataset(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `twin` and either the `transformations` and how many `copies` of each row, or
+    the stored `file` with its `name`. The result says how it ended."""
+    if "file" in payload:
+        return upload_step(str(DBOS.workflow_id), payload)
+    return generate_copies(payload, lambda told: DBOS.set_event("progress", told))
+
+
+def generate_copies(payload: dict[str, Any], tell: Callable[[dict[str, int]], object]) -> dict[str, Any]:
+    """Make the copies shard by shard; `tell` gets how many originals are done, and of how many."""
+    config, digest, rows, *_ = jobs.database().read(_twin_plan, payload["twin"])
+    for number in range(-(-rows // SHARD)):
+        shard_step(payload, config.model_dump_json(by_alias=True), digest, number)
+        tell({"rows": min(rows, (number + 1) * SHARD), "of": rows})
+    result = finish_copies_step(payload)
+    shutil.rmtree(_shard_folder(get_settings(), payload["twin"]), ignore_errors=True)
+    return result
+
+
+def _shard_folder(settings: Settings, twin_id: int) -> Path:
+    return settings.folder / "datasets" / f".twin-{twin_id}"
+
+
+@DBOS.step(name="perturb_dataset.shard", retries_allowed=True)
+def shard_step(payload: dict[str, Any], config: str, digest: str, number: int) -> int:
+    """Write the copies of shard `number` (from 0) to a file of its own; how many there are."""
+    settings = get_settings()
+    folder = _shard_folder(settings, payload["twin"])
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fields = CopyFields.of(TaskConfig.model_validate_json(config))
+    chosen = perturbations.find_transformations(payload["transformations"])
+    *_, seed, _, _ = jobs.database().read(_twin_plan, payload["twin"])
+    count, waiting = 0, folder / f"{number}.part"
+    with waiting.open("wb") as file:
+        for row in stored.read_rows(settings, digest, number * SHARD, SHARD):
+            for copy in perturbed_copies(row, fields, chosen, seed, payload["copies"]):
+                file.write(_copy_line(copy))
+                count += 1
+    waiting.replace(folder / f"{number}.jsonl")
+    return count
+
+
+def _copy_line(row: StoredRow) -> bytes:
+    members = [row.uid, dict(row.inputs), list(row.answers), list(row.tags), row.of, row.transformation]
+    return orjson.dumps(members, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _read_shards(folder: Path) -> Iterator[StoredRow]:
+    for path in sorted(folder.glob("*.jsonl"), key=lambda path: int(path.stem)):
+        with path.open("rb") as file:
+            for line in file:
+                uid, inputs, answers, tags, original_uid, transformation = orjson.loads(line)
+                yield StoredRow(uid, inputs, tuple(answers), tuple(tags), original_uid, transformation)
+
+
+@DBOS.step(name="perturb_dataset.finish", retries_allowed=True)
+def finish_copies_step(payload: dict[str, Any]) -> dict[str, Any]:
+    """Put the shards together and make the twin ready, once."""
+    settings, database = get_settings(), jobs.database()
+    *_, state, digest = database.read(_twin_plan, payload["twin"])
+    if state == DatasetState.READY:  # the crash came after the last commit, and the shards are gone
+        return {"state": state, "digest": digest}
+    return _keep_copies(
+        payload["twin"], stored.write_rows(settings, _read_shards(_shard_folder(settings, payload["twin"])), twins=True)
+    )
+
+
+def _keep_copies(twin_id: int, written: WrittenRows) -> dict[str, Any]:
+    def keep(session: Session) -> dict[str, Any]:
+        twin = session.get_one(Twin, twin_id, with_for_update=True)
+        if twin.state != DatasetState.READING:
+            return {"state": twin.state, "digest": twin.digest}
+        twin.digest, twin.rows, twin.transformations = written.digest, written.rows, written.transformations
+        if written.rows:
+            twins.publish_twin(session, twin)
+        else:
+            twin.state, twin.reason = DatasetState.FAILED, _("No transformation changes a row of this dataset.")
+        return {"state": twin.state, "digest": twin.digest, "rows": twin.rows}
+
+    return jobs.database().write(keep)
+
+
+@DBOS.step(name="perturb_dataset.upload", retries_allowed=True)
+def upload_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """Read a file of copies; ready if every row is valid, else failed with each refused row named."""
+    settings, database = get_settings(), jobs.database()
+    config, digest, _, _, state, done = database.read(_twin_plan, payload["twin"])
+    if state != DatasetState.READING:
+        return {"state": state, "digest": done}
+    path = Path(payload["file"])
+    try:
+        reading = twin_files.TwinReader(settings, digest, CopyFields.of(config))
+        written = stored.write_rows(settings, reading.rows(path, payload["name"]), twins=True)
+    except errors.Problem as problem:
+        database.write(_fail_twin, payload["twin"], problem.detail)
+    else:
+        if reading.report.bad_rows or not written.rows:
+            database.write(_refuse_twin, job_id, payload["twin"], reading.report)
+        else:
+            _keep_copies(payload["twin"], written)
+    path.unlink(missing_ok=True)
+    *_, state, done = database.read(_twin_plan, payload["twin"])
+    return {"state": state, "digest": done}
+
+
+def _fail_twin(session: Session, twin_id: int, reason: str) -> None:
+    twin = session.get_one(Twin, twin_id, with_for_update=True)
+    twin.state, twin.reason = DatasetState.FAILED, reason
+
+
+def _refuse_twin(session: Session, job_id: str, twin_id: int, report: BadRowReport) -> None:
+    store_bad_rows(session, job_id, report.bad_rows)
+    named = [f"row {row.number}: {row.message}" for row in report.bad_rows[:MOST_NAMED_IN_REASON]]
+    more = report.count - len(named)
+    reasons = [_("%(count)s rows were refused, so the copies before stay.", count=report.count), *named]
+    if not report.bad_rows:
+        reasons = [_("The file has no rows.")]
+    _fail_twin(session, twin_id, "\n".join([*reasons, *([f"and {more} more"] if more > 0 else [])]))
