@@ -52,7 +52,7 @@ def in_page(page: Page, program: Client) -> list[float]:
     """Milliseconds from the button to the first token of each model, in a conversation of its own."""
     program.next_context(TASK)
     page.goto(f"/tasks/{TASK}/create")
-    page.get_by_label("Say something").fill(SAID)
+    page.get_by_label("Message").fill(SAID)
     result: list[float] = page.evaluate(SEEN)
     page.get_by_text("Which reply is better?").wait_for()
     return sorted(result)

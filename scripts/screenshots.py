@@ -35,7 +35,7 @@ BRIEFLY = [("wide", "light"), ("narrow", "dark")]  # of the console's many pages
 def log_in(page: Page, name: str) -> None:
     """Log in through the page."""
     page.goto("/login")
-    page.get_by_label("Username or mail address").fill(name)
+    page.get_by_label("Username or email").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.locator(".avatar")).to_be_visible()
@@ -79,7 +79,7 @@ def create(page: Page, client: Client) -> None:
         page.get_by_role("textbox", name="Hypothesis").fill(text)
         page.get_by_role("textbox", name="Hypothesis").press("Control+Enter")
         expect(page.locator(".try-text").first).to_have_text(text)
-    page.get_by_role("button", name="look closer").first.click()
+    page.get_by_role("button", name="more precise").first.click()
     expect(page.locator(".strip-method").first).to_contain_text("the weights miss")
 
 
@@ -113,7 +113,7 @@ def seed(page: Page) -> None:
         if page.locator(".start .model-reading").count():
             break
         values = page.locator("#create-form [name=handout]").input_value()
-        page.get_by_role("button", name="Another one").click()
+        page.get_by_role("button", name="Another").click()
         expect(page.locator("#create-form [name=handout]")).not_to_have_value(values)
     text = page.get_by_role("textbox", name="Statement")
     text.fill("As far as I recall, " + text.input_value()[0].lower() + text.input_value()[1:])
@@ -124,7 +124,7 @@ def seed(page: Page) -> None:
 
 def perturbation(page: Page) -> None:
     """An own example of hate speech, in harmless words, and how it was turned around."""
-    page.get_by_role("button", name="I have read this, go on").click()
+    page.get_by_role("button", name="I have read this, continue").click()
     for text in SAID["perturbation"]:
         page.get_by_role("textbox", name="Statement").fill(text)
         if page.locator("#create-form").get_by_label("not hateful").count():
@@ -132,7 +132,7 @@ def perturbation(page: Page) -> None:
         page.keyboard.press("Control+Enter")
         expect(page.locator(".try-text").first).to_have_text(text)
         if text != SAID["perturbation"][-1]:
-            page.locator(".answer-foot").get_by_role("button", name="Make a perturbation").click()
+            page.locator(".answer-foot").get_by_role("button", name="Perturb").click()
             expect(page.locator(".start-text")).to_have_text(text)
     expect(page.locator("token-strip .strip").first).to_be_visible()
 
@@ -174,7 +174,7 @@ def look_at_models(page: Page) -> None:
         "inputs.hypothesis": "Whoever had practised the solo was left to listen.",
     }
     page.goto(f"/models/nli-minilm?{urlencode(request)}")
-    page.get_by_role("combobox", name="Explained by").select_option("layer_integrated_gradients")
+    page.get_by_role("combobox", name="Method:").select_option("layer_integrated_gradients")
     expect(page.locator(".strip-method").first).to_contain_text("the weights miss")
     shoot(page, "model")
     page.goto(f"/models/compare?{urlencode({'a': 'nli-minilm', 'b': 'nli-ngram'} | request)}")

@@ -44,7 +44,7 @@ def test_the_first_visitor_reads_how_far_the_demo_is(client, database):
     home = client.get("/")
     assert home.status_code == 200
     assert "Setting up the demo: 0 of 13 tasks" in home.text
-    assert "No task yet" not in home.text
+    assert "No tasks yet" not in home.text
     assert home.headers["Refresh"]
     for path in ("/tasks/sentiment", "/tasks/sentiment/create", "/tasks/nli/rounds/1"):
         page = client.get(path)

@@ -47,7 +47,7 @@ def test_a_language_that_there_is_not_is_refused(browser):
 
 def test_notices_are_said_in_the_language_of_their_reader(person, database):
     ada = person("ada")
-    text = _("You may write and check examples for %(name)s again.", name="NLI")
+    text = _("You can write and check examples for %(name)s again.", name="NLI")
     database.write(lambda session: notices.notify_person(session, ada.id, "lifted", text))
     with speaking("es"):
         [told] = database.read(lambda session: [said(each.translated_text) for each in recent_notices(session, ada.id)])

@@ -112,7 +112,7 @@ def test_a_new_password_logs_out_every_other_browser(browser):
 
 @pytest.mark.parametrize(
     ("current", "password", "says"),
-    [("wrong password", "four random words here", "This is not your password."), (PASSWORD, "short", "10 to 200")],
+    [("wrong password", "four random words here", "Wrong password."), (PASSWORD, "short", "10 to 200")],
 )
 def test_a_password_is_not_changed_without_the_old_one_and_a_good_new_one(browser, current, password, says):
     ada = browser()

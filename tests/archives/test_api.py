@@ -56,24 +56,24 @@ def test_an_owner_who_may_not_make_tasks_is_told_so_instead_of_asked_for_a_name(
     page = enter(ada)
     lists = page.get("/tasks/nli/manage/archives").text
     assert "New tasks need an admin" in lists
-    assert "Clone it" not in lists
+    assert "Clone" not in lists
     client.app.state.settings.new_tasks = "free"
-    assert "Clone it" in page.get("/tasks/nli/manage/archives").text
+    assert "Clone" in page.get("/tasks/nli/manage/archives").text
 
 
 def test_the_pages_say_the_same(admin, owner, enter, archive):
     page = enter(owner)
     shown = page.submit("/tasks/nli/manage/archives", page="/settings", examples="yes")
     assert shown.status_code == 303
-    assert "Waiting for its turn" in page.get(shown.headers["location"]).text
+    assert "Waiting in the queue" in page.get(shown.headers["location"]).text
     lists = page.get("/tasks/nli/manage/archives").text
-    assert "Write an archive" in lists
-    assert "Clone it" in lists
+    assert "Create archive" in lists
+    assert "Clone" in lists
     root = enter(admin)
     headers = {"X-CSRF-Token": root.token("/settings")}
     wrong = root.client.post("/archives", data={"id": "nli"}, files={"file": ("a.zip", archive)}, headers=headers)
     assert wrong.status_code == 422
     assert "There is a task nli already" in wrong.text
     sent = root.client.post("/archives", data={"id": "copy"}, files={"file": ("a.zip", archive)}, headers=headers)
-    assert "Waiting for its turn" in root.get(sent.headers["location"]).text
+    assert "Waiting in the queue" in root.get(sent.headers["location"]).text
     assert "copy" in root.get("/archives").text

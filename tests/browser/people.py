@@ -72,7 +72,7 @@ class Guest:
                 if problem.status != 409 and "username" not in problem.fields:
                     raise
         self.page.goto("/login")
-        self.page.get_by_label("Username or mail address").fill(name)
+        self.page.get_by_label("Username or email").fill(name)
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name="Log in").click()
         expect(self.page.get_by_role("link", name="Join")).to_have_count(0)
@@ -147,7 +147,7 @@ def something_fooling(page: Page, visitor: Client, task: str) -> Draft:
             answer = {"label": draft.label}
             if visitor.create_example(task, int(context), {field: draft.text}, answer, sandbox=True)["fooled"]:
                 return draft
-        page.get_by_role("button", name="Another one").click()
+        page.get_by_role("button", name="Another").click()
         expect(page.locator("#create-form [name=context_id]")).not_to_have_value(context)
     raise AssertionError("None of the drafts fools the shipped models any more: write harder ones.")
 

@@ -76,7 +76,7 @@ def prefer_north(ada):
     page.locator(f'button[value="choose:{side}"]').click()
     expect(page.get_by_text(f"You chose {side}.")).to_be_visible()
     page.get_by_label("Go on").fill("And how long does that take?")
-    page.get_by_role("button", name="Say it").click()
+    page.get_by_role("button", name="Send").click()
     expect(page.get_by_text("Which reply is better?")).to_be_visible()
     for each in "AB":
         page.locator(f'input[name="rating.{each}"][value="3"]').check()
@@ -92,8 +92,8 @@ def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
     talks.south.gate.clear()
     page.goto("/tasks/chat-preference/create")
     expect(page.get_by_role("heading", name="Talk with 2 models")).to_be_visible()
-    page.get_by_label("Say something").fill("Where shall we go tomorrow?")
-    page.get_by_label("Say something").press("Control+Enter")
+    page.get_by_label("Message").fill("Where shall we go tomorrow?")
+    page.get_by_label("Message").press("Control+Enter")
     for words in (NORTH, SOUTH):
         expect(page.get_by_text(" ".join(words[:4]), exact=True)).to_be_visible()
     talks.wire.cut()
@@ -107,8 +107,8 @@ def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
     looks_well(page)
     side = prefer_north(ada)
     page.locator(f'input[name="answer.better"][value="{side}"]').check()
-    page.get_by_role("button", name="Send it in").click()
-    expect(page.get_by_role("heading", name="Your conversation is in.")).to_be_visible()
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", name="Conversation submitted.")).to_be_visible()
     expect(page.get_by_role("article", name="north")).to_contain_text(f"It was {side}")
     expect(page.locator("chat-field .chat-turn")).to_have_count(0)  # the next one begins anew
 
@@ -121,7 +121,7 @@ def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
     expect(bob.get_by_text("All caught up", exact=True)).to_be_visible()
 
     bob.goto("/tasks/chat-preference/preferences")
-    rows = bob.get_by_role("region", name="No model is clearly preferred yet").get_by_role("row")
+    rows = bob.get_by_role("region", name="No clear preference yet").get_by_role("row")
     expect(rows.nth(1)).to_contain_text("north")
     expect(rows.nth(1)).to_contain_text("4.00")
     looks_well(bob)
@@ -130,8 +130,8 @@ def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
 def test_without_scripts_the_page_comes_back_with_the_whole_replies(guests, talks):
     page = guests("eve", java_script_enabled=False).page
     page.goto("/tasks/chat-preference/create")
-    page.get_by_label("Say something").fill("Hello?")
-    page.get_by_role("button", name="Say it").click()
+    page.get_by_label("Message").fill("Hello?")
+    page.get_by_role("button", name="Send").click()
     says_both(page)
     page.get_by_role("radio", name="4").first.check()
     page.get_by_role("radio", name="3").last.check()
@@ -145,8 +145,8 @@ def test_however_often_and_early_the_connection_is_lost_a_turn_is_asked_once(gue
     page = gia.page
     seen = hold(talks, 0)
     page.goto("/tasks/chat-preference/create")
-    page.get_by_label("Say something").fill("And the day after?")
-    page.get_by_role("button", name="Say it").click()
+    page.get_by_label("Message").fill("And the day after?")
+    page.get_by_role("button", name="Send").click()
     until(lambda: asked(talks) == seen + 2)
     talks.wire.cut()
     talks.north.gate.set()

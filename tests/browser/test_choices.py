@@ -86,4 +86,4 @@ def test_every_type_by_keyboard_and_checked_by_another(guest, task):
     looks_well(bela)
     bela.set_viewport_size(WIDE)
     bela.keyboard.press("Control+Enter")
-    expect(bela.locator(".last")).to_contain_text("you say it is not correct")
+    expect(bela.locator(".last")).to_contain_text("incorrect")

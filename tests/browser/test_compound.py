@@ -93,7 +93,7 @@ def mend(page: Page) -> None:
     """What was refused stands beside the field within, and all else is kept."""
     which = page.locator(".group-row").nth(1).get_by_label("Which role")
     expect(which).to_be_focused()
-    expect(page.locator("#input-people-1-which-error")).to_have_text("Fill this in.")
+    expect(page.locator("#input-people-1-which-error")).to_have_text("This field is required.")
     expect(page.locator(".labelled-list li")).to_have_count(3)
     page.keyboard.type("poet")
     press(page, "Control+Enter")
@@ -123,7 +123,7 @@ def correct(page: Page) -> None:
     )
     looks_well(page)
     press(page, "Control+Enter")
-    expect(page.locator(".last")).to_contain_text("you say it is not correct")
+    expect(page.locator(".last")).to_contain_text("incorrect")
 
 
 def _stored(owner: Client, example: str) -> dict[str, Any]:

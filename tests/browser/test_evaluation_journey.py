@@ -89,7 +89,7 @@ def test_three_models_are_ranked_weighed_compared_and_frozen_and_new_data_finds_
     owner.come_in("olga")
     operate(home, "user", "promote", "olga", "--owner", "sentiment")
     owner.page.goto("/models/sentiment-minilm")
-    owner.page.get_by_role("button", name="Enter it for sentiment").click()
+    owner.page.get_by_role("button", name="Submit to sentiment").click()
     builder.come_in("ada")
     page = builder.page
     submit(page, "Model folder", "own-ngram", "Zip file", packed)
@@ -107,7 +107,7 @@ def test_three_models_are_ranked_weighed_compared_and_frozen_and_new_data_finds_
     weigh(page, accuracy="End", throughput="Home")
     expect(row.first).to_have_attribute("data-name", "own-answers")  # the most accurate, whose speed nobody knows
     assert order(page) != quick
-    expect(page.locator("[data-status]")).to_have_text("Ranked anew under your weights.")
+    expect(page.locator("[data-status]")).to_have_text("Ranked again with your weights.")
     assert page.evaluate("() => window.stayed"), "the page was not loaded again"
     page.get_by_label("Title (optional)").fill("Accuracy alone")
     page.get_by_role("button", name="Take a snapshot").click()
@@ -145,7 +145,7 @@ def add_data(page: Page) -> None:
     columns.first.select_option("review")
     columns.last.select_option("verdict")
     page.get_by_label("Title").fill("Second helping")
-    page.get_by_role("button", name="Read the whole file").click()
+    page.get_by_role("button", name="Import the file").click()
     expect(page.get_by_role("heading", name="Second helping")).to_be_visible()
 
 

@@ -16,11 +16,11 @@ def test_a_form_says_beside_each_field_what_is_wrong_with_it(guest):
     mail = page.get_by_label("Email", exact=True)
     expect(mail).to_be_focused()
     expect(mail).to_have_accessible_description(
-        "Never shown to others and never published. Enter a full mail address, such as name@example.org."
+        "Never shown or published. Enter a full mail address, such as name@example.org."
     )
     expect(password).to_have_attribute("aria-invalid", "true")
     expect(page.locator("#f-password-error")).to_have_text("Too short: 5 of at least 10 characters.")
-    expect(page.locator("#f-agree-error")).to_have_text("Tick this box to go on.")
+    expect(page.locator("#f-agree-error")).to_have_text("Tick this box to continue.")
     expect(page.locator("#f-username-error")).to_be_hidden()
     password.press_sequentially("er")
     expect(page.locator("#f-password-error")).to_have_text("Too short: 7 of at least 10 characters.")

@@ -47,7 +47,7 @@ def test_an_author_judges_and_a_validator_confirms_by_keys(guest, admin):
     looks_well(ada)
     ada.keyboard.press("y")
     expect(ada.get_by_role("heading", name="You fooled sentiment-ngram.")).to_be_focused()
-    expect(ada.get_by_role("button", name="Yes, it is wrong")).to_have_attribute("aria-pressed", "true")
+    expect(ada.get_by_role("button", name="Yes, wrong")).to_have_attribute("aria-pressed", "true")
     expect(ada.get_by_label("What tricked it?")).to_be_visible()
     ada.keyboard.press("n")
     expect(ada.get_by_role("heading", name="sentiment-ngram got it.")).to_be_focused()
@@ -58,7 +58,7 @@ def test_an_author_judges_and_a_validator_confirms_by_keys(guest, admin):
     expect(bela.get_by_role("heading", name="Is the model's answer wrong?")).to_be_visible()
     looks_well(bela)
     bela.keyboard.press("1")
-    expect(bela.get_by_role("heading", name=re.compile("you say the model is wrong"))).to_be_visible()
+    expect(bela.get_by_role("heading", name=re.compile("model wrong"))).to_be_visible()
     expect(bela.locator(".last")).to_contain_text("verified")
 
 
@@ -66,9 +66,11 @@ def test_a_verdict_says_whether_the_model_was_wrong(guest, admin):
     opened(admin, "judged-others", "judged_by_validators")
     ada, bela = guest("ada").page, guest("bela").page
     write(ada, "judged-others")
-    expect(ada.get_by_role("heading", name="Recorded. Others will say whether it is wrong.")).to_be_focused()
+    expect(
+        ada.get_by_role("heading", name="Recorded. Validators will decide whether the answer is wrong.")
+    ).to_be_focused()
     bela.goto("/tasks/judged-others/validate")
-    bela.get_by_role("button", name="No, it is right").click()
+    bela.get_by_role("button", name="No, right").click()
     expect(bela.locator(".last")).to_contain_text("not fooled")
     ada.reload()
     expect(ada.locator(".try-state").first).to_contain_text("not fooled")
@@ -81,5 +83,5 @@ def test_without_javascript_the_form_judges_too(guest, admin):
     page.locator("#create-form").get_by_label("negative").check()
     page.get_by_role("textbox", name="Statement").fill(TEXT)
     page.get_by_role("button", name="Ask the models").click()
-    page.get_by_role("button", name="Yes, it is wrong").click()
+    page.get_by_role("button", name="Yes, wrong").click()
     expect(page.get_by_role("heading", name="You fooled sentiment-ngram.")).to_be_visible()

@@ -27,7 +27,7 @@ def prepare(home) -> None:
 def draft(page: Page) -> None:
     page.goto(f"/tasks/{TASK}/manage/rounds")
     page.get_by_role("checkbox", name=re.compile("^nli-minilm")).check()
-    page.get_by_role("button", name="Keep as a draft").click()
+    page.get_by_role("button", name="Save as draft").click()
     expect(page.get_by_role("heading", name=re.compile("^Round 1"))).to_contain_text("draft")
 
 
@@ -46,23 +46,23 @@ def choose(page: Page) -> None:
 def plan(page: Page) -> None:
     """Without sense first, which is said beside the field and keeps what was written; then a goal and a limit."""
     page.goto(f"/tasks/{TASK}/manage/rounds/1/plan")
-    page.get_by_label("Closes by itself").fill("2020-01-01T10:00")
-    page.get_by_label("On one day").fill("1")
+    page.get_by_label("Close automatically").fill("2020-01-01T10:00")
+    page.get_by_label("Per day").fill("1")
     page.get_by_label("Examples", exact=True).fill("5")
-    page.get_by_role("button", name="Save the plan").click()
+    page.get_by_role("button", name="Save plan").click()
     expect(page.get_by_text("Choose a moment that is still to come")).to_be_visible()
-    expect(page.get_by_label("On one day")).to_have_value("1")
-    page.get_by_label("Closes by itself").fill("")
-    page.get_by_role("button", name="Save the plan").click()
-    expect(page.get_by_text("The plan was changed.")).to_be_visible()
+    expect(page.get_by_label("Per day")).to_have_value("1")
+    page.get_by_label("Close automatically").fill("")
+    page.get_by_role("button", name="Save plan").click()
+    expect(page.get_by_text("The plan was saved.")).to_be_visible()
     plan = page.get_by_role("region", name="Plan")
-    expect(plan).to_contain_text("1 a day for each person")
+    expect(plan).to_contain_text("1 a day per person")
     page.get_by_role("button", name="Undo").click()
-    expect(plan).not_to_contain_text("1 a day for each person")
+    expect(plan).not_to_contain_text("1 a day per person")
     page.goto(f"/tasks/{TASK}/manage/rounds/1/plan")
-    page.get_by_label("On one day").fill("1")
+    page.get_by_label("Per day").fill("1")
     page.get_by_label("Examples", exact=True).fill("5")
-    page.get_by_role("button", name="Save the plan").click()
+    page.get_by_role("button", name="Save plan").click()
     page.get_by_role("button", name="Open round 1").click()
     expect(page.get_by_role("heading", name=re.compile("^Round 1"))).to_contain_text("open")
 
@@ -78,7 +78,7 @@ def meet_the_limit(page: Page) -> None:
     expect(page.locator("#answer-title")).to_be_visible()
     expect(page.locator("#standing")).to_contain_text("0 left today")
     page.reload()
-    expect(page.get_by_text("That is all for today")).to_be_visible()
+    expect(page.get_by_text("You have finished for today")).to_be_visible()
     expect(page.get_by_text("The next day begins at 00:00 UTC.")).to_be_visible()
 
 
@@ -90,8 +90,8 @@ def clone(page: Page) -> None:
     page.get_by_role("button", name="Clone round 1").click()
     expect(page.get_by_role("heading", name=re.compile("^Round 2"))).to_contain_text("draft")
     plan = page.get_by_role("region", name="Plan")
-    expect(plan).to_contain_text("the 10 that were chosen")
-    expect(plan).to_contain_text("1 a day for each person")
+    expect(plan).to_contain_text("10 chosen contexts")
+    expect(plan).to_contain_text("1 a day per person")
     expect(plan).not_to_contain_text("of 5 examples")
 
 
@@ -100,9 +100,9 @@ def retire(page: Page) -> None:
     page.goto(f"/tasks/{TASK}/manage/contexts")
     page.get_by_role("checkbox", name=re.compile("^Context")).first.check()
     page.get_by_role("button", name="Retire").click()
-    expect(page.get_by_text("1 context is retired.")).to_be_visible()
+    expect(page.get_by_text("1 context retired.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("1 context is handed out again.")).to_be_visible()
+    expect(page.get_by_text("1 context handed out again.")).to_be_visible()
 
 
 def test_an_owner_plans_a_round_and_an_annotator_meets_its_limit(guest, site):

@@ -60,7 +60,7 @@ def test_two_people_choose_and_the_board_says_what_it_was_worth(guest):
     expect(page.locator('tr[data-name="desk-rows"]')).to_contain_text("100 rows")
     looks_well(page)
     page.get_by_role("link", name="desk-rows", exact=True).click()
-    expect(page.locator(".lb-detail")).to_contain_text("learnt from 100 rows")
+    expect(page.locator(".lb-detail")).to_contain_text("trained on 100 rows")
     sheet = list(csv.DictReader(io.StringIO(page.request.get(f"/api/v1{HERE}/leaderboard/file").text())))
     assert {row["name"]: row["rows"] for row in sheet}["app-rows"] == "100"
     assert "roads: " in sheet[0]["balance"]

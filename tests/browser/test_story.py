@@ -36,7 +36,7 @@ def look_closer(person: Guest) -> None:
     """Ask for layer integrated gradients; where a busy machine was late, the strip tries again by itself. It says how
     exact they are."""
     target = person.page.get_by_role("article", name=re.compile("minilm"))
-    target.get_by_role("button", name="look closer").click()
+    target.get_by_role("button", name="more precise").click()
     said = target.locator(".strip-method", has_text="layer integrated gradients")
     expect(said).to_be_visible(timeout=240_000)
     person.forgive("503")
@@ -83,7 +83,7 @@ def test_a_visitor_tries_it_on_the_first_page_and_joins(guest):
     expect(page.get_by_role("heading", name="You fooled it.")).to_be_focused()
     expect(page.locator("#try-result .bar-row")).to_have_count(3)
     expect(strip(page).locator("ol.strip")).to_have_text("If you enjoy queueing, you will love this museum.")
-    follow(page.get_by_role("link", name="Make it count"), "**/register?**")
+    follow(page.get_by_role("link", name="Submit to a live round"), "**/register?**")
     join(page, "eve")
     expect(page.get_by_role("button", name="Ask the models")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/tasks/sentiment/create$"))
@@ -156,7 +156,7 @@ def test_a_disagreement_is_settled_by_more_votes_and_the_last_vote_can_be_undone
     _, example = fool(dora, visitor, "nli")
     find_in_queue(ada, "nli", example)
     ada.keyboard.press("1")
-    expect(ada.locator(".last")).to_contain_text("you say it is correct")
+    expect(ada.locator(".last")).to_contain_text("correct")
     strip(ada)  # without the vote it is refused, even to who asked before taking it back
     ada.keyboard.press("u")
     expect(ada.locator(".last")).to_have_count(0)
@@ -166,7 +166,7 @@ def test_a_disagreement_is_settled_by_more_votes_and_the_last_vote_can_be_undone
     ada.keyboard.press("Space")
     ada.get_by_label("What is wrong with it?").fill("One cannot tell.")
     ada.keyboard.press("Control+Enter")
-    expect(ada.locator(".last")).to_contain_text("you say it is not correct")
+    expect(ada.locator(".last")).to_contain_text("incorrect")
     find_in_queue(bela, "nli", example)
     bela.keyboard.press("1")
     expect(bela.locator(".last")).to_contain_text("waiting for votes")
@@ -176,8 +176,8 @@ def test_an_example_can_be_taken_back(guest, visitor):
     bela = guest("bela").page
     before = visitor.statistics("sentiment", 1)["examples"]
     fool(bela, visitor, "sentiment")
-    bela.get_by_text("Retract this example").click()
-    bela.get_by_role("button", name="Yes, retract it").click()
+    bela.get_by_text("Withdraw this example").click()
+    bela.get_by_role("button", name="Withdraw").click()
     expect(bela.get_by_text("Taken back.")).to_be_visible()
     assert visitor.statistics("sentiment", 1)["examples"] == before
     bela.reload()

@@ -74,8 +74,8 @@ def test_an_answer_is_marked_by_keyboard_alone_and_fools_the_model(guest, visito
     expect(ada.locator(".passage .by-models").first).to_be_visible()
     expect(ada.locator("#result .bar-row")).to_have_count(3)
     strip(ada)
-    ada.get_by_role("button", name="where it ends").click()
-    expect(ada.get_by_role("button", name="where it ends")).to_be_focused()
+    ada.get_by_role("button", name="end").click()
+    expect(ada.get_by_role("button", name="end")).to_be_focused()
     expect(ada.locator(".strip-key").first).to_contain_text("end")
     example = example_on(ada)
     ada.get_by_label("Why is your answer right?").fill("It stands there.")
@@ -91,7 +91,7 @@ def test_an_answer_is_marked_by_keyboard_alone_and_fools_the_model(guest, visito
     bela.keyboard.press("Enter")
     expect(correct.locator(".picked-text")).to_have_text(words(bela)[0])
     bela.keyboard.press("Control+Enter")
-    expect(bela.locator(".last")).to_contain_text("you say it is not correct")
+    expect(bela.locator(".last")).to_contain_text("incorrect")
     expect(bela.locator(".last .by-models").first).to_be_visible()
     bela.locator(".last token-strip").scroll_into_view_if_needed()
     strip(bela)
@@ -126,9 +126,9 @@ def test_an_answer_without_scripts(guest):
 
 
 def accept_warning(page: Page) -> None:
-    expect(page.get_by_role("heading", name="Before you go on")).to_be_visible()
-    page.get_by_role("button", name="I have read this, go on").click()
-    expect(page.get_by_role("heading", name="Before you go on")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Before you continue")).to_be_visible()
+    page.get_by_role("button", name="I have read this, continue").click()
+    expect(page.get_by_role("heading", name="Before you continue")).to_have_count(0)
 
 
 def test_hate_speech_from_the_warning_over_a_perturbation_to_the_vote(guest):
@@ -145,7 +145,7 @@ def test_hate_speech_from_the_warning_over_a_perturbation_to_the_vote(guest):
     expect(ada.get_by_label("Whom does it attack?")).to_have_count(0)  # asked of hateful ones alone
     origin = example_on(ada)
 
-    ada.locator(".answer-foot").get_by_role("button", name="Make a perturbation").click()
+    ada.locator(".answer-foot").get_by_role("button", name="Perturb").click()
     expect(ada.locator(".start")).to_contain_text(PLAIN)
     expect(ada.locator(".goal")).to_contain_text("hateful")
     expect(statement).to_be_focused()
@@ -173,7 +173,7 @@ def test_hate_speech_from_the_warning_over_a_perturbation_to_the_vote(guest):
     bela.goto("/tasks/hate/validate")
     accept_warning(bela)
     find_in_queue(bela, "hate", example)
-    if bela.get_by_text("Are they right?").count():
+    if bela.get_by_text("Is this right?").count():
         bela.get_by_role("button", name="Correct", exact=False).first.click()
     else:
         bela.locator("form.vote").get_by_role("button", name=re.compile("not hateful")).click()
@@ -210,7 +210,7 @@ def test_a_seed_is_shown_with_what_the_models_say_and_then_what_was_changed(gues
         if page.locator(".start .model-reading").count():
             break
         context = page.locator("#create-form [name=handout]").input_value()
-        page.get_by_role("button", name="Another one").click()
+        page.get_by_role("button", name="Another").click()
         expect(page.locator("#create-form [name=handout]")).not_to_have_value(context)
     expect(page.locator(".model-reading").first).to_contain_text(re.compile(r"reads this as .* \d+%", re.DOTALL))
     seed = page.locator(".start-text").inner_text()

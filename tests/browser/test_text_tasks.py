@@ -101,7 +101,7 @@ PLAYED: dict[str, Callable[[Page], str]] = {
 
 def vote(page: Page, claimed: str) -> None:
     """Agree: blind with the same answer, else by the key for correct."""
-    if page.get_by_text("Are they right?").count():
+    if page.get_by_text("Is this right?").count():
         page.keyboard.press("1")
     else:
         page.locator("form.vote").get_by_role("button", name=re.compile(rf"^(\d\s*)?{claimed}")).click()

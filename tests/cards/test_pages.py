@@ -44,7 +44,7 @@ def test_words_kinds_and_tasks_narrow_the_list_by_the_address(client):
     assert 'href="/evaluate/metric/accuracy"' in tagged
     assert 'href="/evaluate/metric/f1"' not in tagged
     nothing = client.get("/evaluate?q=there+is+no+such+thing")
-    assert "No module has all of that" in nothing.text
+    assert "No matching modules" in nothing.text
 
 
 def test_typing_brings_the_list_alone(client):
@@ -61,7 +61,7 @@ def test_every_card_is_shown_with_its_limits_and_a_form_or_the_reason_for_none(c
         said = html.unescape(re.sub(r"</?code>", "`", shown.text))
         assert entry.card.limits in said, entry
         assert ('id="compute"' in shown.text) == (not entry.closed), entry
-        assert entry.closed or "Nothing computed yet" not in shown.text, entry
+        assert entry.closed or "No result yet" not in shown.text, entry
         assert not re.search(r"\sstyle=|\son[a-z]+=|javascript:", shown.text), entry
 
 

@@ -93,7 +93,7 @@ def test_what_became_of_suggestions_is_told_by_the_server(database, owner, trial
     assert found["with_help"]["value"] is not None
     assert found["without"]["value"] is found["difference"]["value"] is None
     page = owner.get("/tasks/nli/manage/figures?view=arms")
-    assert "What help with writing brought" in page.text or page.status_code == 303
+    assert "Effect of the assistant" in page.text or page.status_code == 303
     forged = send(bob, written(given, "Something else.", suggestion=10**6))
     assert forged.status_code == 422
     assert "suggestion" in forged.json()["fields"]

@@ -97,7 +97,7 @@ def test_what_was_refused_stands_beside_its_field_and_the_rest_is_kept(task, ins
         inside("eve"), **{"input.input_sliders.joy": "", "answer.answer_consent": "", "input.input_rating": "9"}
     )
     assert refused.status_code == 422
-    for message in ("Move these sliders as well: Joy.", "Tick this to go on.", "Enter a number from 1 to 5."):
+    for message in ("Also move these sliders: Joy.", "Tick this box to continue.", "Enter a number from 1 to 5."):
         assert refused.text.count(message) == 1, message
     assert re.search(r'name="input.input_sliders.fear"[^>]*value="2"', refused.text)
     assert re.search(r'name="input.input_ranking.b" value="1"', refused.text)

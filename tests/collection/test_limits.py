@@ -73,6 +73,6 @@ def test_the_page_says_what_is_left_and_when_there_is_more(owner, ada, browser):
     assert send(ada, written(draw(ada), "It is not so.")).status_code == 201
     spent = page.get("/tasks/nli/create")
     assert spent.status_code == 200
-    assert "That is all for today" in spent.text
+    assert "You have finished for today" in spent.text
     assert "The next day begins at 00:00 UTC." in spent.text
     assert page.get("/tasks/nli/create?sandbox=1").text.count('id="create-form"') == 1

@@ -44,8 +44,8 @@ def test_who_has_written_nothing_yet_is_led_to_a_task(owner, browser, eve):
 
 def test_a_task_without_examples_says_so_in_one_line(owner, browser):
     card = re.search(r'<article class="task-card">.*?</article>', browser().get("/").text, re.DOTALL)[0]
-    assert "No example yet" in card
-    assert "nothing to count yet" not in card
+    assert "No examples yet" in card
+    assert "no data yet" not in card
     assert "/validate" not in card
 
 

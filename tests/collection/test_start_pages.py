@@ -100,14 +100,14 @@ def test_public_pages_show_nothing_of_a_task_with_a_warning(feel, ada, bob, brow
         page = visitor.get(path)
         assert page.status_code == 200
         assert "Most private words." not in page.text, path
-    assert "With a content warning" in visitor.get("/").text
+    assert "Content warning" in visitor.get("/").text
     assert visitor.submit("/try", page="/", task="feel", context_id=str(given["id"])).status_code == 404
 
 
 def test_a_seed_shows_what_the_model_says_and_then_what_was_changed(eve):
     accept(eve)
     page = eve.get("/tasks/feel/create").text
-    assert "reads this as" in page
+    assert "prediction" in page
     assert "80%" in page
     assert page.count(SEED) >= 2, "in the field as well"
     same = try_it(eve, SEED, "positive")
@@ -124,7 +124,7 @@ def test_a_perturbation_begins_with_the_own_example_and_links_to_it(eve, feel):
     origin = re.search(r'/examples/(\d+)/perturbation"', told)[1]
     begun = eve.submit(f"/examples/{origin}/perturbation", htmx=True).text
     assert "<!doctype" not in begun.lower()
-    assert "You said" in begun
+    assert "Your answer" in begun
     goal = hidden(begun, "answer.label")
     assert goal in ("neutral", "negative")
     plain = eve.submit(f"/examples/{origin}/perturbation")
@@ -157,7 +157,7 @@ def test_where_no_model_is_asked_the_page_says_so(feel, eve):
     accept(eve)
     page = eve.get("/tasks/feel/create").text
     assert "no model is asked here" in page
-    assert "reads this as" not in page
+    assert "prediction" not in page
     told = try_it(eve, "The soup was warm.", "neutral").text
     assert "Recorded. No model was asked here." in told
     assert "token-strip" not in told

@@ -103,14 +103,14 @@ def test_the_api_counts_and_takes_back_once_the_name_is_typed(owner, ada):
 def test_the_page_shows_counts_and_asks_for_the_name(owner, ada, browser):
     page = browser()
     page.log_in("ada")
-    assert "You have written nothing yet" in page.get("/settings/examples").text
+    assert "No examples yet" in page.get("/settings/examples").text
     send(ada, draft(draw(ada), "Nobody is there."))
     assert "Natural language inference, round 1" in page.get("/settings/examples").text
     refused = page.submit("/settings/examples", page="/settings", of="nli/1", confirm="eve")
     assert refused.status_code == 422
     assert "Type your username exactly" in refused.text
     assert (
-        "1 example was taken back."
+        "1 example was withdrawn."
         in page.submit("/settings/examples", page="/settings", of="nli/1", confirm="ada").text
     )
     assert "nothing left that could be taken back" in page.get("/settings/examples").text

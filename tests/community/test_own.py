@@ -20,7 +20,7 @@ def mine(ada, browser):
 def test_whoever_wrote_nothing_is_shown_where_to_begin(mine):
     page = mine.get("/people/me")
     assert page.status_code == 200
-    assert "You have written nothing yet" in page.text
+    assert "No examples yet" in page.text
     assert mine.get("/people/me?task=nli").status_code == 404
 
 
@@ -32,7 +32,7 @@ def test_votes_are_shown_once_they_decide_and_without_names(mine, ada, bob, owne
     vote = {"vote": "incorrect", "as_owner": True, "reason": "Otters do sleep."}
     assert owner.post(f"/api/v1/examples/{made}/validations", json=vote).status_code == 201
     page = mine.get("/people/me?task=nli").text
-    assert "Somebody found it wrong" in page
+    assert "A validator voted incorrect" in page
     assert "Otters do sleep." in page
     assert owner.name not in page.replace("owners", "")
     other = mine.get(f"/people/me?task=nli&after={made}").text

@@ -96,15 +96,13 @@ def test_the_page_asks_before_it_does_and_offers_to_undo(moderator, ids, enter):
     assert page.submit(f"{HERE}/bulk", page="/settings", value="", **sure).status_code == 422
     done = page.submit(f"{HERE}/bulk", page="/settings", value="Spam.", **sure)
     told = page.get(done.headers["location"]).text
-    assert "2 examples are hidden." in told
+    assert "2 examples were hidden." in told
     everything = {"which": "all", "kind": "label", "hidden": "any", "top": str(ids[2])}
-    assert "Put a label on 3 examples?" in page.submit(f"{HERE}/bulk", page="/settings", **everything).text
+    assert "Add a label to 3 examples?" in page.submit(f"{HERE}/bulk", page="/settings", **everything).text
     number = done.headers["location"].rpartition("=")[2]
     back = page.submit(f"{HERE}/bulk/{number}/undo", page="/settings")
-    assert "Undone, for 2 examples." in page.get(back.headers["location"]).text
-    assert (
-        "Choose some examples first." in page.submit(f"{HERE}/bulk", page="/settings", which="page", kind="hide").text
-    )
+    assert "Undone for 2 examples." in page.get(back.headers["location"]).text
+    assert "Select examples first." in page.submit(f"{HERE}/bulk", page="/settings", which="page", kind="hide").text
 
 
 def test_the_page_that_asks_shows_no_withheld_example(moderator, ids, enter, database):

@@ -25,7 +25,7 @@ class TestTheEditor:
     def test_it_shows_the_newest_version_and_what_annotators_would_see(self, owner, enter, source):
         shown = enter(owner).get(HERE).text
         assert "Save as version 2" in shown
-        assert "What annotators would see" in shown
+        assert "Preview for annotators" in shown
         assert 'name="preview.input.hypothesis"' in shown
 
     def test_problems_are_named_by_line_and_the_text_is_kept(self, owner, enter, source):
@@ -42,7 +42,7 @@ class TestTheEditor:
         page = enter(owner)
         fine = page.submit(HERE, page="/settings", htmx=True, config=source, then="check")
         assert fine.text.lstrip().startswith('<section id="check"')
-        assert "What annotators would see" in fine.text
+        assert "Preview for annotators" in fine.text
         wrong = page.submit(HERE, page="/settings", htmx=True, config="id: [", then="check")
         assert "This is not YAML" in wrong.text
 
@@ -91,7 +91,7 @@ class TestANewTask:
     def test_admins_create_one_from_the_text_that_is_offered(self, admin, enter):
         page = enter(admin)
         shown = page.get("/tasks/new")
-        assert "What annotators would see" in shown.text
+        assert "Preview for annotators" in shown.text
         text = html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", shown.text, re.DOTALL)[1])
         made = page.submit("/tasks/new", page="/settings", config=text, then="save")
         assert made.headers["location"] == "/tasks/my-task/manage", made.text
@@ -111,7 +111,7 @@ class TestANewTask:
     )
     def test_begins_with_a_template_a_name_and_an_id_that_is_free(self, owner, enter, asked, id, name):
         shown = enter(owner).client.get("/tasks/new", params=asked)
-        assert "What annotators would see" in shown.text
+        assert "Preview for annotators" in shown.text
         text = html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", shown.text, re.DOTALL)[1])
         config = TaskConfig.parse(text)
         assert (config.id, config.name) == (id, name or "Fröhliche Gespräche: 2")

@@ -21,7 +21,7 @@ def test_ticked_contexts_are_tagged_weighed_retired_and_brought_back(owner, ada,
     first, second, *rest = shown(page)
     here = f"{HERE}/changes"
     tagged = page.submit(here, page="/settings", contexts=[first, second], then="tag", tag="hard")
-    assert "2 contexts have the tag." in page.get(tagged.headers["location"]).text
+    assert "2 contexts tagged." in page.get(tagged.headers["location"]).text
     assert shown(page, tag="hard") == [first, second]
     assert page.submit(here, page="/settings", contexts=[first], then="weigh", weight="much").status_code == 422
     page.submit(here, page="/settings", contexts=[first], then="weigh", weight="2.5")

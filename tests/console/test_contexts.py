@@ -45,7 +45,7 @@ class TestTheList:
         odd = page.get(HERE, params={"tag": "odd"}).text
         assert "Number 59." in odd
         assert "Number 58." not in odd
-        assert "None found" in page.get(HERE, params={"tag": "<i>"}).text
+        assert "No matches" in page.get(HERE, params={"tag": "<i>"}).text
 
     def test_what_nobody_was_given_can_be_deleted_and_nothing_else(self, owner, ada, enter, database):
         page = enter(owner)
@@ -71,7 +71,7 @@ class TestTheList:
         [nli] = [each for each in jobs_world.shipped_tasks() if each.config.id == "nli"]
         database.write(service.save_task, None, nli.source)
         shown = enter(admin).get(HERE).text
-        assert "No context yet" in shown
+        assert "No contexts yet" in shown
         assert "Add contexts from a file" in shown
 
     def test_texts_of_contexts_are_never_markup(self, owner, enter):
@@ -106,7 +106,7 @@ class TestAFileOnItsWayIn:
         address = sent(page, "facts.csv", FILE).partition("?")[0]
         wrong = page.submit(address, page="/settings", **{"field.premise": "nothing like it"})
         assert wrong.status_code == 422
-        assert "There is no such column in the file." in wrong.text
+        assert "The file has no such column." in wrong.text
 
     def test_a_field_that_no_column_looks_like_is_asked_for_before_anything_is_imported(self, owner, enter):
         page = enter(owner)
@@ -114,7 +114,7 @@ class TestAFileOnItsWayIn:
         assert "shown once you have chosen the column of Premise" in page.get(address).text
         refused = page.submit(address.partition("?")[0], page="/settings", **{"field.premise": ""}, name="facts.csv")
         assert refused.status_code == 422
-        assert "Choose the column that this is read from." in refused.text
+        assert "Choose the column to read." in refused.text
         chosen = page.get(address, params={"field.premise": "one"}, headers={"HX-Request": "true"}).text
         assert "A dog barks." in chosen
 

@@ -42,7 +42,7 @@ def test_the_owner_finds_examples_by_words_and_filters(mine, owner, made):
     assert "The otter is not asleep." in page.text
     assert "Nobody swims" not in page.text
     none = mine.get("/tasks/nli/manage/examples?q=zebra")
-    assert "Nothing found" in none.text
+    assert "No matches" in none.text
     found = owner.get("/api/v1/tasks/nli/examples", params={"flagged": "true", "limit": 1}).json()
     assert [each["id"] for each in found["items"]] == [made[1]]
     assert found["items"][0]["author"] == "ada"
@@ -173,4 +173,4 @@ def test_an_owner_is_not_banned_and_the_page_says_why(mine, owner):
     wrote = send(owner, written(draw(owner), "The otter is an owner.")).json()["id"]
     refused = mine.submit(f"/tasks/nli/manage/examples/{wrote}/ban", page="/settings", reason="no")
     assert refused.status_code == 403
-    assert "Somebody else has to do this to you." in refused.text
+    assert "You cannot do this to yourself." in refused.text

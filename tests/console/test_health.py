@@ -86,16 +86,16 @@ class TestThePage:
     def test_it_warns_that_nothing_is_open(self, owner, enter):
         owner.post("/api/v1/tasks/nli/rounds/1/close")
         shown = enter(owner).get(HERE).text
-        assert "One thing needs your attention" in shown
-        assert "No round is open: nothing is collected." in shown
+        assert "One thing needs attention" in shown
+        assert "No round is open: nothing is being collected." in shown
 
     def test_a_new_task_is_told_its_first_steps(self, admin, enter):
         config = "id: bare\nname: Bare\ncontext: [{name: c, type: text}]\ninput: [{name: t, type: text}]\n"
         config += "answer: {name: label, type: choice, options: [a, b], goal: chosen}\n"
         assert admin.post("/api/v1/tasks", json={"config": config}).status_code == 201
         shown = enter(admin).get("/tasks/bare/manage").text
-        assert "There are no contexts, so nobody can write anything." in shown
-        assert "Nothing was collected yet" in shown
+        assert "There are no contexts, so nothing can be written." in shown
+        assert "Nothing collected yet" in shown
 
     def test_moderators_are_sent_to_their_own_sections(self, moderator, enter):
         answer = enter(moderator).get(HERE)

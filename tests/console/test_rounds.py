@@ -30,7 +30,7 @@ def test_a_round_is_drafted_opened_and_closed_twice(owner, enter):
     there = made.headers["location"]
     shown = page.get(there).text
     assert "draft" in shown
-    assert "Fooled when all of them are." in shown
+    assert "Fooled if all models are." in shown
     assert "Round 1 is open. Close it before you open this one." in shown
     assert page.submit(f"{there}/open", page="/settings").status_code == 409
     for _ in range(2):
@@ -70,7 +70,7 @@ def test_arms_are_stored_and_shown_with_their_shares(owner, enter):
     ]
     shown = page.get(made.headers["location"]).text
     assert "75%" in shown
-    assert "none: a control" in shown
+    assert "none: control" in shown
 
 
 def test_without_a_model_host_the_page_still_stands(owner, enter, client, tmp_path):

@@ -185,7 +185,7 @@ def test_why_a_turn_failed_is_said_in_the_readers_language(films, olga, browser,
         assert olga.get(f"{API}/{turn}").json()["reason"] == reason
         return mine.get(f"{PAGE}/{turn}", headers={"accept-language": "es"}).text
 
-    known = _("The target %(name)s is not installed any more, so nothing can be compared with it.", name="<films>")
+    known = _("The target %(name)s is no longer installed, so nothing can be compared with it.", name="<films>")
     assert "El objetivo &lt;films&gt; ya no está instalado" in page(known)
     for plain in ("out of <memory>", '{"message": "odd"}'):
         assert f'<span lang="en" dir="ltr">{escape(plain)}</span>' in page(plain)
@@ -203,7 +203,7 @@ def test_the_pages_of_a_turn(films, olga, browser, settings):
     assert "Round 1 is closed." in seen.text
     begun = mine.submit(PAGE, page=PAGE, **form, then="begin")
     assert begun.status_code == 303
-    assert "It waits for the worker." in mine.get(begun.headers["location"]).text
+    assert "Waiting for the worker." in mine.get(begun.headers["location"]).text
     assert "A turn is in progress." in mine.get(PAGE).text
     where = begun.headers["location"]
     mine.submit(where + "/pause", page=PAGE)

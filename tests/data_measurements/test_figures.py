@@ -147,7 +147,7 @@ def test_experts_that_fool_more_often_are_told_from_others():
     measured = conditions.measure(
         Sample((), 0, {}, groups={"source": (group("annotators", 0, 0.2), group("experts", 50, 0.6))})
     )
-    assert measured.finding == "Unlike the rest: annotators, experts"
+    assert measured.finding == "Different from the rest: annotators, experts"
     alike = {"source": (group("annotators", 0, 0.3), group("experts", 50, 0.3))}
     assert conditions.measure(Sample((), 0, {}, groups=alike)).finding.startswith("No condition")
 
@@ -188,7 +188,7 @@ def test_what_was_found_is_kept_with_its_translations_and_old_records_are_read()
     measured = complexity.measure(sample_of_texts("He isn't here. Never.", "It cost 5,000 pounds"))
     again = results.read_result(json.loads(json.dumps(measured.record())))
     assert again == results.read_result(measured.document()) == measured
-    assert again.finding == "3.0 words by sentence, 50% with a negation"
+    assert again.finding == "3.0 words per sentence, 50% with a negation"
     with language.speaking("es"):
         assert language.said(again.finding) == "3,0 palabras por frase, 50\N{NO-BREAK SPACE}% con una negación"
         assert (

@@ -136,7 +136,7 @@ def test_the_console_exports_and_imports(olga, browser, world, settings):
     assert "Choose one of the options" in chosen.text, "the columns are read as they were chosen"
     started = owner.submit(place, page="/settings", then="start", into="examples", format="auto", mapping="")
     assert started.status_code == 303
-    assert "Waiting for its turn" in owner.get(started.headers["location"]).text
+    assert "Waiting in the queue" in owner.get(started.headers["location"]).text
     refused = owner.submit("/tasks/checks/manage/data/hub", page="/settings", dataset="../x", into="examples")
     assert refused.status_code == 422
     nobody = world.db.read(lambda session: session.scalars(select(Person.username)).all())

@@ -148,7 +148,7 @@ def test_values_may_be_given_a_meaning_by_hand(olga, work):  # noqa: F811
     rows = [{"text": f"Film {n}", "sentiment": n % 2, "source": "press" if n % 2 else "fan"} for n in range(10)]
     seen = send(olga, lines(rows))
     assert seen["layout"]["fields"] == {"statement": "text"}
-    assert seen["problems"] == {"field.label": "Say which column this is."}
+    assert seen["problems"] == {"field.label": "Choose the column."}
     layout = {"fields": {"statement": "text", "label": "sentiment"}, "columns": ["source"],
               "values": {"0": "negative", "1": ["positive", "neutral"]}}  # fmt: skip
     looked = olga.post(f"{API}/preview", json={"file": seen["file"], "layout": layout}).json()

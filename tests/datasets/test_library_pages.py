@@ -19,7 +19,7 @@ def test_an_owner_sends_a_file_looks_at_it_and_reads_it(olga, work, client):  # 
               "name": "my-films", "visibility": "public", "tolerance": "few", "then": "start"}  # fmt: skip
     wrong = browser.submit(sent.headers["location"], page=TAB, **(fields | {"field.label": ""}))
     assert wrong.status_code == 422
-    assert "Say which column this is." in wrong.text
+    assert "Choose the column." in wrong.text
     assert browser.submit(sent.headers["location"], page=TAB, **fields).status_code == 303
     assert "is being read" in browser.get(f"{TAB}/my-films").text
     work()

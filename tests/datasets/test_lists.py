@@ -108,7 +108,7 @@ def test_the_links_of_a_page_lead_to_the_end_and_back(client, shown, address, ta
     while next:
         page = client.get(next).text
         found += re.findall(r'<h3><a href="/tasks/([\w-]+)/datasets/([\w-]+)"', page)
-        assert ("To the start" in page) == (next != address)
+        assert ("Go to the start" in page) == (next != address)
         link = re.search(r'rel="next" href="([^"]+)"', page)
         next = unescape(link[1]) if link else ""
     assert found == [each for each in shown if each[0] == task or not task]
@@ -118,4 +118,4 @@ def test_the_page_counts_what_all_pages_have(client, shown):
     page = client.get("/datasets").text
     assert f"{len(shown)} datasets" in page
     assert f'nli&nbsp;<span class="muted">{len(shown) // 2}</span>' in page
-    assert "No dataset has that name" in client.get("/datasets", params={"task": "nothing"}).text
+    assert "No dataset has this name" in client.get("/datasets", params={"task": "nothing"}).text

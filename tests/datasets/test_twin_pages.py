@@ -80,14 +80,14 @@ def test_the_page_shows_copies_beside_their_originals(place, client):
     page = client.get(ADDRESS)
     assert page.status_code == 200
     assert "John gave Mary two apples." in page.text
-    assert "Make copies" not in page.text
+    assert "Generate copies" not in page.text
     counts = place.twin("robustness").transformations
     for name, count in counts.items():
         found = client.get(f"/api/v1{ADDRESS}/robustness", params={"transformation": name}).json()["items"]
         assert len(found) == count
         assert {each["transformation"] for each in found} == {name}
     assert "[U+200B]" in client.get(ADDRESS, params={"transformation": "zero_width"}).text
-    assert "No copies here" in client.get(ADDRESS, params={"transformation": "nothing"}).text
+    assert "No copies on this page" in client.get(ADDRESS, params={"transformation": "nothing"}).text
 
 
 def test_pages_of_copies_follow_each_other(place, client):
@@ -140,7 +140,7 @@ def test_the_owners_forms_make_and_replace(place, browser):
     window = browser()
     window.log_in("olga")
     page = window.get(ADDRESS).text
-    assert "Make copies" in page
+    assert "Generate copies" in page
     wrong = window.submit(ADDRESS, page=ADDRESS, axis="robustness", seed="x", copies="99")
     assert wrong.status_code == 422
     assert "Give a number from 1 to 30" in wrong.text

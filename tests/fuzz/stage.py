@@ -83,7 +83,7 @@ class Stage:
     def draw(self, config: TaskConfig, source: str, example: int, every: bool) -> None:
         """Ask for the pages that show the config or what was written under it, or for `every` page of the task."""
         checked = self.console.submit("/tasks/new", page="/settings", config=source, then="check")
-        assert "What annotators would see" in checked.text, checked.text[-3000:]
+        assert "Preview for annotators" in checked.text, checked.text[-3000:]
         here = f"/tasks/{config.id}"
         public, owners = (PUBLIC + MORE, CONSOLE + MORE_CONSOLE) if every else (PUBLIC, CONSOLE)
         console = [f"{here}/manage{page}" for page in (*owners, f"/examples/{example}")]

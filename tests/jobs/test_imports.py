@@ -206,7 +206,7 @@ def test_other_kinds_of_file_are_refused(owner, name, settings, database):
     answer = owner.post(FILES, params={"name": name}, content=b"{}")
     assert answer.status_code == 422
     assert answer.json()["fields"] == {
-        "name": "Give a file that ends in .jsonl, .ndjson, .csv, .tsv, .json, .parquet, or one of them with .gz."
+        "name": "Upload a file that ends in .jsonl, .ndjson, .csv, .tsv, .json, .parquet, or one of these with .gz."
     }
     assert count(database, Job) == 0
 

@@ -75,7 +75,7 @@ def reason(found, name):
 def test_a_metric_that_nobody_has_yet_is_named_with_its_reason_and_the_link_that_ranks_all(client, ids, database):
     forget(database, "robustness", ids)
     assert ranks(board(client)) == {}
-    assert reason(board(client), "model-0") == "It has no robustness; set its weight to 0 to rank without it."
+    assert reason(board(client), "model-0") == "No robustness; set its weight to 0 to rank without it."
     page = client.get(PAGE).text
     assert "No model has robustness yet" in page
     [link] = re.findall(r'href="([^"]+)">Rank all without it', page)

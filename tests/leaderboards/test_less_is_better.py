@@ -181,7 +181,7 @@ def test_a_model_does_better_over_rounds_as_its_error_falls(client, ids, databas
 
     database.write(write)
     assert "over rounds 2 of 4 models do better and 1 worse" in client.get("/tasks/sentiment/matrix").text
-    assert "How models do on this round by now" in client.get("/tasks/sentiment/rounds/1/data").text
+    assert "Current models on this round" in client.get("/tasks/sentiment/rounds/1/data").text
     with speaking("en"):
         table = database.read(board_views.models_on_round, None, "sentiment", 1)
     assert [row[0] for row in table.rows] == ["model-2", "model-3", "model-1", "model-0"]

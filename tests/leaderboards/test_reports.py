@@ -115,7 +115,7 @@ def test_the_page_takes_a_file_and_says_beside_the_field_what_is_wrong(browser, 
     (made,) = olga.client.get(REPORTED).json()["reports"]
     assert olga.submit(f"{PAGE}/{made['id']}", page=PAGE, removed="1").status_code == 303
     gone = olga.get(PAGE).text
-    assert "Bring it back" in gone
+    assert "Restore" in gone
     assert "far ahead" not in gone
 
 
@@ -222,7 +222,7 @@ def test_the_operator_exports_imports_and_takes_back(ids, settings, tmp_path, mo
         assert run.invoke(app, bring).exit_code == 1, "it is there already"
         assert run.invoke(app, ["board", "remove", "sentiment", str(made["id"])]).exit_code == 0
         (listed,) = json.loads(run.invoke(app, ["board", "imports", "sentiment", "--json"]).output)
-        assert listed["taken back"]
+        assert listed["undone"]
         assert run.invoke(app, ["board", "remove", "sentiment", str(made["id"]), "--undo"]).exit_code == 0
     finally:
         get_settings.cache_clear()

@@ -47,9 +47,9 @@ def test_three_rows_count_neither_in_a_matrix_nor_in_a_plot(client, shrink):
 def test_a_slider_says_that_a_few_rows_weigh_nothing_unless_all_datasets_are_so_small(client, ids, shrink):
     assert notes(client) == {"first": "", "second": ""}
     shrink("second")
-    assert notes(client) == {"first": "", "second": "fewer than 30 rows: weighs nothing by default"}
+    assert notes(client) == {"first": "", "second": "fewer than 30 rows: weight 0 by default"}
     shrink("first")
-    told = "fewer than 30 rows, like all datasets here"
+    told = "fewer than 30 rows, as in all datasets here"
     assert notes(client) == {"first": told, "second": told}
     assert board(client)["weights"]["datasets"] == {"first": 1, "second": 1}
 
@@ -74,7 +74,7 @@ def test_the_title_of_a_board_names_a_leader_only_where_the_data_tell_it_from_th
 
 def test_a_board_says_in_which_metrics_a_score_depends_on_other_models(client, ids, database):
     page = client.get(PAGE).text
-    assert "A Dynascore from 0 to 100 depends on no other model." in page
+    assert "A Dynascore from 0 to 100 does not depend on other models." in page
     source = next(each.source for each in shipped_tasks() if each.config.id == "sentiment")
     changed = source.replace("costs: [throughput, memory]", "costs: [throughput, price]")
     assert changed != source

@@ -55,7 +55,7 @@ def test_no_mail_goes_to_an_address_that_nobody_confirmed(person, database, inbo
     tell(database, bob)
     work()
     [asked] = inbox.taken
-    assert (asked["To"], asked["Subject"]) == ("bob@example.org", "Confirm your address for Dynabench")
+    assert (asked["To"], asked["Subject"]) == ("bob@example.org", "Confirm your email address for Dynabench")
     assert "List-Unsubscribe" not in asked
 
 

@@ -38,7 +38,7 @@ def test_a_worker_sends_what_was_asked_for_before_it_was_killed(person, worker, 
     ada.post(f"/api/v1/me/webhooks/{hook}/test")
     worker.start()
     until(lambda: len({headers["webhook-id"] for headers, _ in receiver.got}) == 2)
-    assert inbox.taken[0]["Subject"] == "Confirm your address for Dynabench"
+    assert inbox.taken[0]["Subject"] == "Confirm your email address for Dynabench"
 
 
 def certificate(folder):

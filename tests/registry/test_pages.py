@@ -44,7 +44,7 @@ def test_models_are_listed_searched_and_filtered(owner, visitor):
     found = text(visitor.get("/models", params={"q": "nli", "task": "nli"}))
     assert "nli-a" in found
     assert "sentiment-a" not in found
-    assert "No model has that name" in text(visitor.get("/models", params={"q": "zebra"}))
+    assert "No model has this name" in text(visitor.get("/models", params={"q": "zebra"}))
 
 
 def test_a_task_has_a_tab_with_its_models(owner, visitor):
@@ -100,7 +100,7 @@ def test_long_inputs_are_answered_without_a_link(owner, visitor):
 def test_what_cannot_be_asked_stands_beside_its_field_and_is_kept(owner, visitor, rules):
     page = visitor.submit("/models/nli-a", page="/models/nli-a", **(FIELDS | {"inputs.hypothesis": ""}))
     assert page.status_code == 422
-    assert "Fill this in." in page.text
+    assert "This field is required." in page.text
     assert "It rains." in page.text
     assert rules.rules["nli-a"].seen == []
 
@@ -160,7 +160,7 @@ def test_a_model_that_does_not_run_shows_its_card_and_no_form(owner, visitor, ru
     page = text(visitor.get("/models/nli-a"))
     assert "It will see negation." in page
     assert "it is being loaded" in page
-    assert "Ask it" not in page
+    assert "Ask" not in page
 
 
 def test_a_private_model_is_on_no_page(owner, visitor, listing):
@@ -182,7 +182,7 @@ def test_the_keeper_s_form_changes_who_sees_it(client, owner, browser, person, l
     listing("nli-b", "private", keeper="ada")
     ada = browser()
     ada.log_in("ada")
-    assert "Who may see it" in text(ada.get("/models/nli-b"))
+    assert "Visibility" in text(ada.get("/models/nli-b"))
     changed = ada.submit("/models/nli-b/listing", page="/models/nli-b", visibility="public", note="done")
     assert changed.status_code == 303
     assert client.get("/models/nli-b").status_code == 200

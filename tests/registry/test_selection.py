@@ -81,7 +81,7 @@ def test_choosing_is_scored_beside_chance_and_the_whole_pool(ada, bob, worker, b
     wrong = ended(bob, worker, bad)
     assert (wrong["state"], wrong["code"]) == ("failed", "wrong_rows")
     told = wrong["report"]["steps"][0]["told"].splitlines()
-    assert told[1:] == ["line 2: The pool has no row 'nobody'.", "line 3: Row 'p-001' is in line 1 already."]
+    assert told[1:] == ["line 2: The pool has no row 'nobody'.", "line 3: Row 'p-001' already occurs in line 1."]
 
     found = board(ada, 4)
     names = {"careful", f"Anonymous {theirs}", "data-selection-random-rows", "data-selection-whole-pool"}

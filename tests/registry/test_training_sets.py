@@ -54,7 +54,7 @@ def test_rows_are_named_by_their_uid_in_any_kind_of_file(given, tmp_path, name, 
         ("a.txt", "", "The file is empty"),
         ("a.csv", "uid\n", "The file is empty"),
         ("a.txt", "p-0\np-9\np-1", "line 2: The pool has no row 'p-9'."),
-        ("a.txt", "p-0\np-1\np-0", "line 3: Row 'p-0' is in line 1 already."),
+        ("a.txt", "p-0\np-1\np-0", "line 3: Row 'p-0' already occurs in line 1."),
         ("a.txt", "p-0\np-2", "All rows are labelled roads; a learner needs at least two labels."),
         ("a.jsonl", '{"uid": "p-0", "topic": "waste"}', "line 1: Row 'p-0' is labelled roads in the pool"),
         ("a.jsonl", '{"message": "A hole.", "topic": "roads"}', "line 1: It has no `uid`"),
@@ -75,7 +75,7 @@ def test_what_is_wrong_is_said_with_its_line(given, tmp_path, name, content, tol
 
 def test_a_set_may_not_be_too_large_and_that_is_said_once(given, tmp_path):
     _, told = read(given, tmp_path, "a.txt", "p-0\np-1\np-2\np-3\np-9\n", MANY)
-    assert told == ["It has 5 rows; a training set has 3 at most."]
+    assert told == ["The file has 5 rows; the limit is 3."]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_set_may_not_be_too_large_and_that_is_said_once(given, tmp_path):
         ({"message": "A hole.", "topic": "moon"}, "line 2: topic: Choose one of the options."),
         ({"message": "", "topic": "roads"}, "line 2: message: "),
         ({"message": "x" * 501, "topic": "roads"}, "line 2: message: "),
-        ({"message": "Bins.", "topic": "roads"}, "line 2: This text is in line 1 already."),
+        ({"message": "Bins.", "topic": "roads"}, "line 2: This text already occurs in line 1."),
     ],
 )
 def test_rows_of_ones_own_are_the_tasks_fields_and_answer(given, tmp_path, row, told):

@@ -187,7 +187,7 @@ def test_warnings_are_to_be_accepted_and_a_vote_meanwhile_is_counted(world, sett
     author = world.person()
     world.example(author, input={"hypothesis": "Nobody has looked at this one yet."})
     world.db.write(service.rounds.close_round, None, world.task, 1)
-    with pytest.raises(service.errors.Conflict, match="wait for votes"):
+    with pytest.raises(service.errors.Conflict, match="waiting for votes"):
         released(world, settings, anyway=False)
     assert world.db.read(service.release_of_round, world.task, 1).state == "failed"
 

@@ -135,7 +135,7 @@ def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, clien
     world.db.write(rounds.close_round, None, world.task, 1)
     assert f'href="{PAGE}"' in browser.get("/tasks/checks/manage/rounds/1").text
     shown = browser.get(PAGE, params={"look": "yes", "seed": "2", "disjoint": ["", "writers"]}).text
-    assert "to test on, nobody ever reads it" in shown
+    assert "for testing, never published" in shown
     assert 'name="seed" value="2"' in shown
     assert browser.get(PAGE, params={"look": "yes", "train": "lots"}).status_code == 422
     wrong = browser.submit(PAGE, page="/settings", sure="2", seed="2", anyway="yes")
@@ -147,7 +147,7 @@ def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, clien
     assert "is released" in browser.get(PAGE).text
     page = client.get("/tasks/checks/rounds/1/release").text
     assert "manifest.json" in page
-    assert "Scores appear here once models were evaluated on both parts." in page
+    assert "Scores appear here once models are evaluated on both parts." in page
     assert 'href="/tasks/checks/rounds/1/release"' in client.get("/tasks/checks/rounds/1").text
 
 
@@ -178,7 +178,7 @@ def test_a_model_that_saw_the_public_part_shows_a_gap(world, settings, client):
     assert gaps[1]["p"] == pytest.approx(2 * fisher_exact([[157, 43], [139, 61]], "greater")[1])
     assert [each["flagged"] for each in gaps] == [True, False, False], "one of three is lucky more often than it seems"
     shown = client.get("/tasks/checks/rounds/1/release").text
-    assert "1 model does better on what it may have seen" in shown
+    assert "1 model does better on data that it may have seen" in shown
 
 
 @pytest.mark.slow

@@ -36,11 +36,11 @@ def test_the_page_tells_of_each_line_and_hands_the_config_to_the_editor(admin, e
     assert "or an older config" in page.get("/tasks/new").text
     assert page.get("/tasks/new/older").status_code == 200
     shown = page.submit("/tasks/new/older", page="/settings", id="moods", config=OLD)
-    assert "A valid task results" in shown.text
+    assert "The result is a valid task" in shown.text
     assert re.search(r"line 7</span>.*?left out.*?<code>perf_metric.type</code>", shown.text, re.DOTALL)
     made = html.unescape(re.search(r"<textarea[^>]* readonly>\n(.*?)</textarea>", shown.text, re.DOTALL)[1])
     editor = page.submit("/tasks/new", page="/settings", config=made, then="check")
-    assert "What annotators would see" in editor.text
+    assert "Preview for annotators" in editor.text
     assert page.submit("/tasks/new", page="/settings", config=made, then="save").status_code == 303
 
 
@@ -52,12 +52,12 @@ def test_what_the_page_cannot_read_is_said_beside_it(admin, enter):
     assert "name: scene" in refused.text, "what was written stays"
     assert "choose a file" in page.submit("/tasks/new/older", page="/settings", id="moods", config="").text
     broken = page.submit("/tasks/new/older", page="/settings", id="moods", config=OLD.replace("multiclass", "x<b>y"))
-    assert "No valid task results yet" in broken.text
+    assert "The result is not a valid task yet" in broken.text
     assert "x&lt;b&gt;y" in broken.text
     headers = {"X-CSRF-Token": page.token("/settings")}
     sent = page.client.post("/tasks/new/older", data={"id": "moods"}, files={"file": ("o.yaml", OLD.encode())},
                             headers=headers)  # fmt: skip
-    assert "A valid task results" in sent.text
+    assert "The result is a valid task" in sent.text
 
 
 def test_programs_ask_for_the_same(admin):
@@ -69,7 +69,7 @@ def test_programs_ask_for_the_same(admin):
 
 
 def test_where_no_plug_in_reads_them_the_command_that_installs_it_is_named(admin, enter, tmp_path):
-    message = "Configs in an older dialect are read by a plug-in that is not installed: pip install "
+    message = "Configs in an older dialect need a plug-in that is not installed: pip install "
     message += "'dynabench-platform[older-dialects]'"
     (tmp_path / "old.yaml").write_text(OLD)
     with none_installed():

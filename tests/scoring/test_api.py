@@ -162,7 +162,7 @@ def test_only_submitters_cancel_and_retry_and_only_what_can_be(evaluated, databa
 @ON_ONE
 def test_the_page_shows_scores_rows_and_what_can_be_done(client, evaluated, database, browser):
     page = client.get("/evaluations/1").text
-    for words in ("sentiment-ngram on public", "Accuracy", "What it costs", "By tag", "Row by row", "scene 3"):
+    for words in ("sentiment-ngram on public", "Accuracy", "Costs", "By tag", "Row by row", "scene 3"):
         assert words in page, words
     assert "No such rows" in client.get("/evaluations/1", params={"wrong": "true"}).text
     assert "scene" not in client.get("/evaluations/2").text

@@ -78,7 +78,7 @@ def test_messages_stand_beside_the_fields_within():
     assert "Did you mean “age”" in refused.value.fields["input.who.1.agee"]
     with pytest.raises(Invalid) as refused:
         config_checks.clean_group("input", [many], {"who": [{"name": "Ada", "kind": "person"}]})
-    assert refused.value.fields == {"input.who": "There are 1 here; give 2 to 4."}
+    assert refused.value.fields == {"input.who": "There are 1 entries; 2 to 4 are needed."}
 
 
 def test_a_condition_within_is_about_the_same_object():

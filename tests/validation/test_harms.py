@@ -125,7 +125,7 @@ def test_a_task_without_harms_has_no_board(database, client):
 def test_a_board_is_empty_before_the_first_attempt(database, client, monkeypatch):
     monkeypatch.setattr(worlds, "CONFIG", CONFIG)
     World(database)
-    assert "Nobody has tried the models yet" in client.get("/tasks/checks/harms").text
+    assert "No attempts yet" in client.get("/tasks/checks/harms").text
 
 
 @pytest.mark.parametrize(

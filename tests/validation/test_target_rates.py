@@ -123,7 +123,7 @@ def test_the_task_s_page_and_its_card_tell_the_models_apart(world, client):
     assert re.search(r"vMER of the models together 40\.0%", page)
     assert re.search(r"m vMER 10\.0%.*weak vMER 40\.0%", page)
     card = words(client.get("/").text)
-    assert "validated model error rate, of all models together" in card
+    assert "validated model error rate of all models together" in card
 
 
 def test_a_round_against_one_model_says_nothing_of_several(database, client):

@@ -105,7 +105,7 @@ SANDBOX = CREATE | {
 }  # fmt: skip
 REFUSED = CREATE | {
     "values": {"input": {"hypothesis": "<b>bold</b> " * 60}, "answer": {}},
-    "errors": {"input.hypothesis": "This has 720 characters; shorten it to 500."},
+    "errors": {"input.hypothesis": "This has 720 characters; the limit is 500."},
 }
 
 
@@ -132,7 +132,7 @@ def drawn(found):
     made = [
         charts.rates_per_day(*[[(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]] * 2),
         charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["start"].items()], "Start"),
-        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Who wrote it"),
+        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Author"),
     ]
     return [chart for chart in made if chart]
 

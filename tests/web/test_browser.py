@@ -141,7 +141,7 @@ def test_a_draft_survives_a_reload(page: Page) -> None:
     expect(page.locator("[data-draft-status]")).to_have_text("saved")
     page.reload()
     expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value("Half a thought 🎈")
-    expect(page.locator("[data-draft-status]")).to_have_text("your draft is back")
+    expect(page.locator("[data-draft-status]")).to_have_text("draft restored")
     expect(page.locator(".field-counter").first).to_have_text("16/500")
 
 
@@ -182,7 +182,7 @@ def test_the_second_press_of_a_vote_sends_what_it_asks_for(page: Page) -> None:
     with page.expect_request("**/validate/31") as request:
         page.keyboard.press("Control+Enter")
     assert "vote=flagged" in (request.value.post_data or "")
-    expect(page.get_by_role("heading", name="Are they right?")).to_be_focused()
+    expect(page.get_by_role("heading", name="Is this right?")).to_be_focused()
 
 
 def test_the_theme_follows_a_system_that_changes_while_the_page_loads(page: Page) -> None:

@@ -113,7 +113,7 @@ def test_a_restored_page_is_whole_again():
 def test_where_nothing_is_judged_no_bar_says_that_models_won():
     module = environment().get_template("web/components.html").module
     assert "duel-models" not in module.duel(0, 0)
-    assert "Nothing judged yet" in module.duel(0, 0)
+    assert "No verdicts yet" in module.duel(0, 0)
     assert "duel-models" in module.duel(0, 3)
 
 

@@ -64,12 +64,12 @@ def announce(session: Session, person: Person | None, task_id: str, text: str, l
         wrong["text"] = _("Write at most %(longest)s characters.", longest=f"{LONGEST:,}")
     today = now().date()
     if not today <= last <= today + timedelta(days=MOST_DAYS):
-        wrong["until"] = _("Choose a day from today on, at most %(most_days)s days ahead.", most_days=MOST_DAYS)
+        wrong["until"] = _("Choose a day between today and %(most_days)s days from now.", most_days=MOST_DAYS)
     if wrong:
         raise errors.Invalid(wrong)
     rounds.lock_task(session, task_id)  # counted one at a time
     if len(session.scalars(_current(task_id)).all()) >= MOST:
-        raise errors.Conflict(_("%(most)s announcements are shown already. End one first.", most=MOST))
+        raise errors.Conflict(_("There are already %(most)s announcements. End one first.", most=MOST))
     until = datetime.combine(last + timedelta(days=1), time(), UTC)
     announcement = Announcement(task_id=task_id, text=text, until=until, created_by=person.id if person else None)
     session.add(announcement)

@@ -29,8 +29,10 @@ from dynabench.kit.settings import Settings
 from dynabench.people.notices import service as notices
 from dynabench.rounds import uploaded_files
 
-LOST_CHECK = _("The check was begun many times and never ended. Try it again; the operator's log has more.")
-LOST_RELEASE = _("The job was begun many times and never ended. Release it again; the operator's log has more.")
+LOST_CHECK = _("The check was started many times and never finished. Try again; the operator's log has details.")
+LOST_RELEASE = _(
+    "The job was started many times and never finished. Release the round again; the operator's log has details."
+)
 MAX_SPENDING_ATTEMPTS = 60
 """Attempts after which an evaluation that its limit keeps from ending is left alone."""
 TEMPORARY_CODES = ("crashed", "unreachable", "cluster", "failed")

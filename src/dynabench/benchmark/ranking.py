@@ -173,7 +173,7 @@ def _row(
 def lacking(board: TaskBoard, weights: BoardWeights, place: int) -> str:
     """Return why a submission is not ranked: the scores it lacks, whether they are coming, what ranks it without."""
     if not board.datasets:
-        return _("No dataset of this task is ready to be scored on.")
+        return _("No dataset of this task is ready for scoring.")
     entrant, missing = board.entrants[place], ~np.isfinite(board.values[place])
     data = [at for at, dataset in enumerate(board.datasets) if weights.datasets[dataset.name]]
     metrics = [at for at, metric in enumerate(board.metrics) if weights.metrics[metric.name] or metric == board.primary]
@@ -210,11 +210,11 @@ def _without_metrics(
         return _("Measuring %(what)s: %(ahead)s. Until then, %(rank)s.", what=names, ahead=_queued(ahead), rank=rank)
     if any((version, metric.name) in board.pending.copies for version in versions for metric in metrics):
         return _(
-            "It has no %(what)s yet, since the perturbed copies are still being made; until then, %(rank)s.",
+            "No %(what)s yet: the perturbed copies are still being made; until then, %(rank)s.",
             what=names,
             rank=rank,
         )
-    return _("It has no %(what)s; %(rank)s.", what=names, rank=rank)
+    return _("No %(what)s; %(rank)s.", what=names, rank=rank)
 
 
 def _queued(ahead: int) -> str:
@@ -226,7 +226,9 @@ def _without_datasets(board: TaskBoard, entrant: Entrant, datasets: Sequence[Sco
     if (ahead := board.pending.ahead(entrant.id, [data.version_id for data in datasets])) is not None:
         return _("Being scored on %(names)s: %(ahead)s.", names=names, ahead=_queued(ahead))
     if not all(may_answer(data, entrant) for data in datasets):
-        return _("It runs outside, so it is not evaluated on hidden data: no score on %(names)s.", names=names)
+        return _(
+            "This model runs elsewhere, so it is not evaluated on hidden data: no score on %(names)s.", names=names
+        )
     return _("Not yet scored on %(names)s.", names=names)
 
 

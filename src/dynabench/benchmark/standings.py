@@ -218,7 +218,7 @@ class TaskBoard:
 
     def entrant(self, number: int) -> Entrant:
         """Return the entrant of this number; raises `NotFound` where the viewer may see none."""
-        message = _("There is no entry %(wanted)s on this task's board.", wanted=number)
+        message = _("This task's board has no entry %(wanted)s.", wanted=number)
         return _first(self.entrants, lambda entrant: entrant.id == number, message)
 
     def dataset(self, name: str) -> ScoredDataset:

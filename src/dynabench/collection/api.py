@@ -64,7 +64,7 @@ async def next_context(
         link = body.link if body else {}
         return await service.hand_out(state.db, state.host, viewer, task, link=link)
     if viewer is None:
-        raise errors.Unauthenticated(_("Log in to make a perturbation of an example of yours."))
+        raise errors.Unauthenticated(_("Log in to perturb one of your examples."))
     return await service.perturb(state.db, state.host, viewer, body.perturb, task)
 
 
@@ -96,7 +96,7 @@ async def list_examples(
             items = [service.told(each, author=each.author.public_name) for each in found.items]
             return schemas.ExamplePage(items=items, next=str(found.next) if found.next else None)
         if set(asked.model_fields_set) - {"mine", "after", "limit"}:
-            raise errors.Invalid({"mine": _("Filters are for the task's owners and moderators, who see everybody's.")})
+            raise errors.Invalid({"mine": _("Filters are for the task's owners and moderators, who see all examples.")})
         rounds.get_task(session, task)
         mine = session.scalars(queries.examples(task, person.id, asked.after, asked.limit + 1)).all()
         items = [service.told(each) for each in search.seen(session, [each.id for each in mine[: asked.limit]])]

@@ -86,7 +86,9 @@ def about_draft(session: Session, person: Person | None, body: AttributionIn) ->
     current = rounds.open_round_of(session, body.task)
     targets = [each for each in current.targets if body.model in ("", each.model)]
     if not targets:
-        raise errors.NotFound(_("%(model)s is no target of round %(number)s.", model=body.model, number=current.number))
+        raise errors.NotFound(
+            _("%(model)s is not a target of round %(number)s.", model=body.model, number=current.number)
+        )
     config = rounds.config_of(session, current.version_id)
     context = drafts.context_of(session, body.task, body.context_id)
     draft = ExampleIn(context_id=body.context_id, input=body.input, answer={})
@@ -121,7 +123,13 @@ def _method(card: Card, wanted: str) -> str:
     if wanted or not card.methods:
         some = ", ".join(card.methods) or "none"
         raise errors.Invalid(
-            {"method": _("%(name)s cannot explain itself this way. Ways it has: %(some)s.", name=card.name, some=some)}
+            {
+                "method": _(
+                    "%(name)s does not support this kind of explanation. It supports: %(some)s.",
+                    name=card.name,
+                    some=some,
+                )
+            }
         )
     return card.methods[0]
 
@@ -135,7 +143,7 @@ async def settle(host: Host, question: Question) -> Question:
             method = _method(card, question.method)
             return replace(question, method=method, closer=closer(card, method))
     raise errors.Unavailable(
-        _("%(model)s %(version)s is not on the model host now.", model=question.model, version=question.version)
+        _("%(model)s %(version)s is not on the model host right now.", model=question.model, version=question.version)
     )
 
 

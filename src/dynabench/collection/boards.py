@@ -187,7 +187,7 @@ def place_from(cursor: str) -> int:
     if not cursor:
         return 0
     if not cursor.isdecimal() or len(cursor) > 9:
-        raise errors.Invalid({"after": _("Give the `next` of an earlier page.")})
+        raise errors.Invalid({"after": _("Give the `next` value of an earlier page.")})
     return int(cursor)
 
 

@@ -190,7 +190,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if body.sandbox:
         return _sandbox(session, person, task_id, body)
     if person is None:
-        raise errors.Unauthenticated(_("Log in to have your example recorded, or try it in the sandbox."))
+        raise errors.Unauthenticated(_("Log in to record your example, or try it in the sandbox."))
     what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
     given: Any = session.connection().execute(queries.GIVEN, what).one_or_none()
     collects = given is not None and given.id is not None
@@ -263,8 +263,8 @@ def _nothing_given(session: Session, task_id: str, context_id: int) -> errors.Pr
     context_of(session, task_id, context_id)
     return errors.Conflict(
         _(
-            "Context %(context_id)s was not given to you in round %(number)s. Ask for the next "
-            "context and write your example on that one.",
+            "You were not given context %(context_id)s in round %(number)s. Ask for the next context "
+            "and write your example for it.",
             context_id=context_id,
             number=current.number,
         )
@@ -278,7 +278,7 @@ def _sandbox(session: Session, person: Person | None, task_id: str, body: Exampl
     eligibility.admit(session, person, current, sandbox=True)
     config = rounds.config_of(session, current.version_id)
     if config.chat is not None or config.drawing is not None:
-        raise errors.Conflict(_("Nobody converses and nothing is drawn in the sandbox. Log in and write live."))
+        raise errors.Conflict(_("The sandbox has no conversations and no drawing. Log in and write in the live round."))
     context = context_of(session, current.task_id, body.context_id)
     body = filled(session, person, task_id, config, body, context.values)
     written, claimed = _cleaned(config, context.values, body, goal=None)
@@ -369,7 +369,9 @@ def _edit_distance(config: TaskConfig, start: str, initial: dict[str, Any], writ
         return None
     changed = config.edit_distance(initial, written)
     if not changed and start in ("seed", "perturb"):
-        raise errors.Invalid({f"input.{config.input[0].name}": _("Change the text: this is what you began with.")})
+        raise errors.Invalid(
+            {f"input.{config.input[0].name}": _("Change the text: it is still the one you started with.")}
+        )
     return changed
 
 
@@ -378,7 +380,7 @@ def refuse_repetition(tries: Sequence[Any], new: Draft) -> None:
     for old in tries:
         if old.input == new.input and old.answer == new.answer and not old.gone and not old.same_key:
             raise errors.Conflict(
-                _("You tried exactly this on this context already. Change something, or ask for another context."),
+                _("You already tried exactly this on this context. Change something or ask for another context."),
                 example=old.id,
             )
 

@@ -39,20 +39,20 @@ def admit_to(
         return
     audience = parse_plan(plan).audience
     if person is None:
-        raise errors.Unauthenticated(_("This round is not for everybody. Log in if you may take part."))
+        raise errors.Unauthenticated(_("This round is not open to everyone. Log in if you may take part."))
     if may.may(person, Action.JOIN_ANY_ROUND, role=role):
         return
     if audience.kind == "experts":
         may.refuse_unless(may.may(person, Action.JOIN_EXPERT_ROUND, role=role))
     if audience.kind == "invited" and session.get(RoundPerson, (round_id, person.id)) is None:
-        raise errors.Forbidden(_("This round is for invited people. Ask one of the task's owners for an invitation."))
+        raise errors.Forbidden(_("This round is by invitation. Ask one of the task's owners for a link."))
     if audience.kind == "qualified":
         has, wanted = verified(session, person.id, task_id), audience.verified or 0
         if has < wanted:
             raise errors.Forbidden(
                 _(
-                    "This round is for people with %(wanted)s verified examples of this task or more. "
-                    "You have %(has)s.",
+                    "This round is for people with at least %(wanted)s verified examples in this "
+                    "task. You have %(has)s.",
                     wanted=wanted,
                     has=has,
                 )
@@ -62,7 +62,7 @@ def admit_to(
 def admit_program(plan: Mapping[str, Any], program: object | None) -> None:
     """Refuse what a program wrote where the round is for people alone."""
     if program is not None and not parse_plan(plan).programs:
-        raise errors.Forbidden(_("This round is for people alone: its owners let no programs propose examples."))
+        raise errors.Forbidden(_("This round is for people only: programs may not propose examples."))
 
 
 def verified(session: Session, person_id: int, task_id: str) -> int:
@@ -102,11 +102,11 @@ class Quota:
         """Why nothing more can be written, and when it can again."""
         if self.for_good:
             return _(
-                "You have written as much as one person may in this round: %(per_person)s.",
+                "You have reached this round's limit of %(per_person)s examples per person.",
                 per_person=f"{self.limits.per_person:,}",
             )
         return _(
-            "You have written as much as one person may in a day: %(per_day)s. The next day begins at %(resets)s UTC.",
+            "You have reached the daily limit of %(per_day)s examples. It resets at %(resets)s UTC.",
             per_day=f"{self.limits.per_day:,}",
             resets=f"{self.resets:%H:%M}",
         )
@@ -196,7 +196,7 @@ def visible_example(session: Session, person: Person, example_id: int) -> Exampl
             session.get_one(Standing, found.id)
         ):
             return found
-    raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
+    raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
 
 
 def own_example(session: Session, person: Person, example_id: int) -> Example:

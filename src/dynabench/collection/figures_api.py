@@ -256,7 +256,7 @@ async def read_calibration(request: Request, task: str, n: Number, person: Membe
     def read(session: Session) -> CalibrationOut:
         found = statistics.calibration(session, _round(session, person, task, n))
         if found is None:
-            raise errors.Conflict(_("In this round nobody judges answers before the validators do."))
+            raise errors.Conflict(_("In this round only validators judge answers."))
         return CalibrationOut.of(found)
 
     db: Database = request.app.state.db

@@ -111,7 +111,7 @@ def _drawn(
     if start == "seed":
         seed = seeds.pick(session, current.task_id, rng, (before.seed_id or 0) if before else 0)
         if seed is None and (wanted or config.start.kinds == ["seed"]):
-            raise errors.Conflict(_("This task has no seeds yet to start from. Its owner can add some."))
+            raise errors.Conflict(_("This task has no seeds yet. Its owner can add some."))
         start = start if seed else config.draw_start(rng, but="seed")
     if seed:
         context = session.get_one(Context, seed.context_id)
@@ -157,13 +157,13 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
     if current.state != RoundState.OPEN:
         raise errors.Conflict(
             _(
-                "Round %(number)s is %(state)s, so its examples are not edited any more.",
+                "Round %(number)s is %(state)s, so its examples can no longer be perturbed.",
                 number=current.number,
                 state=current.state,
             )
         )
     if standing.retracted or standing.hidden:
-        raise errors.Conflict(_("This example was taken back or hidden. Choose another one."))
+        raise errors.Conflict(_("This example was withdrawn or hidden. Choose another one."))
     handout = Handout(
         round_id=current.id,
         context_id=origin.context_id,

@@ -60,7 +60,7 @@ def field_of(config: TaskConfig, place: str) -> MediaField:
     except KeyError:
         found = None
     if not isinstance(found, MediaField) or not found.upload:
-        raise errors.Invalid({"field": _("The task has no field of this name that files can be sent for.")})
+        raise errors.Invalid({"field": _("The task has no upload field of this name.")})
     return found
 
 
@@ -116,7 +116,7 @@ async def _body(request: Request, field: MediaField, settings: Settings) -> byte
     async for part in request.stream():
         content += part
         if len(content) > most:
-            raise errors.TooLarge(_("This is more than %(most)s.", most=size_text(most)))
+            raise errors.TooLarge(_("The file is larger than %(most)s.", most=size_text(most)))
     return bytes(content)
 
 
@@ -156,7 +156,7 @@ class Unstored(errors.Invalid):
 
 async def _stored(request: Request, viewer: Person | None, task: str, place: str, sent: UploadFile) -> str:
     if viewer is None:
-        raise errors.Invalid({place: _("Log in to send a file of your own.")})
+        raise errors.Invalid({place: _("Log in to upload a file.")})
     security.throttle(request, "media", 120, 60)
     state = request.app.state
     field = await state.db.aread(allowed, state.settings, viewer, task, place)

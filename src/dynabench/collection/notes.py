@@ -45,7 +45,7 @@ def task_of(session: Session, person: Person | None, example_id: int) -> str:
     statement = select(Round.task_id).join(Example, Example.round_id == Round.id).where(Example.id == example_id)
     found = session.scalar(statement)
     if found is None or not may.actor_may(session, person, Action.LEARN_OF_EXAMPLE, found):
-        raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
+        raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
     rounds.require(session, person, Action.MODERATE, found)
     return found
 
@@ -86,7 +86,7 @@ def label(session: Session, person: Person | None, example_id: int, name: str, o
     else:
         if len(session.scalars(select(Label.name).where(Label.example_id == example_id)).all()) >= MOST:
             raise errors.Conflict(
-                _("Example %(example_id)s has %(most)s labels. Take one off first.", example_id=example_id, most=MOST)
+                _("Example %(example_id)s has %(most)s labels. Remove one first.", example_id=example_id, most=MOST)
             )
         session.add(Label(example_id=example_id, name=name, by=person.id if person else None))
     session.flush()

@@ -136,7 +136,7 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
     values = await create_page.shown(request, viewer, task, sandbox, posted)
     if values["round"] is None:
         raise errors.Conflict(
-            _("The round has closed, and your example is recorded. Reload the page to see what is open.")
+            _("Your example was recorded. The round has closed since; reload the page to see what is open.")
         )
     values |= create_page.told(told.draft.config, values["handout"], posted.context_id, told)
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
@@ -219,7 +219,7 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
     given = {"context_id": example.context_id, "handout_id": example.handout_id}
     handout = await service.current(db, host, person, task, **given)
     if handout is None:
-        raise errors.Conflict(_("What you said is recorded. Reload the page to go on."))
+        raise errors.Conflict(_("Your answer was recorded. Reload the page to continue."))
     values = await db.aread(create_page.values, person, task, False, None, handout)
     values["values"] = {"input": example.input, "answer": example.answer}
     values |= create_page.told_again(config, handout, example, service.outcome(example, fooled))
@@ -320,7 +320,7 @@ async def try_it(request: Request, viewer: Viewer) -> Response:
     db: Database = request.app.state.db
     box = await db.aread(overview.box, task) if task else None
     if box is None:
-        raise errors.NotFound(_("There is no box for this task."))
+        raise errors.NotFound(_("This task has no try box."))
     posted = forms.posted(box["config"], form)
     box = EMPTY | box | {"context_id": posted.context_id, "values": {"input": posted.input, "answer": posted.answer}}
     throttle(request, viewer)

@@ -206,12 +206,14 @@ def _words(text: str) -> list[str]:
     if not text.strip():
         return []
     if len(text) > LONGEST:
-        raise errors.Invalid({"q": _("Ask with at most %(longest)s characters.", longest=LONGEST)})
+        raise errors.Invalid({"q": _("Use at most %(longest)s characters.", longest=LONGEST)})
     found = changes.wanted(text)
     if not found:
-        raise errors.Invalid({"q": _("There is no word in this. Letters and digits are looked for, signs are not.")})
+        raise errors.Invalid(
+            {"q": _("Type at least one word. Search looks for letters and digits, not for punctuation.")}
+        )
     if len(found) > changes.MOST_WORDS:
-        raise errors.Invalid({"q": _("Ask for at most %(most_words)s words.", most_words=changes.MOST_WORDS)})
+        raise errors.Invalid({"q": _("Search for at most %(most_words)s words.", most_words=changes.MOST_WORDS)})
     return found
 
 

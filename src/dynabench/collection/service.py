@@ -45,7 +45,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     if state != RoundState.OPEN or (plan and eligibility.over(plan)):
         raise errors.Conflict(
             _(
-                "Round %(round_number)s closed while the models were thinking. Nothing was recorded.",
+                "Round %(round_number)s closed while the models were answering. Nothing was recorded.",
                 round_number=draft.round_number,
             )
         )
@@ -178,7 +178,7 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
     current = session.get_one(Round, found.round_id, with_for_update={"read": True})
     if current.state == RoundState.RELEASED:
         raise errors.Conflict(
-            _("Round %(number)s is released, so nothing is added to its examples any more.", number=current.number)
+            _("Round %(number)s is released, so its examples can no longer be edited.", number=current.number)
         )
     config = rounds.config_of(session, found.version_id)
     context = session.get_one(Context, found.context_id).values
@@ -203,7 +203,7 @@ def retract(session: Session, person: Person, example_id: int) -> None:
         return
     if current.state == RoundState.RELEASED:
         raise errors.Conflict(
-            _("Round %(number)s is released, so its examples can no longer be taken back.", number=current.number)
+            _("Round %(number)s is released, so its examples can no longer be withdrawn.", number=current.number)
         )
     session.add(Retraction(example_id=found.id))
     session.flush()
@@ -318,15 +318,15 @@ def judge(session: Session, person: Person, example_id: int, wrong: Sequence[boo
     found = eligibility.own_example(session, person, example_id)
     config = rounds.config_of(session, found.version_id)
     if config.fooled.judged_by != "annotator":
-        raise errors.Conflict(_("In this task the authors of examples do not judge the models' answers."))
+        raise errors.Conflict(_("In this task authors do not judge the models' answers."))
     current = session.get_one(Round, found.round_id, with_for_update={"read": True})
     if current.state == RoundState.RELEASED:
         raise errors.Conflict(
-            _("Round %(number)s is released, so its examples are not judged any more.", number=current.number)
+            _("Round %(number)s is released, so its examples can no longer be judged.", number=current.number)
         )
     standing = projections.locked(session, example_id)
     if standing is None or standing.retracted or standing.hidden:
-        raise errors.Conflict(_("This example was taken back or hidden."))
+        raise errors.Conflict(_("This example was withdrawn or hidden."))
     _check(standing, found, wrong)
     if [each.errs for each in found.predictions] == list(wrong):
         return found  # sent again
@@ -346,8 +346,10 @@ def _check(standing: Standing, found: Example, wrong: Sequence[bool]) -> None:
     if not found.predictions:
         raise errors.Conflict(_("No model was asked about this example, so there is no answer to judge."))
     if standing.votes:
-        raise errors.Conflict(_("Others have checked this example already, so your word on the answer stands."))
+        raise errors.Conflict(
+            _("Validators have already checked this example, so your judgement can no longer change.")
+        )
     if len(wrong) != len(found.predictions):
         raise errors.Invalid(
-            {"wrong": _("Say of each of the %(n)s answers whether it is wrong.", n=len(found.predictions))}
+            {"wrong": _("Say for each of the %(n)s answers whether it is wrong.", n=len(found.predictions))}
         )

@@ -108,7 +108,7 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
     of = session.get_one(Round, found.round_id) if found else None
     # Whoever has nothing to do with the task is not told whether there is such an example.
     if found is None or of is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, of.task_id):
-        raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
+        raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
     may.require(session, actor, Action.HIDE_EXAMPLE, of.task_id)
     if len(reason) > 500:
         raise errors.Invalid({"reason": _("Shorten this to 500 characters.")})

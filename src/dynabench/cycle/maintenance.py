@@ -9,7 +9,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 
-LOST_JOB = _("The job was begun many times and never ended. Resume the turn; the operator's log has more.")
+LOST_JOB = _("The job was started many times and never finished. Resume the turn; the operator's log has details.")
 
 
 def tidy(database: Database, settings: Settings) -> None:

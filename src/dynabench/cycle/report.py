@@ -104,9 +104,9 @@ def candidate_rating_out(rating: CandidateRating) -> WeighedOut:
 
 
 EXCLUDED = {
-    "untrained": _("It was not trained."),
-    "unscored": _("It was not scored on all rounds; its submission says why."),
-    "present": _("It is a present target already."),
+    "untrained": _("Not trained."),
+    "unscored": _("Not scored on all rounds; its submission shows why."),
+    "present": _("Already a current target."),
 }
 """Why a candidate could not be compared; anything else is what ended its training."""
 
@@ -138,7 +138,7 @@ def add_words(report: TurnReport, reasons: Mapping[str, str]) -> TurnReport:
 def rule_text(rule: PromotionRule) -> str:
     """Return the translated name of the value that a rule compares."""
     if rule.by == "fooling":
-        return _("share of earlier rounds' verified fooling examples that are answered right")
+        return _("share of earlier rounds' verified fooling examples answered correctly")
     if rule.by == "worst_round":
         return _("score on the worst round")
     if rule.discount:
@@ -150,9 +150,9 @@ def decision_text(report: TurnReport) -> str:
     """Return the decision in words, with numbers and intervals."""
     rule = PromotionRule.model_validate(report.rule)
     if not report.present:
-        return _("The present targets stay: no release has a public test part on which they were scored.")
+        return _("The current targets stay: no release has a public test part on which they were scored.")
     if not report.candidates:
-        return _("The present targets stay: no candidate could be compared with them.")
+        return _("The current targets stay: no candidate could be compared with them.")
     promoted = [candidate for candidate in report.candidates if candidate.name in report.promoted]
     if promoted:
         lines = [
@@ -162,7 +162,7 @@ def decision_text(report: TurnReport) -> str:
         return _("By the rule “%(rule)s”: %(told)s", rule=rule_text(rule), told=joined(" ", lines))
     lines = [_lost(rule, candidate, report) for candidate in report.candidates]
     return _(
-        "The present targets stay. By the rule “%(rule)s”: %(told)s", rule=rule_text(rule), told=joined(" ", lines)
+        "The current targets stay. By the rule “%(rule)s”: %(told)s", rule=rule_text(rule), told=joined(" ", lines)
     )
 
 
@@ -171,14 +171,9 @@ def _unguarded(rule: PromotionRule, promoted: Sequence[WeighedOut], report: Turn
     if report.neutral is None:
         return []
     if rule.neutral == []:
-        return [_("The plan compares no models on neutral data.")]
+        return [_("The plan does not compare models on neutral data.")]
     if not report.neutral:
-        return [
-            _(
-                "There is no neutral data to compare on, so nothing says whether a model has become worse on ordinary "
-                "examples."
-            )
-        ]
+        return [_("There is no neutral data, so it is unknown whether a model has become worse on ordinary examples.")]
     missing = {
         candidate.name: [name for name in report.neutral if name not in candidate.neutral] for candidate in promoted
     }
@@ -207,13 +202,13 @@ def _won(candidate: WeighedOut, report: TurnReport) -> str:
 def _lost(rule: PromotionRule, candidate: WeighedOut, report: TurnReport) -> str:
     values = {"name": candidate.name, "gain": points_text(candidate.gain), "present": report.old}
     if "gain" in candidate.lacks:
-        return _("%(name)s is no better than %(present)s: it gains %(gain)s.", **values)
+        return _("%(name)s is not better than %(present)s: the gain is %(gain)s.", **values)
     if "sure" in candidate.lacks:
-        return _("%(name)s gains %(gain)s on %(present)s, whose interval does not lie above 0.", **values)
+        return _("%(name)s gains %(gain)s on %(present)s, but the interval includes 0.", **values)
     if "mean" not in candidate.lacks:
         return _worse_on_neutral(rule, candidate, values)
     return _(
-        "%(name)s gains %(gain)s, but its mean over all rounds changes by %(mean)s; it may lose %(most)s at most.",
+        "%(name)s gains %(gain)s, but its mean over all rounds changes by %(mean)s; the most it may lose is %(most)s.",
         **values,
         mean=points_text(candidate.mean),
         most=f"{rule.most_lost * 100:g}",

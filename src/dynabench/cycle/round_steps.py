@@ -103,7 +103,7 @@ def _card(named: str) -> Card:
     name, _at, version = named.rpartition("@")
     card = catalog.entry(name, version).card
     if card is None:
-        raise errors.Conflict(_("The model %(name)s is not installed any more.", name=named))
+        raise errors.Conflict(_("The model %(name)s is no longer installed.", name=named))
     return card
 
 
@@ -147,7 +147,7 @@ def undo_promotion(
         RoundState.OPEN,
     ):
         raise errors.Conflict(
-            _("Round %(number)s is over or has been followed already. Draft a round with other targets instead.",
+            _("Round %(number)s has ended or already has a successor. Draft a round with other targets instead.",
               number=after.number)
         )  # fmt: skip
     round_ = session.get_one(Round, cycle_turn.round_id)

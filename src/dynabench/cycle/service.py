@@ -76,7 +76,7 @@ def check_neutral_datasets(session: Session, task: str, plan: TurnPlan) -> None:
     for place, name in enumerate(plan.promote.neutral or ()):
         dataset = session.scalar(library.dataset_named(task, name))
         if dataset is None or dataset.version_id is None:
-            message = _("The task has no dataset %(name)s that models are scored on.", name=name)
+            message = _("The task has no dataset %(name)s for scoring models.", name=name)
             raise errors.Invalid({f"promote.neutral.{place}": message})
 
 
@@ -116,12 +116,12 @@ def check_plan(session: Session, person: Person | None, task: str, round_: Round
         problems["candidates"] = message
     elif unknown_methods := [item.method for item in plan.candidates if item.method not in training_methods(config)]:
         problems["candidates.method"] = _(
-            "%(method)s learns no spans; take one of %(ways)s.",
+            "%(method)s cannot learn spans; choose one of %(ways)s.",
             method=unknown_methods[0],
             ways=", ".join(training_methods(config)),
         )
     if not round_.targets:
-        problems["round"] = _("Round %(number)s has no target that candidates could beat.", number=round_.number)
+        problems["round"] = _("Round %(number)s has no target for candidates to beat.", number=round_.number)
     if plan.moment is not None and not (round_.opened_at or round_.created_at) <= plan.moment <= now():
         problems["moment"] = _("Enter a time after the round was opened that is not in the future.")
     numbers = {item.number for item in session.scalars(round_queries.rounds(task))}
@@ -143,7 +143,7 @@ def _of_hub(base: str) -> bool:
 def unfit_reason(config: TaskConfig) -> str:
     """Return the reason why the cycle trains no models for a task; empty if it does."""
     if len(config.answer) != 1:
-        return _("The cycle trains models that answer one thing; this task asks for more.")
+        return _("The cycle trains models with a single answer field; this task has more.")
     return shapes.unfit(config)
 
 

@@ -167,6 +167,6 @@ def _card(name: str, version: str) -> Card:
         card = None
     if card is None:
         raise errors.Conflict(
-            _("The target %(name)s is not installed any more, so nothing can be compared with it.", name=name)
+            _("The target %(name)s is no longer installed, so nothing can be compared with it.", name=name)
         )
     return card

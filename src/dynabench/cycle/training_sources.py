@@ -103,7 +103,7 @@ def build_mix(
         for item in outside
     ]
     if not parts:
-        raise errors.Conflict(_("No round has released rows to train on, and the plan names no others."))
+        raise errors.Conflict(_("No round has released training data, and the plan names no other data."))
     spoken = {item.language for item in (*config.model_context, *config.input) if isinstance(item, Text)}
     tests = {f"round-{item.number}": list(_rows(files, config, shape, "test")) for item, files in files_by_release}
     return shape.mix(

@@ -234,7 +234,8 @@ def preview_sentences(preview: Foreseen) -> list[str]:
     opened = _("opened") if preview.opens else _("drafted")
     sentences.append(
         _(
-            "Round %(next)s, which follows %(parents)s, is %(opened)s with the models that win, or with those of now.",
+            "Round %(next)s, which follows %(parents)s, is %(opened)s with the winning models or "
+            "with the current ones.",
             next=preview.next,
             parents=", ".join(map(str, preview.parents)),
             opened=opened,
@@ -243,7 +244,7 @@ def preview_sentences(preview: Foreseen) -> list[str]:
     if preview.seconds is None:
         sentences.append(_("The duration is not known: nothing was trained for this task in these ways before."))
     else:
-        sentences.append(_("By the pace of earlier turns it takes %(time)s.", time=duration_text(preview.seconds)))
+        sentences.append(_("Estimated duration from earlier turns: %(time)s.", time=duration_text(preview.seconds)))
     return sentences
 
 

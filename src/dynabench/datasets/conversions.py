@@ -46,9 +46,9 @@ def closed_round(
     rounds.require(session, person, Action.MANAGE_DATASETS, task)
     round_ = rounds.round_of(session, task, number)
     if round_.state not in (RoundState.CLOSED, RoundState.RELEASED):
-        raise errors.Conflict(_("Close the round first: a dataset is made of a round that collects no more."))
+        raise errors.Conflict(_("Close the round first: a dataset is created from a closed round."))
     if round_.state == RoundState.RELEASED and session.scalar(library.dataset_of_round(round_.id)):
-        raise errors.Conflict(_("The round is released, so its dataset stays as it is."))
+        raise errors.Conflict(_("The round is released, so its dataset can no longer change."))
     return round_.id, rounds.config_of(session, round_.version_id), export_scope(session, person, task, number)
 
 
@@ -120,8 +120,8 @@ def suite_lines(suite: Suite) -> Iterator[dict[str, Any]]:
 def suite_card(suite: Suite) -> str:
     """Return the description of a suite for its dataset's page, in Markdown."""
     about = "\n".join(f"- **{phenomenon.name}**: {phenomenon.about}" for phenomenon in suite.phenomena)
-    how = _("Each phenomenon has short sentences made of templates and words, a fixed sample that is always the same.")
-    why = _("A model that passes knows the phenomenon in its plainest form; one that fails does not.")
+    how = _("Each phenomenon has short sentences generated from templates and word lists; the sample is fixed.")
+    why = _("A model that passes handles the simplest form of the phenomenon; a model that fails does not.")
     return f"{how} {why}\n\n{about}\n"
 
 

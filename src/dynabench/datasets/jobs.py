@@ -223,7 +223,7 @@ def read_dataset(payload: dict[str, Any]) -> dict[str, Any]:
     except Exception as problem:
         end_step(
             payload["version"],
-            {"reason": _("The file could not be read to its end (%(name)s).", name=type(problem).__name__)},
+            {"reason": _("The file could not be read completely (%(name)s).", name=type(problem).__name__)},
         )
         raise
     result = end_step(payload["version"], outcome)
@@ -321,7 +321,7 @@ def _keep_copies(twin_id: int, written: WrittenRows) -> dict[str, Any]:
         if written.rows:
             twins.publish_twin(session, twin)
         else:
-            twin.state, twin.reason = DatasetState.FAILED, _("No transformation changes a row of this dataset.")
+            twin.state, twin.reason = DatasetState.FAILED, _("No transformation changes any row of this dataset.")
         return {"state": twin.state, "digest": twin.digest, "rows": twin.rows}
 
     return jobs.database().write(keep)
@@ -359,7 +359,7 @@ def _refuse_twin(session: Session, job_id: str, twin_id: int, report: BadRowRepo
     store_bad_rows(session, job_id, report.bad_rows)
     named = [f"row {row.number}: {row.message}" for row in report.bad_rows[:MOST_NAMED_IN_REASON]]
     more = report.count - len(named)
-    reasons = [_("%(count)s rows were refused, so the copies before stay.", count=report.count), *named]
+    reasons = [_("%(count)s rows were refused, so the previous copies stay.", count=report.count), *named]
     if not report.bad_rows:
         reasons = [_("The file has no rows.")]
     _fail_twin(session, twin_id, "\n".join([*reasons, *([f"and {more} more"] if more > 0 else [])]))

@@ -124,7 +124,7 @@ def find_dataset(session: Session, viewer: Person | None, task: str, name: str) 
     owner = bool(may.may_in(session, viewer, Action.MANAGE_DATASETS, task))
     if dataset is None or not lists_dataset(dataset, owner):
         raise errors.NotFound(
-            _("Task %(task)s has no dataset %(name)s that you may see.", task=repr(task), name=repr(name))
+            _("Task %(task)s has no dataset %(name)s that you can see.", task=repr(task), name=repr(name))
         )
     return dataset
 
@@ -144,7 +144,7 @@ def readable_version(session: Session, viewer: Person | None, task: str, name: s
     dataset = find_dataset(session, viewer, task, name)
     Disclosure.of(viewer, dataset).require_rows()
     if viewer is None and rounds.task_config(session, task).content_warning:
-        raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to see them."))
+        raise errors.Unauthenticated(_("This task has a content warning. Log in to see it."))
     if dataset.version_id is None:
         raise errors.NotFound(_("No version of this dataset is ready yet."))
     return session.get_one(DatasetVersion, dataset.version_id)
@@ -162,12 +162,12 @@ def add_dataset(
     """A dataset without rows yet (owners). Raises `Invalid` under `name` where one is called so already."""
     rounds.require(session, person, Action.MANAGE_DATASETS, task)
     if not re.fullmatch(NAME, name) or name in RESERVED_NAMES:
-        raise errors.Invalid({"name": _("Use 2 to 62 small letters, digits and hyphens, such as news-2026.")})
+        raise errors.Invalid({"name": _("Use 2 to 62 lowercase letters, digits and hyphens, such as news-2026.")})
     if session.scalar(dataset_named(task, name)):
         raise errors.Invalid(
             {
                 "name": _(
-                    "There is a dataset %(name)s already: send it a new version, or choose a name.", name=repr(name)
+                    "A dataset %(name)s already exists: upload a new version or choose another name.", name=repr(name)
                 )
             }
         )
@@ -183,12 +183,10 @@ def add_dataset(
 def draft_version(session: Session, person: Person | None, dataset: Dataset) -> DatasetVersion:
     """A new version that is being read. Raises `Conflict` while another one is, or where the dataset is retired."""
     if dataset.retired_at:
-        raise errors.Conflict(_("This dataset is retired. Restore it before you send a new version."))
+        raise errors.Conflict(_("This dataset is retired. Restore it before you upload a new version."))
     newest = session.scalars(dataset_versions(dataset.id).limit(1)).first()
     if newest and newest.state == DatasetState.READING:
-        raise errors.Conflict(
-            _("Version %(number)s is still being read. Wait until it has ended.", number=newest.number)
-        )
+        raise errors.Conflict(_("Version %(number)s is still being read. Wait until it is done.", number=newest.number))
     number = newest.number + 1 if newest else 1
     by = person.id if person else None
     version = DatasetVersion(dataset_id=dataset.id, number=number, created_by=by)
@@ -281,9 +279,7 @@ def change_dataset(session: Session, person: Person | None, task: str, name: str
     warning = ""
     hides = "visibility" in changed and Disclosure.at_most(changed["visibility"]).hidden
     if hides and was_public(session, dataset):
-        warning = _(
-            "This dataset was public: anyone who has its rows keeps them, so scores on it say less from now on."
-        )
+        warning = _("This dataset was public: anyone may have its rows, so scores on it mean less from now on.")
     for key, value in changed.items():
         setattr(dataset, key, value)
     if change.retired is not None and change.retired != (dataset.retired_at is not None):
@@ -299,7 +295,7 @@ def change_dataset(session: Session, person: Person | None, task: str, name: str
 
 def _require_visible_kind(dataset: Dataset) -> None:
     if disclosure.is_hidden_for_good(dataset):
-        raise errors.Conflict(_("This dataset has rows of the hidden part of a release, which is hidden for good."))
+        raise errors.Conflict(_("This dataset has rows from the hidden part of a release, which stays hidden forever."))
 
 
 def was_public(session: Session, dataset: Dataset) -> bool:

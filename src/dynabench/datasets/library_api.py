@@ -98,7 +98,7 @@ def _place(after: str) -> library.Place | None:
     if not after:
         return None
     if not (match := CURSOR.fullmatch(after)):
-        raise errors.Invalid({"after": _("Give the `next` of an earlier page.")})
+        raise errors.Invalid({"after": _("Give the `next` value of an earlier page.")})
     return match[1], match[2] == "1", match[3]
 
 

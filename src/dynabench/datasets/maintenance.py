@@ -19,7 +19,7 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 
 KEPT_SECONDS = 7 * 24 * 3600  # of archives
-LOST = _("The file was begun to be read many times and never ended. Send it again; the operator's log has more.")
+LOST = _("The file was read many times without success. Upload it again; the operator's log has details.")
 
 
 def tidy(database: Database, settings: Settings) -> None:

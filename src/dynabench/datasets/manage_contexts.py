@@ -54,7 +54,7 @@ def read_change(form: FormData) -> tuple[list[int], ContextChange, str]:
             raise errors.Invalid({"weight": _("Give a number from 0 to 1,000.")}) from None
     if then in ("retire", "restore"):
         return ids, ContextChange(retired=then == "retire"), f"{then}d"
-    raise errors.Invalid({"contexts": _("Say what to do with them.")})
+    raise errors.Invalid({"contexts": _("Choose an action.")})
 
 
 @router.post("/tasks/{task}/manage/contexts/changes", name="change_contexts")
@@ -204,7 +204,7 @@ async def _store_files(request: Request, task: str, sent: Sequence[UploadFile]) 
         pairs = [(str(upload.filename), upload.file) for upload in sent]
         return await to_thread.run_sync(context_files.pack_files, settings, task, pairs)
     if len(sent) > 1:
-        raise errors.Invalid({"file": _("Choose one file: the contexts of this task have no files of their own.")})
+        raise errors.Invalid({"file": _("Choose one file: contexts of this task have no media files.")})
     return await uploaded_files.store_upload(
         settings, task, str(sent[0].filename), sent[0], zipped=(context_files.ZIP_ENDING,)
     )

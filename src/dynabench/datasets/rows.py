@@ -64,12 +64,12 @@ def format_moment(at: datetime) -> str:
 def check_storable(document: dict[str, Any]) -> None:
     """Raises `Invalid` for what databases and JSON cannot hold: NUL, broken Unicode, deep nesting, NaN, infinity."""
     if wrong := next(storable.unstorable(document), None):
-        message = _("This cannot be stored: remove control characters or nesting.")
+        message = _("This cannot be stored: remove control characters or deep nesting.")
         raise errors.Invalid({storable.printable(wrong): message})
     try:
         json.dumps(document, allow_nan=False, default=str)
     except (ValueError, TypeError):
-        raise errors.Invalid({"row": _("A number in it is NaN or infinite; leave it out.")}) from None
+        raise errors.Invalid({"row": _("It contains NaN or infinity; leave it out.")}) from None
 
 
 class ExamplePart(BaseModel):

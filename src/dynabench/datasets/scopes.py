@@ -70,7 +70,7 @@ def visitor_scope(
     Raise `Unauthenticated` if the task has a warning or nothing asked for is released.
     """
     if rounds.task_config(session, task_id).content_warning:
-        raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to export it."))
+        raise errors.Unauthenticated(_("This task has a content warning. Log in to export it."))
     try:
         return _scope(session, task_id, number, owner=False, attributions=attributions)
     except errors.Forbidden as problem:
@@ -84,7 +84,7 @@ def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, a
     chosen = [round_ for round_ in reversed(rounds_found) if owner or round_.state == RoundState.RELEASED]
     if not chosen and not owner:
         raise errors.Forbidden(
-            _("Rounds can be exported by everybody once they are released, by the task's owners now.")
+            _("Everyone can export a round once it is released; before that, only the task's owners.")
         )
     versions = {round_.version_id: session.get_one(TaskVersion, round_.version_id).number for round_ in chosen}
     if not versions:  # an export without rows has the columns of today's config

@@ -83,9 +83,7 @@ async def pairs_page(
             twin_files.read_pairs, *files, transformation, parse_cursor(after) or 0, limit + 1
         )
     except FileNotFoundError:
-        raise errors.Unavailable(
-            _("The rows are not here now. Tell the operator that a dataset's file is gone.")
-        ) from None
+        raise errors.Unavailable(_("The rows are missing. Tell the operator that a dataset's file is gone.")) from None
     return pairs[:limit], str(pairs[limit - 1].number) if len(pairs) > limit else None
 
 

@@ -156,10 +156,10 @@ def visible_version(
     mine = bool(may.may_in(session, viewer, Action.MANAGE_DATASETS, rounds.get_task(session, task).id))
     dataset = session.scalar(select(Dataset).where(Dataset.task_id == task, Dataset.name == name))
     if dataset is None or not (mine or Disclosure.of(viewer, dataset).rows):
-        raise errors.NotFound(_("There is no dataset %(name)s of this task that you may see.", name=repr(name)))
+        raise errors.NotFound(_("This task has no dataset %(name)s that you can see.", name=repr(name)))
     version = session.get(DatasetVersion, dataset.version_id) if dataset.version_id else None
     if version is None:
-        raise errors.NotFound(_("This dataset has no rows yet. Its owner can see how its file is read."))
+        raise errors.NotFound(_("This dataset has no rows yet. Its owner can see the import's progress."))
     return dataset, version, mine
 
 
@@ -169,7 +169,7 @@ def owned_version(session: Session, person: Person | None, task: str, name: str)
     dataset = session.scalar(select(Dataset).where(Dataset.task_id == task, Dataset.name == name))
     version = session.get(DatasetVersion, dataset.version_id) if dataset and dataset.version_id else None
     if dataset is None or version is None:
-        raise errors.NotFound(_("There is no dataset %(name)s of this task with rows.", name=repr(name)))
+        raise errors.NotFound(_("This task has no dataset %(name)s with rows.", name=repr(name)))
     return dataset, version
 
 
@@ -236,7 +236,7 @@ def replace_twin(
 def _require_none_running(session: Session, version: DatasetVersion, axis: str) -> None:
     last = session.scalar(newest_twin(version.id, axis))
     if last is not None and last.state == DatasetState.READING:
-        raise errors.Conflict(_("Copies of this axis are being made already. Wait until they are ready."))
+        raise errors.Conflict(_("Copies of this axis are already being made. Wait until they are ready."))
 
 
 def _generate(

@@ -211,11 +211,11 @@ def _confusion_title(counts: Any, names: Sequence[str]) -> str:
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0)
     if not wrong.any():
-        return _("No row is taken for another class")
+        return _("No row is predicted as another class")
     row, place = divmod(int(wrong.argmax()), len(names))
     mistaken, total = int(wrong[row, place]), int(counts[row].sum())
     return _(
-        "%(true)s is most often taken for another class: for %(said)s in %(taken)s of %(total)s rows",
+        "%(true)s is most often confused: predicted as %(said)s in %(taken)s of %(total)s rows",
         true=names[row], said=names[place], taken=Amount(mistaken), total=Amount(total),
     )  # fmt: skip
 
@@ -241,7 +241,7 @@ def _reliability(module: type[Module], columns: Mapping[str, Any]) -> ResultChar
         for bin_number in np.unique(place)
     ]
     title = _(
-        "On average it is %(sure)s sure of class 1; %(share)s of the rows are of it",
+        "Mean confidence in class 1 is %(sure)s; %(share)s of the rows belong to it",
         sure=Amount(sure.mean(), ".0%"), share=Amount(right.mean(), ".0%"),
     )  # fmt: skip
     return ResultChart(title, reliability_diagram(sure, right), [_("Confidence"), _("Class 1"), _("Rows")], rows)
@@ -259,7 +259,7 @@ def _histogram(per_example: Mapping[str, Any]) -> ResultChart | None:
 
             middle, low, high = median(numbers), min(numbers), max(numbers)
             title = _(
-                "Half of the rows have %(name)s below %(middle)s; they reach from %(low)s to %(high)s",
+                "The median of %(name)s is %(middle)s; values range from %(low)s to %(high)s",
                 name=name, middle=f"{middle:.3g}", low=f"{low:.3g}", high=f"{high:.3g}",
             )  # fmt: skip
             table = [[str(row), f"{score:.4g}"] for row, score in enumerate(numbers[:200])]

@@ -36,7 +36,7 @@ class FilePreview:
             raise errors.Invalid({"file": _("There are no rows in this file.")})
         if not self.values:
             why = f" Row {self.rows[0].number}: {self.rows[0].error}"
-            raise errors.Invalid({"file": _("There is no row in this file that can be read.") + why})
+            raise errors.Invalid({"file": _("No row of this file can be read.") + why})
         return self
 
 
@@ -100,14 +100,14 @@ def choose_columns(columns: Sequence[str], fields: Sequence[str], picked: Mappin
     for field in fields:
         column = picked.get(f"field.{field}", "")
         if column and column not in columns:
-            wrong[f"field.{field}"] = _("There is no such column in the file.")
+            wrong[f"field.{field}"] = _("The file has no such column.")
         elif column in chosen.values():
-            wrong[f"field.{field}"] = _("This column is taken by another field.")
+            wrong[f"field.{field}"] = _("This column is already used for another field.")
         elif column:
             chosen[field] = column
     tag, fixed = picked.get("tag", ""), picked.get("fixed_tag", "").strip()
     if tag and tag not in columns:
-        wrong["tag"] = _("There is no such column in the file.")
+        wrong["tag"] = _("The file has no such column.")
     if len(fixed) > 100 or not fixed.isprintable():
         wrong["fixed_tag"] = _("Give up to 100 printable characters.")
     if wrong:

@@ -42,7 +42,7 @@ def download_dataset(settings: Settings, request: HubRequest, into: Path) -> lis
     """Fetch the files of a split into a folder of their own. Raises `Unavailable` where the hub does not answer,
     `NotFound` for an unknown dataset, `Invalid` for one without such files, `TooLarge`."""
     if not settings.hub_url:
-        raise errors.Unavailable(_("This deployment calls no hub. Download the dataset and import its files."))
+        raise errors.Unavailable(_("This deployment does not use a hub. Download the dataset and import its files."))
     try:
         return _download(settings, request, into)
     except errors.Problem:
@@ -90,7 +90,7 @@ def _translate_error(settings: Settings, request: HubRequest, problem: Exception
 
     if isinstance(problem, hub.GatedRepoError):
         return errors.Forbidden(
-            _("%(dataset)s asks for an agreement. Download it yourself and import its files.", dataset=request.dataset)
+            _("%(dataset)s requires an agreement. Download it yourself and import its files.", dataset=request.dataset)
         )
     unknown = hub.RepositoryNotFoundError | hub.RevisionNotFoundError | hub.EntryNotFoundError
     if isinstance(problem, unknown) and not isinstance(problem, hub.LocalEntryNotFoundError):
@@ -103,8 +103,7 @@ def _translate_error(settings: Settings, request: HubRequest, problem: Exception
         )
     return errors.Unavailable(
         _(
-            "%(hub_url)s does not answer (%(name)s). Without it, download the dataset elsewhere "
-            "and import its files or its folder.",
+            "%(hub_url)s does not answer (%(name)s). Download the dataset elsewhere and import its files or folder.",
             hub_url=settings.hub_url,
             name=type(problem).__name__,
         ),

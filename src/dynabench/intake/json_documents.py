@@ -78,9 +78,9 @@ def read_json_document(stream: BinaryIO) -> Iterator[FileRow]:
         for member in read_members(stream):
             number += 1
             is_object = isinstance(member, dict)
-            yield FileRow(number, member) if is_object else FileRow(number, None, _("This is no JSON object."))
+            yield FileRow(number, member) if is_object else FileRow(number, None, _("This is not a JSON object."))
     except (ValueError, RecursionError):
-        yield FileRow(number + 1, None, _("From here on this is not valid JSON in UTF-8."))
+        yield FileRow(number + 1, None, _("From here on, this is not valid JSON in UTF-8."))
 
 
 def read_members(stream: BinaryIO) -> Iterator[Any]:

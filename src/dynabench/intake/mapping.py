@@ -127,7 +127,7 @@ class ColumnMapping(MappingPart):
         for name in mapping.fields:
             group, _dot, field = name.partition(".")
             if name not in SINGLE and not (group in GROUPS and field):
-                raise errors.Invalid({"mapping": _("%(name)s is no field of a row.", name=repr(name[:60]))})
+                raise errors.Invalid({"mapping": _("%(name)s is not a field of a row.", name=repr(name[:60]))})
         return mapping
 
 

@@ -37,14 +37,14 @@ def read_parquet(path: Path, progress: Callable[[int], object]) -> Iterator[File
         ) as file:
             names = file.schema_arrow.names
             if len(set(names)) < len(names):
-                raise errors.Invalid({"file": _("Each column of the header needs a name of its own.")})
+                raise errors.Invalid({"file": _("Each column of the header needs a unique name.")})
             groups = (file.metadata.row_group(place) for place in range(file.num_row_groups))
             if any(group.total_byte_size > GROUP_BYTES for group in groups):
                 raise errors.TooLarge(_("A row group of this Parquet file is larger than 1 GiB. Write smaller ones."))
             total = max(file.metadata.num_rows, 1)
             for batch in file.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
                 if batch.nbytes > BATCH_BYTES:
-                    raise errors.TooLarge(_("Rows from %(number)s on are too large to be read.", number=number + 1))
+                    raise errors.TooLarge(_("Rows from %(number)s on are too large to read.", number=number + 1))
                 for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                     number += 1
                     yield FileRow(number, dict(zip(names, cells, strict=True)))
@@ -90,7 +90,7 @@ def kind_of_file(name: str) -> str:
     if ending in KINDS:
         return ending
     raise errors.Invalid(
-        {"file": _("Give a file that ends in %(kinds)s, or one of them with .gz.", kinds=", ".join(KINDS))}
+        {"file": _("Upload a file that ends in %(kinds)s, or one of these with .gz.", kinds=", ".join(KINDS))}
     )
 
 
@@ -109,7 +109,7 @@ def read_rows(path: Path, name: str = "", progress: Callable[[int], object] = la
     kind = kind_of_file(name)
     if kind == ".parquet":
         if name.lower().endswith(".gz"):
-            raise errors.Invalid({"file": _("Parquet is compressed already: send it without .gz.")})
+            raise errors.Invalid({"file": _("Parquet is already compressed: upload it without .gz.")})
         yield from read_parquet(path, progress)
         return
     with open_text(path, name) as stream:
@@ -143,7 +143,7 @@ def read_stream(stream: Any, kind: str) -> Iterator[FileRow]:
 def refuse_utf16(stream: Any) -> None:
     """Raise `Invalid` for an open file that begins as UTF-16 does."""
     if stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        raise errors.Invalid({"file": _("This file is in UTF-16. Save it in UTF-8 and send it again.")})
+        raise errors.Invalid({"file": _("This file is in UTF-16. Save it as UTF-8 and upload it again.")})
 
 
 @contextmanager
@@ -171,9 +171,9 @@ class _LimitedGzip(gzip.GzipFile):
         try:
             data = self.read(len(buffer))
         except (gzip.BadGzipFile, zlib.error, EOFError):
-            raise errors.Invalid({"file": _("This gzip file is damaged or cut off. Send it again.")}) from None
+            raise errors.Invalid({"file": _("This gzip file is damaged or incomplete. Upload it again.")}) from None
         buffer[: len(data)] = data
         self.size += len(data)
         if self.size > UNPACKED_BYTES or (self.size > SUSPECT_BYTES and self.size > SUSPECT_RATIO * self.packed.tell()):
-            raise errors.TooLarge(_("This file is too large unpacked. Split it."))
+            raise errors.TooLarge(_("This file is too large when unpacked. Split it."))
         return len(data)

@@ -184,15 +184,15 @@ def _read_header(reader: Any) -> list[str]:
     except csv.Error as error:
         raise errors.Invalid({"file": _("The header cannot be read: %(error)s.", error=error)}) from None
     if not all(map(_is_utf8, header)):
-        raise errors.Invalid({"file": _("The header is not valid UTF-8. Save the file in UTF-8 and send it again.")})
+        raise errors.Invalid({"file": _("The header is not valid UTF-8. Save the file as UTF-8 and upload it again.")})
     if len(set(header)) < len(header) or "" in header:
-        raise errors.Invalid({"file": _("Each column of the header needs a name of its own.")})
+        raise errors.Invalid({"file": _("Each column of the header needs a unique name.")})
     return header
 
 
 def _read_record(number: int, header: list[str], record: list[str]) -> FileRow:
     if len(record) != len(header):
-        return FileRow(number, None, _("%(n)s columns where the header has %(n2)s.", n=len(record), n2=len(header)))
+        return FileRow(number, None, _("%(n)s columns, but the header has %(n2)s.", n=len(record), n2=len(header)))
     if not all(map(_is_utf8, record)):
         column = next(name for name, text in zip(header, record, strict=True) if not _is_utf8(text))
         return FileRow(number, None, _("The column %(column)s is not valid UTF-8.", column=column[:100]))

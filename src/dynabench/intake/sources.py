@@ -38,9 +38,13 @@ def choose_files(names: Sequence[str], card: str = "", config: str = "", split: 
     data = sorted(name for name in names if _is_data(name))
     if not data:
         scripts = any(name.endswith(".py") for name in names)
-        why = _("Its rows come from a script, which is never run here.") if scripts else _("It has no data files.")
+        why = (
+            _("Its rows come from a script; scripts are never run here.")
+            if scripts
+            else _("The dataset has no data files.")
+        )
         raise errors.Invalid(
-            {"dataset": _("%(why)s Files that are read: %(kinds)s.", why=why, kinds=", ".join(reader.KINDS))}
+            {"dataset": _("%(why)s Supported files: %(kinds)s.", why=why, kinds=", ".join(reader.KINDS))}
         )
     by_split = _from_card(data, card, config)
     if by_split is None:
@@ -50,7 +54,8 @@ def choose_files(names: Sequence[str], card: str = "", config: str = "", split: 
                 raise errors.Invalid(
                     {
                         "config": _(
-                            "The dataset has no folder %(config)s and its card no such config.", config=repr(config)
+                            "The dataset has no folder %(config)s, and its card has no such config.",
+                            config=repr(config),
                         )
                     }
                 )
@@ -198,15 +203,17 @@ def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
         path = PurePosixPath(entry.filename)
         if path.is_absolute() or ".." in path.parts or "\\" in entry.filename or ":" in path.parts[0]:
             raise errors.Invalid(
-                {"file": _("A path leads out of the zip file: %(value)s.", value=repr(entry.filename[:80]))}
+                {"file": _("A path in the zip file points outside it: %(value)s.", value=repr(entry.filename[:80]))}
             )
         if entry.external_attr >> 16 & 0o170000 == 0o120000:
-            raise errors.Invalid({"file": _("The zip file holds a link: %(value)s.", value=repr(entry.filename[:80]))})
+            raise errors.Invalid(
+                {"file": _("The zip file contains a link: %(value)s.", value=repr(entry.filename[:80]))}
+            )
         if entry.flag_bits & 1:
-            raise errors.Invalid({"file": _("The zip file is locked with a password.")})
+            raise errors.Invalid({"file": _("The zip file is protected by a password.")})
         if entry.filename in seen:
             raise errors.Invalid(
-                {"file": _("Two files of the zip file have one name: %(value)s.", value=repr(entry.filename[:80]))}
+                {"file": _("Two files in the zip file have the same name: %(value)s.", value=repr(entry.filename[:80]))}
             )
         seen.add(entry.filename)
     return entries
@@ -229,6 +236,6 @@ def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path,
             if size > room or (
                 size > reader.SUSPECT_BYTES and size > reader.SUSPECT_RATIO * max(entry.compress_size, 1)
             ):
-                raise errors.TooLarge(_("This zip file is too large unpacked. Split it."))
+                raise errors.TooLarge(_("This zip file is too large when unpacked. Split it."))
             out.write(piece)
     return size

@@ -113,16 +113,18 @@ class ChildProcess:
         status = self._process.returncode
         if self._excess:
             used, memory = f"{self._excess / MIB:,.0f}", f"{self._memory / MIB:,.0f}"
-            message = _("It took %(used)s MiB of memory; %(memory)s MiB are allowed.", used=used, memory=memory)
+            message = _(
+                "The process used %(used)s MiB of memory; the limit is %(memory)s MiB.", used=used, memory=memory
+            )
             return Death("out_of_memory", message)
         if status == -signal.SIGKILL:
-            return Death("out_of_memory", _("The system killed the process, most likely because memory ran out."))
+            return Death("out_of_memory", _("The system killed the process, most likely for lack of memory."))
         if status == -signal.SIGABRT and is_out_of_memory("\n".join(self._log)):
-            return Death("out_of_memory", _("It asked for more memory than it may have."))
+            return Death("out_of_memory", _("The process asked for more memory than its limit."))
         if status < 0:
             name = signal.strsignal(-status) or str(-status)
-            return Death("crashed", _("The process crashed (%(name)s); the log says what came before.", name=name))
-        message = _("The process ended early with status %(status)s; the log says what came before.", status=status)
+            return Death("crashed", _("The process crashed (%(name)s); see the log for details.", name=name))
+        message = _("The process ended early with status %(status)s; see the log for details.", status=status)
         return Death("crashed", message)
 
     def end(self) -> None:

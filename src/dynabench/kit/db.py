@@ -164,7 +164,7 @@ class Database:
         except (OperationalError, sqlite3.OperationalError) as error:
             if not self.is_sqlite or "database is locked" not in str(error):
                 raise
-            raise Unavailable(_("The site has more to do than it can answer just now."), retry_after=2) from error
+            raise Unavailable(_("The site is too busy to answer right now."), retry_after=2) from error
 
     def close(self) -> None:
         """Close all connections."""

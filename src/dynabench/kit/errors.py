@@ -91,13 +91,13 @@ class Invalid(Problem):
 class TooMany(Problem):
     """Too many requests in too short a time."""
 
-    status, title = 429, _("Slow down")
+    status, title = 429, _("Too many requests")
 
 
 class NoRoom(Problem):
     """The disk has too little room for what is sent; it heals when the operator makes room."""
 
-    status, title = 507, _("No room")
+    status, title = 507, _("Storage full")
 
 
 class Unavailable(Problem):

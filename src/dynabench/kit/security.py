@@ -30,7 +30,7 @@ from dynabench.kit.storable import printable, unstorable
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 SESSION, VISITOR = "dynabench_session", "dynabench_visitor"
 NO_JSON = _("The body is not valid JSON in UTF-8.")
-STALE_FORM = _("This form is out of date or was not opened here. Reload the page and send it again.")
+STALE_FORM = _("This form has expired. Reload the page and send it again.")
 
 POLICY = "; ".join(
     (
@@ -180,7 +180,7 @@ async def _storable(request: Request) -> None:
     else:
         wrong = _unstorable_names(body)
     if wrong:
-        message = _("This cannot be stored: remove control characters or nesting.")
+        message = _("This cannot be stored: remove control characters or deep nesting.")
         raise Invalid(dict.fromkeys(wrong, message))
 
 

@@ -75,7 +75,7 @@ def _number(content: bytes, at: int, marked: bool = False) -> tuple[int, int]:
 
 FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 MAX_SIDE = 16_384
-UNREADABLE = _("This is no PNG, JPEG or WebP picture that can be read. Save it again as one of these.")
+UNREADABLE = _("This is not a readable PNG, JPEG or WebP picture. Save it again in one of these formats.")
 QUALITY = 92
 
 
@@ -89,7 +89,7 @@ def rewrite_image(content: bytes, limits: UploadLimits) -> tuple[bytes, MediaFac
                 form, upright = str(opened.format), _upright(opened)
     except Image.DecompressionBombError:
         raise UploadRefused(
-            _("This picture has far more than %(pixels)s points. Make it smaller.", pixels=f"{limits.pixels:,}")
+            _("This picture has far more than %(pixels)s pixels. Make it smaller.", pixels=f"{limits.pixels:,}")
         ) from None
     except (OSError, ValueError, SyntaxError, EOFError, MemoryError):
         raise UploadRefused(UNREADABLE) from None
@@ -97,7 +97,7 @@ def rewrite_image(content: bytes, limits: UploadLimits) -> tuple[bytes, MediaFac
     if len(encoded) > limits.size:
         raise UploadRefused(
             _(
-                "This picture takes %(value)s; %(size)s are allowed. Make it smaller.",
+                "This picture takes %(value)s; the limit is %(size)s. Make it smaller.",
                 value=size_text(len(encoded)),
                 size=size_text(limits.size),
             )
@@ -110,18 +110,18 @@ def _check_header(opened: Image.Image, limits: UploadLimits) -> None:
     width, height = opened.size
     if width * height > limits.pixels or max(width, height) > MAX_SIDE:
         message = _(
-            "This picture has %(width)s x %(height)s points; %(pixels)s in all are allowed.",
+            "This picture has %(width)s x %(height)s pixels; the limit is %(pixels)s in total.",
             width=f"{width:,}",
             height=f"{height:,}",
             pixels=f"{limits.pixels:,}",
         )
         raise UploadRefused(_("%(told)s Make it smaller.", told=message))
     if getattr(opened, "n_frames", 1) > 1:
-        raise UploadRefused(_("This picture moves. Send one of its frames."))
+        raise UploadRefused(_("This picture is animated. Upload a single frame."))
     if limits.types and FORMATS[str(opened.format)] not in limits.types:
         raise UploadRefused(
             _(
-                "This is %(formats)s; %(types)s are taken here.",
+                "This is %(formats)s; accepted are %(types)s.",
                 formats=FORMATS[str(opened.format)],
                 types=", ".join(limits.types),
             )
@@ -147,7 +147,7 @@ def _encode(picture: Image.Image, form: str) -> bytes:
     return held.getvalue()
 
 
-UNREADABLE_SOUND = _("This is no WAV, MP3, Ogg, FLAC or WebM sound that can be read. Save it again as one of these.")
+UNREADABLE_SOUND = _("This is not a readable WAV, MP3, Ogg, FLAC or WebM sound. Save it again in one of these formats.")
 
 
 def check_sound(content: bytes, limits: UploadLimits) -> MediaFacts:
@@ -156,11 +156,11 @@ def check_sound(content: bytes, limits: UploadLimits) -> MediaFacts:
     if not kind:
         raise UploadRefused(UNREADABLE_SOUND)
     if limits.types and kind not in limits.types:
-        raise UploadRefused(_("This is %(kind)s; %(types)s are taken here.", kind=kind, types=", ".join(limits.types)))
+        raise UploadRefused(_("This is %(kind)s; accepted are %(types)s.", kind=kind, types=", ".join(limits.types)))
     if len(content) > limits.size:
         raise UploadRefused(
             _(
-                "This sound takes %(value)s; %(size)s are allowed. Make it shorter.",
+                "This sound takes %(value)s; the limit is %(size)s. Make it shorter.",
                 value=size_text(len(content)),
                 size=size_text(limits.size),
             )
@@ -171,7 +171,7 @@ def check_sound(content: bytes, limits: UploadLimits) -> MediaFacts:
     if seconds > limits.seconds:
         raise UploadRefused(
             _(
-                "This takes %(seconds)s s; %(seconds2)s s are allowed. Make it shorter.",
+                "This sound takes %(seconds)s s; the limit is %(seconds2)s s. Make it shorter.",
                 seconds=f"{seconds:.0f}",
                 seconds2=f"{limits.seconds:.0f}",
             )

@@ -96,7 +96,7 @@ def size_text(size: int) -> str:
     return f"{size / 2**20:.1f}".removesuffix(".0") + " MiB"
 
 
-_UNKNOWN_KIND = _("This file is of a kind that is not taken. PDF, plain text, pictures and sounds are.")
+_UNKNOWN_KIND = _("This kind of file is not accepted. Upload PDF, plain text, a picture or a sound.")
 
 
 def check_upload(content: bytes, kind: MediaKind, limits: UploadLimits) -> tuple[bytes, MediaFacts]:
@@ -121,7 +121,7 @@ def _file(content: bytes, limits: UploadLimits) -> tuple[bytes, MediaFacts]:
     if len(content) > limits.size:
         raise UploadRefused(
             _(
-                "This file takes %(value)s; %(size)s are allowed.",
+                "This file takes %(value)s; the limit is %(size)s.",
                 value=size_text(len(content)),
                 size=size_text(limits.size),
             )
@@ -130,7 +130,7 @@ def _file(content: bytes, limits: UploadLimits) -> tuple[bytes, MediaFacts]:
     if limits.types and media_type not in limits.types:
         raise UploadRefused(
             _(
-                "This is %(value)s; %(types)s are taken here.",
+                "This is %(value)s; accepted are %(types)s.",
                 value=media_type or "of another kind",
                 types=", ".join(limits.types),
             )

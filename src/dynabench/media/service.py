@@ -21,7 +21,7 @@ from dynabench.tasks.fields.file import TYPES
 
 DAY = timedelta(days=1)
 MIB = 2**20
-GONE = _("This file is not here. Send it again.")
+GONE = _("This file is missing. Upload it again.")
 
 
 def upload_limits(settings: Settings, field: MediaField) -> UploadLimits:
@@ -40,7 +40,7 @@ def check_daily_limit(session: Session, settings: Settings, person_id: int) -> N
     files, size = session.execute(upload_usage(person_id, now() - DAY)).one()
     if files >= settings.media_files_per_day or size >= settings.media_mb_per_day * MIB:
         message = _(
-            "%(media_files_per_day)s files and %(media_mb_per_day)s may be sent a day.",
+            "The daily limit is %(media_files_per_day)s files and %(media_mb_per_day)s.",
             media_files_per_day=settings.media_files_per_day,
             media_mb_per_day=size_text(settings.media_mb_per_day * MIB),
         )
@@ -163,13 +163,15 @@ def _unfit(field: MediaField, media: Media | None) -> str:
         return field.missing
     if media.size > field.max_mb * MIB:
         return _(
-            "This takes %(size)s; %(max_mb)s MiB are allowed.", size=size_text(media.size), max_mb=f"{field.max_mb:g}"
+            "This file takes %(size)s; the limit is %(max_mb)s MiB.",
+            size=size_text(media.size),
+            max_mb=f"{field.max_mb:g}",
         )
     if isinstance(field, Image) and (media.width or 0) * (media.height or 0) > field.max_pixels:
-        return _("This picture has more than %(max_pixels)s points.", max_pixels=f"{field.max_pixels:,}")
+        return _("This picture has more than %(max_pixels)s pixels.", max_pixels=f"{field.max_pixels:,}")
     if isinstance(field, Audio) and (media.seconds or 0) > field.max_seconds:
         return _(
-            "This takes %(seconds)s s; %(max_seconds)s s are allowed.",
+            "This sound takes %(seconds)s s; the limit is %(max_seconds)s s.",
             seconds=f"{media.seconds:.0f}",
             max_seconds=f"{field.max_seconds:g}",
         )

@@ -59,7 +59,7 @@ class MediaStore:
         try:
             return self.path(digest).read_bytes()
         except FileNotFoundError:
-            raise NotFound(_("This file is not here any more.")) from None
+            raise NotFound(_("This file no longer exists.")) from None
 
     def remove(self, digest: str, before: float) -> None:
         """Delete the file, unless it was stored again since the moment `before` (seconds of the epoch)."""

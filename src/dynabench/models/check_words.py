@@ -23,71 +23,71 @@ ALONE, AGAIN = _("alone, in a batch and in another order"), _("when asked again"
 NOT_REACHED = _("not reached")
 REFUSED = _("refused: %(reason)s")
 FILES = _("%(files)s files, %(megabytes)s MB")
-DESCRIBED = _("%(name)s is of kind %(kind)s, reads %(inputs)s, answers %(answer)s")
-LACKING_BOTH = _("Say summary and data in model.yaml: people choose models by what they are and learnt from.")
-LACKING = _("Say %(lacking)s in model.yaml: people choose models by what they are and learnt from.")
-NEEDED = _("all that models of kind %(kind)s need")
+DESCRIBED = _("%(name)s: type %(kind)s, input %(inputs)s, output %(answer)s")
+LACKING_BOTH = _(
+    "Add summary and data to model.yaml: people choose models by what they are and what they were trained on."
+)
+LACKING = _("Add %(lacking)s to model.yaml: people choose models by what they are and what they were trained on.")
+NEEDED = _("everything that models of type %(kind)s need")
 UNSAID = _("it never answers %(unsaid)s")
-ALLOWED = _("That is allowed; such examples fool it always.")
+ALLOWED = _("This is allowed; such examples always fool the model.")
 FITTING = _("inputs, answer and labels are those of %(task)s")
-LOADED_GROWN = _("in %(seconds)s s, %(megabytes)s MB more memory")
+LOADED_GROWN = _("in %(seconds)s s, using %(megabytes)s MB more memory")
 LOADED = _("in %(seconds)s s")
-PAID = _("each picture is drawn anew, and paid for")
+PAID = _("each picture is drawn again and paid for")
 BROKEN = _("%(broken)s of %(samples)s samples have no valid answer")
 SAME = _("all %(samples)s samples, %(answers)s different answers: %(answer)s")
 ANSWERED = _("all %(samples)s samples, %(answers)s different answers")
-UNTRAINED = _("It says the same each time: is it trained?")
+UNTRAINED = _("The answer is always the same: is the model trained?")
 EQUAL = _("the same answers %(when)s (within %(gap)s)")
 MOVED = _("%(answers)s answers differ %(when)s")
 WIDE = _("probabilities differ by up to %(gap)s %(when)s")
 SPEED_RESIDENT = _("p50 %(half)s ms, p95 %(most)s ms; %(rate)s answers/s in batches of 16; %(megabytes)s MB resident")
 SPEED = _("p50 %(half)s ms, p95 %(most)s ms; %(rate)s answers/s in batches of 16")
-LIMIT = _("annotators wait %(seconds)s s at most")
-WORDLESS = _("it cannot say which words it looked at")
-MOST_CAN = _("Most backends can; see its kind.")
-STRIPS = _("After %(seconds)s s annotators see no strip; a faster model or a shorter input helps.")
+LIMIT = _("annotators wait at most %(seconds)s s")
+WORDLESS = _("it cannot explain which words mattered")
+MOST_CAN = _("Most backends can; see the documentation of its type.")
+STRIPS = _("After %(seconds)s s annotators see no explanation; a faster model or a shorter input helps.")
 SILENT = _("%(name)s has not answered for %(seconds)s s.")
 UNENDED = _("%(method)s has not ended within %(seconds)s s.")
 LACKS_FIELDS = _("%(name)s needs the fields %(lacking)s, which the task lacks; it has %(given)s.")
-NO_ANSWER = _("%(name)s answers %(answer)s, which is no answer of the task; answers are %(known)s.")
+NO_ANSWER = _("%(name)s answers %(answer)s, which is not an answer of the task; answers are %(known)s.")
 OTHER_LABELS = _("%(name)s returns %(labels)s; the task's options are %(options)s.")
 OTHER_FORM = _("%(name)s returns %(returned)s; the task's answer %(answer)s is %(wanted)s.")
-NOT_DRAWING = _("%(name)s does not draw: this task needs models of kind openai-images.")
+NOT_DRAWING = _("%(name)s does not draw: this task needs models of type openai-images.")
 NOT_CONVERSING = _(
-    "%(name)s does not converse: a chat needs language models of kind openai or transformers with returns: text."
+    "%(name)s does not chat: this task needs language models of type openai or transformers with returns: text."
 )
-NOT_ASKED_TO_DRAW = _("%(name)s draws pictures, which nobody asks for in this task.")
-OTHER_PICTURE = _("%(name)s answers %(answer)s; what is drawn in this task is %(drawn)s.")
-READS_PICTURE = _("What is drawn cannot be read before.")
-WRONG_STRIP = _("%(method)s gave a wrong strip: %(wrong)s")
-NO_INPUT = _("%(name)s is no input.")
-OTHER_WORD = _("%(word)s at %(start)s is not what %(name)s says there, or stands there twice.")
-WRONG_WEIGHT = _("the weight of %(word)s is %(weight)s; it must lie between -1 and 1.")
-UNWEIGHED = _("%(names)s: no words were weighed.")
-WRONG_THINGS = _("%(count)s things are wrong in %(file)s")
+NOT_ASKED_TO_DRAW = _("%(name)s draws pictures, but this task has no drawing.")
+OTHER_PICTURE = _("%(name)s answers %(answer)s; this task draws %(drawn)s.")
+READS_PICTURE = _("A field that is drawn cannot be an input.")
+WRONG_STRIP = _("%(method)s returned an invalid explanation: %(wrong)s")
+NO_INPUT = _("%(name)s is not an input.")
+OTHER_WORD = _("%(word)s at %(start)s does not match %(name)s there, or occurs twice.")
+WRONG_WEIGHT = _("the weight of %(word)s is %(weight)s; it must be between -1 and 1.")
+UNWEIGHED = _("%(names)s: no words have weights.")
+WRONG_THINGS = _("%(count)s errors in %(file)s")
 ALL_ROWS = _("all %(count)s rows have an answer")
 ROWS = _("%(count)s rows")
-SECONDS_LONG = _("The check took longer than %(seconds)s s and was ended.")
-MEMORY = _("It took %(used)s MiB of memory; %(memory)s MiB are allowed.")
-CRASHED = _("The model's code crashed (%(name)s); the log says what came before.")
-ENDED = _("The check ended early with status %(status)s; the log says what came before.")
+SECONDS_LONG = _("The check was stopped after %(seconds)s s.")
+MEMORY = _("The process used %(used)s MiB of memory; the limit is %(memory)s MiB.")
+CRASHED = _("The model's code crashed (%(name)s); see the log for details.")
+ENDED = _("The check ended early with status %(status)s; see the log for details.")
 # Why a child process died (`kit.child_process`); the two sentences above are those of reports from before.
-PROCESS_CRASHED = _("The process crashed (%(name)s); the log says what came before.")
-PROCESS_ENDED = _("The process ended early with status %(status)s; the log says what came before.")
-ENTERED = _("%(name)s %(version)s was entered for this task already: nothing in it has changed.")
+PROCESS_CRASHED = _("The process crashed (%(name)s); see the log for details.")
+PROCESS_ENDED = _("The process ended early with status %(status)s; see the log for details.")
+ENTERED = _("%(name)s %(version)s was already submitted for this task and has not changed.")
 
 STEP_REMEDIES = {
-    "found": _("Check the spelling, and that what you name can be read from here."),
-    "model.yaml": _("Mend model.yaml; `dynabench model new` writes one that fits, with comments."),
-    "installed": _("Install what the message names; `dynabench model kinds` shows what is there."),
+    "found": _("Check the spelling, and that the named files can be read from here."),
+    "model.yaml": _("Correct model.yaml; `dynabench model new` writes a valid one with comments."),
+    "installed": _("Install what the message names; `dynabench model kinds` lists what is installed."),
     "fits the task": _("In model.yaml use the task's names for inputs, answer and labels."),
-    "loads": _("The weights must belong to this model.yaml; the message says what did not fit."),
-    "answers": _(
-        "Every input that the task allows needs an answer; the message says what was wrong with those it gave."
-    ),
-    "batches": _("No row may depend on its neighbours: mask the padding, keep the order, keep nothing between calls."),
-    "repeats": _("Set a seed or temperature 0, and switch dropout off, so that a recorded answer can be reproduced."),
-    "speed": _("Say how long it takes as `seconds:` in model.yaml, or make it smaller: shorter inputs, int8, ONNX."),
+    "loads": _("The weights must belong to this model.yaml; the message says what does not fit."),
+    "answers": _("Every allowed input needs an answer; the message says what was wrong."),
+    "batches": _("No row may depend on its neighbours: mask the padding, keep the order, keep no state between calls."),
+    "repeats": _("Set a seed or temperature 0 and switch dropout off, so that a recorded answer can be reproduced."),
+    "speed": _("Declare the time as `seconds:` in model.yaml, or make the model faster: shorter inputs, int8, ONNX."),
 }
 """What to do about a step that failed; `STRIPS` is that of strips."""
 

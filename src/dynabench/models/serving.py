@@ -37,7 +37,8 @@ class NotServed(errors.Unavailable):
         """The refusal, which names each model and what it waits for."""
         models = joined("; ", (_("%(name)s: %(why)s", name=each.name, why=each.why) for each in awaited))
         return cls(
-            _("The round cannot open yet, since its models are not all served. %(models)s. Try again in a moment.",
+            _("The round cannot open yet, because not all its models are served. %(models)s. Try "
+              "again in a moment.",
               models=models),
             retry_after=RETRY_SECONDS,
         )  # fmt: skip
@@ -122,4 +123,4 @@ def _why(connection: HostConnection, key: Key) -> str:
         return _("it is not loaded")
     if state.available:
         return _("it is being loaded") if state.cold else ""
-    return _("it is being loaded") if state.state == "LOADING" else state.reason or _("it is out of service")
+    return _("it is being loaded") if state.state == "LOADING" else state.reason or _("it is not available")

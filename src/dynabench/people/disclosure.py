@@ -184,7 +184,7 @@ class Disclosure:
         if self.rows:
             return ""
         if self.counts:
-            return _("The rows of this dataset are not public, so that it stays a fair test.")
+            return _("This dataset's rows are not public, so that it remains a fair test.")
         return _("Only the overall scores on this dataset are shown.")
 
     def require_rows(self) -> None:

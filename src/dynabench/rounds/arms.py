@@ -59,17 +59,15 @@ def _arm(path: str, raw: object, config: TaskConfig | None, problems: dict[str, 
     if not isinstance(raw, dict) or document.keys() - KEYS:
         problems[path] = _("An arm is an object with some of %(value)s.", value=", ".join(sorted(KEYS)))
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        problems[f"{path}.name"] = _("Give up to 40 lower-case letters, digits, hyphens and underscores.")
+        problems[f"{path}.name"] = _("Use up to 40 lowercase letters, digits, hyphens and underscores.")
     if not isinstance(share, int | float) or isinstance(share, bool) or not math.isfinite(share) or share <= 0:
         problems[f"{path}.share"] = _("Give a number above 0.")
     if targets not in ("round", "none") and not _models(targets):
-        problems[f"{path}.targets"] = _("Choose round, the round's models, or none, or name other models.")
+        problems[f"{path}.targets"] = _("Choose round (the round's models), none, or name other models.")
     elif targets == "none" and config is not None and config.chat is not None:
-        problems[f"{path}.targets"] = _(
-            "This task is a conversation, which needs models: choose round, or name others."
-        )
+        problems[f"{path}.targets"] = _("This task is a conversation and needs models: choose round or name others.")
     elif targets == "none" and config is not None and config.drawing is not None:
-        problems[f"{path}.targets"] = _("In this task models draw: choose round, or name others.")
+        problems[f"{path}.targets"] = _("In this task models draw: choose round or name others.")
     if start is not None and start not in _starts(config):
         problems[f"{path}.start"] = _("Choose one of %(value)s, or leave it out.", value=", ".join(_starts(config)))
     if not isinstance(assistant, bool):

@@ -44,7 +44,7 @@ def _rounds(session: Session, task_id: str) -> Iterator[Effect]:
         if round_.state == RoundState.OPEN:
             yield Effect(
                 _(
-                    "Round %(number)s is open and goes on with version %(version)s; close it to use this one.",
+                    "Round %(number)s is open and continues with version %(version)s; close it to use the new one.",
                     number=round_.number,
                     version=version,
                 )
@@ -52,7 +52,8 @@ def _rounds(session: Session, task_id: str) -> Iterator[Effect]:
         elif round_.state == RoundState.DRAFT:
             yield Effect(
                 _(
-                    "Round %(number)s is a draft on version %(version)s and keeps it; draft another to use this.",
+                    "Round %(number)s is a draft of version %(version)s and keeps it; draft another "
+                    "round to use the new one.",
                     number=round_.number,
                     version=version,
                 )
@@ -66,7 +67,7 @@ def _fields(before: TaskConfig, after: TaskConfig) -> Iterator[Effect]:
         if gone := [name for name in old if name not in new]:
             yield Effect(
                 _(
-                    "No longer part of %(where)s: %(gone)s. Earlier examples keep their values, which "
+                    "Removed from %(where)s: %(gone)s. Earlier examples keep their values, which "
                     "exports and their pages still show.",
                     where=where,
                     gone=", ".join(gone),
@@ -75,7 +76,11 @@ def _fields(before: TaskConfig, after: TaskConfig) -> Iterator[Effect]:
             )
         if come := [name for name in new if name not in old]:
             yield Effect(
-                _("New in %(where)s: %(come)s. Earlier examples have no such value.", where=where, come=", ".join(come))
+                _(
+                    "Added to %(where)s: %(come)s. Earlier examples have no such value.",
+                    where=where,
+                    come=", ".join(come),
+                )
             )
         for name in old.keys() & new.keys():
             yield from _field(name, old[name], new[name])
@@ -84,7 +89,7 @@ def _fields(before: TaskConfig, after: TaskConfig) -> Iterator[Effect]:
 def _field(name: str, old: Field, new: Field) -> Iterator[Effect]:
     if type(old) is not type(new):
         yield Effect(
-            _("%(name)s becomes a field of another type; earlier values stay as they were written.", name=name),
+            _("%(name)s changes its type; earlier values stay as they are.", name=name),
             warns=True,
         )
     elif isinstance(old, Choice) and isinstance(new, Choice):
@@ -112,38 +117,38 @@ def _rules(before: TaskConfig, after: TaskConfig) -> Iterator[Effect]:
     if before.fooled != after.fooled:
         yield Effect(
             _(
-                "When a model counts as fooled changes: rates of later rounds do not compare with "
-                "those before. Earlier examples are not judged again."
+                "The rule for fooling changes: rates of later rounds cannot be compared with earlier "
+                "ones. Earlier examples are not judged again."
             ),
             warns=True,
         )
     old, new = before.validation, after.validation
     if (old.votes, old.adjudicate_up_to, old.mode) != (new.votes, new.adjudicate_up_to, new.mode):
-        yield Effect(_("How people check changes for later rounds; verdicts of earlier ones stay."))
+        yield Effect(_("The checking rules change for later rounds; earlier verdicts stay."))
     if before.start != after.start or before.contexts != after.contexts:
-        yield Effect(_("What annotators are given changes for later rounds."))
+        yield Effect(_("Annotators get other contexts in later rounds."))
     if before.annotators != after.annotators:
         participants = (
             "only who was invited may take part" if after.annotators == "invited" else "anybody may take part"
         )
         yield Effect(_("From the next round on %(who)s.", who=participants))
     if before.data.licence != after.data.licence:
-        yield Effect(_("The licence changes for later examples; earlier ones stay under theirs."), warns=True)
+        yield Effect(_("The licence changes for later examples; earlier ones keep theirs."), warns=True)
 
 
 def _models(before: TaskConfig, after: TaskConfig) -> Iterator[Effect]:
     old, new = before.metrics, after.metrics
     if old != new:
         lead = (
-            _("Boards are led by %(primary)s. ", primary=new.primary)
+            _("Boards rank by %(primary)s. ", primary=new.primary)
             if old.primary != new.primary
             else _("Boards show other columns. ")
         )
         yield Effect(
             lead
             + _(
-                "Answers that are stored are scored by the new metrics; no model is asked again, "
-                "and boards keep the old scores until the new ones are there."
+                "Stored answers are scored again with the new metrics; no model is asked again, and "
+                "boards keep the old scores until the new ones are ready."
             ),
             warns=True,
         )
@@ -279,7 +284,9 @@ def check_config(session: Session, text: str, task_id: str = "") -> dict[str, An
     try:
         config = service.parse_config(text)
         if task_id and config.id != task_id:
-            raise errors.Invalid({"id": _("This must stay %(task_id)s: another id is another task.", task_id=task_id)})
+            raise errors.Invalid(
+                {"id": _("The id must stay %(task_id)s: another id is another task.", task_id=task_id)}
+            )
     except errors.Invalid as problem:
         return {"problems": config_problems(problem.fields), "preview": None, "effects": []}
     does = config_effects(session, task_id, service.newest_config(session, task_id), config) if task_id else []

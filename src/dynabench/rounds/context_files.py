@@ -161,7 +161,7 @@ class _ZipReader:
         elif len(tables) == 1:
             yield from self._table(tables[0])
         else:
-            message = _("There are %(n)s tables among these files; one is needed, in CSV or JSONL.", n=len(tables))
+            message = _("These files contain %(n)s tables; exactly one is needed, in CSV or JSONL.", n=len(tables))
             raise errors.Invalid({"file": message})
         if self.refused:
             more = f", and {len(self.refused) - MOST_NAMED_FILES} more" if len(self.refused) > MOST_NAMED_FILES else ""
@@ -190,7 +190,7 @@ class _ZipReader:
             archives.refuse_others(entry)
             name = archives.checked_name(entry.orig_filename)
             if name in entries:
-                raise errors.Invalid({"file": _("Two files of the zip file are called %(name)s.", name=repr(name))})
+                raise errors.Invalid({"file": _("Two files in the zip file are called %(name)s.", name=repr(name))})
             entries[name] = entry
         return entries
 
@@ -221,10 +221,10 @@ class _ZipReader:
             content = stream.read(min(most, self.bytes_left) + 1)
         self.bytes_left -= len(content)
         if self.bytes_left < 0:
-            raise errors.Invalid({"file": _("This zip file is too large unpacked. Split it.")})
+            raise errors.Invalid({"file": _("This zip file is too large when unpacked. Split it.")})
         try:
             if len(content) > most:
-                raise UploadRefused(_("It is too large."))
+                raise UploadRefused(_("The file is too large."))
             stored, facts = file_formats.check_upload(content, _kind(content), _limits(self.settings, content))
         except UploadRefused as problem:
             self.refused.append(f"{name}: {problem.told}")

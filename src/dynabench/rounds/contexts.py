@@ -72,7 +72,7 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: ContextRow) 
     if row.error:
         raise errors.Invalid({"row": row.error}, row.error)
     if not isinstance(row.values, dict):
-        raise errors.Invalid({"values": _("Give an object.")}, _("The values of a context are an object."))
+        raise errors.Invalid({"values": _("Give an object.")}, _("The values of a context must be an object."))
     tag = "" if row.tag is None else row.tag
     if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
         raise errors.Invalid({"tag": _("Give up to 100 printable characters.")})

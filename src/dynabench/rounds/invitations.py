@@ -23,7 +23,7 @@ from dynabench.rounds import people, queries, service
 from dynabench.rounds.tables import Invitation, Round, RoundPerson
 
 MOST_USES, MOST_DAYS, MOST_OPEN = 1000, 90, 100
-GONE = _("This invitation is unknown, used up, revoked or out of date. Ask the sender for a new one.")
+GONE = _("This invitation is unknown, used up, revoked or expired. Ask the sender for a new one.")
 
 
 def clean_invitation(role: str, note: str, uses: int, days: int) -> str:
@@ -32,7 +32,7 @@ def clean_invitation(role: str, note: str, uses: int, days: int) -> str:
     if role not in service.ROLES:
         wrong["role"] = _("Choose one of %(roles)s.", roles=", ".join(service.ROLES))
     elif role in INVITED_ALONE and uses != 1:
-        wrong["uses"] = _("A link that makes somebody owner or moderator works once.")
+        wrong["uses"] = _("A link for owners or moderators works only once.")
     elif not 1 <= uses <= MOST_USES:
         wrong["uses"] = _("Choose 1 to %(most_uses)s uses.", most_uses=f"{MOST_USES:,}")
     if not 1 <= days <= MOST_DAYS:
@@ -194,7 +194,7 @@ def invite_by_mail(
     """Invite somebody by mail to a role (owners); the link works once. Raises `Conflict` where the site sends none."""
     service.require(session, actor, Action.INVITE_PEOPLE, task_id)
     if not settings.mails:
-        raise errors.Conflict(_("This site sends no mail. Make a link and send it yourself."))
+        raise errors.Conflict(_("This site does not send email. Create a link and send it yourself."))
     if problem := email_problem(address.strip()):
         raise errors.Invalid({"address": problem})
     nonce = secrets.token_hex(16)

@@ -81,7 +81,7 @@ async def read(request: Request, person: Member) -> Response:
                 raise errors.Invalid({"file": _("Paste a config, or choose a file.")})
             if not _ID.fullmatch(id):
                 raise errors.Invalid(
-                    {"id": _("Use 2 to 60 lower-case letters, digits and hyphens; begin with a letter.")}
+                    {"id": _("Use 2 to 60 lowercase letters, digits and hyphens, starting with a letter.")}
                 )
             conversion = await to_thread.run_sync(reading.read_older_config, text, id, name)
         except errors.Invalid as problem:

@@ -29,7 +29,7 @@ def parse_cursor(text: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal() or len(text) > 18:
-        raise errors.Invalid({"after": _("Give the `next` of an earlier page.")})
+        raise errors.Invalid({"after": _("Give the `next` value of an earlier page.")})
     return int(text)
 
 
@@ -69,12 +69,12 @@ def delete_context(session: Session, actor: Person | None, task_id: str, context
     service.require(session, actor, Action.MANAGE_CONTEXTS, task_id)
     context = session.get(Context, context_id)
     if context is None or context.task_id != task_id:
-        raise errors.NotFound(_("There is no such context of this task."))
+        raise errors.NotFound(_("This task has no such context."))
     try:
         with session.begin_nested():
             session.execute(delete(Context).where(Context.id == context_id))
     except IntegrityError:
-        raise errors.Conflict(_("Somebody was given this context already, so it stays.")) from None
+        raise errors.Conflict(_("This context was already handed out, so it cannot be deleted.")) from None
     service.record_act(session, actor, "context.deleted", task=task_id, context=context_id)
 
 

@@ -55,7 +55,7 @@ def require_admission(
     invited = config.annotators == "invited"
     if person is None:
         if invited:
-            raise errors.Unauthenticated(_("This task is for invited people. Log in if you are one of them."))
+            raise errors.Unauthenticated(_("This task is by invitation. Log in if you are a member."))
         return
     _refuse_if_banned(person, banned)
     if invited:
@@ -86,7 +86,7 @@ def person_named(session: Session, username: str) -> Person:
     """Somebody by username; `NotFound` where there is nobody."""
     person = session.scalar(queries.person_by_username(username))
     if person is None:
-        raise errors.NotFound(_("There is nobody called %(username)s.", username=repr(username)))
+        raise errors.NotFound(_("There is no user called %(username)s.", username=repr(username)))
     return person
 
 
@@ -102,9 +102,9 @@ def _require_reach(
         raise errors.NotFound(_("There is no such person."))
     role = may.role_of(session, person, task_id)
     if actor is not None and actor.id == person_id:
-        raise errors.Forbidden(_("Somebody else has to do this to you."))
+        raise errors.Forbidden(_("You cannot do this to yourself."))
     if role is TaskRole.OWNER:
-        raise errors.Forbidden(_("An owner cannot be warned or banned. Take the role away first."))
+        raise errors.Forbidden(_("Owners cannot be warned or banned. Change the role first."))
     if role is TaskRole.MODERATOR:
         may.require(session, actor, Action.BAN_MODERATOR, task_id)
     return person, role
@@ -114,7 +114,9 @@ def clean_reason(text: str, name: str = "reason") -> str:
     """A reason on one line, which the person reads; raises `Invalid`."""
     reason = " ".join(text.split())
     if not reason or len(reason) > REASON:
-        raise errors.Invalid({name: _("Say why, in at most %(reason)s characters; they will read it.", reason=REASON)})
+        raise errors.Invalid(
+            {name: _("Give a reason of at most %(reason)s characters; they will see it.", reason=REASON)}
+        )
     return reason
 
 
@@ -153,10 +155,10 @@ def lift_ban(session: Session, actor: Person | None, task_id: str, person_id: in
     if standing is None:
         return
     if actor is not None and actor.id == person_id:
-        raise errors.Forbidden(_("Somebody else has to do this to you."))
+        raise errors.Forbidden(_("You cannot do this to yourself."))
     session.delete(standing)
     name = service.task_config(session, task_id).name
-    text = _("You may write and check examples for %(name)s again.", name=name)
+    text = _("You can write and check examples for %(name)s again.", name=name)
     notices.notify_person(session, person_id, "lifted", text)
     service.record_act(session, actor, "task.lift", task=task_id, person=person_id)
 

@@ -54,7 +54,7 @@ class Audience(Part):
     @model_validator(mode="after")
     def _qualification(self) -> "Audience":
         if (self.kind == "qualified") != (self.verified is not None):
-            raise ValueError(_("Say how many verified examples make people qualified, and only for those."))
+            raise ValueError(_("Give the number of verified examples only if the plan requires them."))
         return self
 
 

@@ -51,11 +51,11 @@ def check_plan(round_: Round, plan: Plan, at: datetime) -> None:
     if plan.sampling is not None and plan.sampling not in all_samplers():
         wrong["sampling"] = _("Choose one of %(value)s.", value=", ".join(all_samplers()))
     if round_.state == RoundState.DRAFT and plan.opens_at and plan.opens_at != before.opens_at and plan.opens_at <= at:
-        wrong["opens_at"] = _("Choose a moment that is still to come, or open the round yourself.")
+        wrong["opens_at"] = _("Choose a time in the future, or open the round yourself.")
     if round_.state != RoundState.DRAFT and plan.opens_at != before.opens_at:
-        wrong["opens_at"] = _("This round was opened already.")
+        wrong["opens_at"] = _("This round has already been opened.")
     if plan.closes_at and plan.closes_at != before.closes_at and plan.closes_at <= at:
-        wrong["closes_at"] = _("Choose a moment that is still to come, or close the round yourself.")
+        wrong["closes_at"] = _("Choose a time in the future, or close the round yourself.")
     if wrong:
         raise errors.Invalid(wrong)
 
@@ -65,7 +65,7 @@ def change_plan(session: Session, person: Person | None, task_id: str, number: i
     round_ = locked_round(session, person, task_id, number)
     if round_.state not in (RoundState.DRAFT, RoundState.OPEN):
         raise errors.Conflict(
-            _("Round %(number)s is %(state)s: its plan stays as it was.", number=number, state=round_.state)
+            _("Round %(number)s is %(state)s: its plan can no longer change.", number=number, state=round_.state)
         )
     check_plan(round_, plan, now())
     _set_plan(session, person, round_, plan)
@@ -78,7 +78,7 @@ def _set_plan(session: Session, person: Person | None, round_: Round, plan: Plan
     if not changed:
         return
     if plan.contexts == "chosen" and not session.scalar(queries.chosen_contexts(round_.id).limit(1)):
-        raise errors.Invalid({"contexts": _("Choose some contexts for this round first.")})
+        raise errors.Invalid({"contexts": _("Choose contexts for this round first.")})
     round_.plan = plan.document()
     subject: dict[str, Any] = {"task": round_.task_id, "round": round_.number, "changed": ", ".join(changed)}
     service.record_act(session, person, PLANNED, **subject, was=before.document())
@@ -119,7 +119,7 @@ def clone_round(
         raise errors.Invalid(
             {
                 "parts": _(
-                    "Unknown: %(value)s. Choose among %(parts)s.",
+                    "Unknown: %(value)s. Choose from %(parts)s.",
                     value=", ".join(sorted(unknown)),
                     parts=", ".join(PARTS),
                 )
@@ -160,7 +160,7 @@ def discard_draft(session: Session, person: Person | None, task_id: str, number:
     round_ = locked_round(session, person, task_id, number)
     if round_.state != RoundState.DRAFT:
         raise errors.Conflict(
-            _("Round %(number)s is %(state)s; only a draft can be thrown away.", number=number, state=round_.state)
+            _("Round %(number)s is %(state)s; only drafts can be deleted.", number=number, state=round_.state)
         )
     session.execute(delete(Invitation).where(Invitation.round_id == round_.id))
     for table in (RoundPerson, RoundContext, Target):
@@ -177,7 +177,7 @@ def choose_contexts(session: Session, person: Person | None, task_id: str, numbe
     round_ = locked_round(session, person, task_id, number)
     if round_.state not in (RoundState.DRAFT, RoundState.OPEN):
         raise errors.Conflict(
-            _("Round %(number)s is %(state)s: its contexts stay as they were.", number=number, state=round_.state)
+            _("Round %(number)s is %(state)s: its contexts can no longer change.", number=number, state=round_.state)
         )
     choice = sorted(set(ids))
     if len(choice) > MOST_CHOSEN:
@@ -185,9 +185,7 @@ def choose_contexts(session: Session, person: Person | None, task_id: str, numbe
     usable = (Context.task_id == task_id, Context.retired_at.is_(None), Context.id.in_(choice))
     usable_ids = set(session.scalars(select(Context.id).where(*usable)))
     if missing := [id for id in choice if id not in usable_ids]:
-        raise errors.Invalid(
-            {"contexts": _("Context %(missing)s is not one of this task that can be handed out.", missing=missing[0])}
-        )
+        raise errors.Invalid({"contexts": _("Context %(missing)s is not available in this task.", missing=missing[0])})
     before = list(session.scalars(queries.chosen_contexts(round_.id)))
     plan = plan_of(round_).model_copy(update={"contexts": "chosen" if choice else "all"})
     if before == choice and round_.plan == plan.document():
@@ -225,7 +223,7 @@ def name_people(session: Session, person: Person | None, task_id: str, number: i
     names = {username.strip().lower(): username.strip() for username in usernames if username.strip()}
     if len(names) > MOST_NAMED:
         raise errors.Invalid(
-            {"people": _("Name at most %(most_named)s people; a link takes more.", most_named=f"{MOST_NAMED:,}")}
+            {"people": _("Name at most %(most_named)s people; use a link for more.", most_named=f"{MOST_NAMED:,}")}
         )
     ids = {
         username.username.lower(): username.id
@@ -233,7 +231,7 @@ def name_people(session: Session, person: Person | None, task_id: str, number: i
         for username in session.scalars(queries.person_by_username(name))
     }
     if unknown := [username for key, username in names.items() if key not in ids]:
-        raise errors.Invalid({"people": _("There is nobody called %(unknown)s.", unknown=", ".join(unknown[:5]))})
+        raise errors.Invalid({"people": _("There is no user called %(unknown)s.", unknown=", ".join(unknown[:5]))})
     session.execute(delete(RoundPerson).where(RoundPerson.round_id == round_.id))
     if ids:
         rows = [{"round_id": round_.id, "person_id": id} for id in sorted(ids.values())]

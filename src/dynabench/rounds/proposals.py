@@ -35,11 +35,11 @@ def check_new_task(session: Session, source: str) -> TaskConfig:
     """The config of a task that is not there yet; raises `Invalid`."""
     config = service.parse_config(source)
     if config.id in service.RESERVED:
-        raise errors.Invalid({"id": _("No task may be called %(id)s: a page has this address.", id=repr(config.id))})
-    if session.get(Task, config.id) is not None:
         raise errors.Invalid(
-            {"id": _("There is a task %(id)s already. Its console can give it a new version.", id=config.id)}
+            {"id": _("A task cannot be called %(id)s: the site has a page at this address.", id=repr(config.id))}
         )
+    if session.get(Task, config.id) is not None:
+        raise errors.Invalid({"id": _("A task %(id)s already exists. Add a new version in its console.", id=config.id)})
     return config
 
 
@@ -51,14 +51,14 @@ def may_create_task(person: Person, mode: Mode) -> bool:
     if mode == "free" or may.may(person, Action.CREATE_TASK):
         return True
     if mode == "admins":
-        raise errors.Forbidden(_("Only admins make tasks here. Ask one to make it and to make you its owner."))
+        raise errors.Forbidden(_("Only admins can create tasks here. Ask one to create it and make you its owner."))
     return False
 
 
 def create_task(session: Session, person: Person, mode: Mode, source: str) -> str:
     """Make a task at once, with its owner; its id. `Forbidden` where an admin has to accept it."""
     if not may_create_task(person, mode):
-        raise errors.Forbidden(_("An admin has to accept new tasks here. Propose it."))
+        raise errors.Forbidden(_("New tasks need an admin's approval here. Propose it."))
     check_new_task(session, source)
     return service.save_task(session, person, source, new_by_anyone=True).task_id
 
@@ -66,7 +66,7 @@ def create_task(session: Session, person: Person, mode: Mode, source: str) -> st
 def propose_task(session: Session, person: Person, mode: Mode, source: str, note: str = "") -> Proposal:
     """Ask the admins for a task; they are told. Raises `Invalid`, and `Conflict` where enough wait."""
     if may_create_task(person, mode) and not may.may(person, Action.CREATE_TASK):
-        raise errors.Conflict(_("Nobody has to accept tasks here: create it."))
+        raise errors.Conflict(_("Tasks need no approval here: create it."))
     config = check_new_task(session, source)
     note = note.strip()
     if len(note) > LONGEST_NOTE:
@@ -75,7 +75,7 @@ def propose_task(session: Session, person: Person, mode: Mode, source: str, note
     if (session.scalar(waiting_count(person.id)) or 0) >= MOST_WAITING:
         raise errors.Conflict(
             _(
-                "%(most_waiting)s of your tasks wait already. Withdraw one, or wait for an answer.",
+                "You already have %(most_waiting)s proposals waiting. Withdraw one or wait for a decision.",
                 most_waiting=MOST_WAITING,
             )
         )
@@ -134,7 +134,7 @@ def decide_proposal(session: Session, actor: Person | None, id: int, accept: boo
         service.save_task(session, proposer, proposal.source, new_by_anyone=True)
         service.record_act(session, actor, "proposal.accepted", task=proposal.task_id, proposal=id)
         text, link = (
-            _("Your task %(task_id)s was accepted; you own it.", task_id=proposal.task_id),
+            _("Your task %(task_id)s was accepted; you are its owner.", task_id=proposal.task_id),
             f"/tasks/{proposal.task_id}/manage",
         )
     else:
@@ -159,5 +159,5 @@ def _lock_waiting(session: Session, person: Person | None, id: int) -> Proposal:
     get_proposal(session, person, id)
     proposal = session.get_one(Proposal, id, with_for_update=True, populate_existing=True)
     if proposal.state != ProposalState.WAITING:
-        raise errors.Conflict(_("This proposal is %(state)s already.", state=proposal.state))
+        raise errors.Conflict(_("This proposal is already %(state)s.", state=proposal.state))
     return proposal

@@ -29,7 +29,7 @@ def resolve_targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Ca
     """
     if [*names] == [NO_MODEL]:
         if config.chat is not None:
-            raise errors.Invalid({"targets": _("This task is a conversation: name at least one model to talk with.")})
+            raise errors.Invalid({"targets": _("This task is a conversation: name at least one model to chat with.")})
         if config.drawing is not None:
             raise errors.Invalid({"targets": _("In this task models draw: name at least one.")})
         return []
@@ -37,7 +37,8 @@ def resolve_targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Ca
         raise errors.Invalid(
             {
                 "targets": _(
-                    "Name at least one model, such as those that `dynabench model list` shows; none asks nobody."
+                    "Name at least one model (`dynabench model list` shows them), or none to record "
+                    "examples without models."
                 )
             }
         )
@@ -84,7 +85,7 @@ def resolve_judge(config: TaskConfig, cards: Sequence[Card]) -> Card | None:
         raise errors.Invalid({"judge": _("The judge %(judge)s is not served by the model host.", judge=rule.judge)})
     if lacking := [name for name in card.inputs if name not in rule.ask]:
         message = _(
-            "The judge %(name)s needs %(lacking)s; say under fooled.ask what it is given.",
+            "The judge %(name)s needs %(lacking)s; define it under fooled.ask.",
             name=card.name,
             lacking=", ".join(lacking),
         )

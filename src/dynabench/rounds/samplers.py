@@ -81,7 +81,7 @@ class FailedValidation:
     """One whose fooling examples all failed validation, with none that waits for votes; else a least used one."""
 
     label = _("Failed validation")
-    help = _("One whose fooling examples were all found wrong; where there is none, a least used one.")
+    help = _("A context whose fooling examples were all found wrong; if there is none, a least used one.")
 
     def pick(self, ask: Ask) -> Context | None:
         """Two index probes, and those of the least used where no context qualifies."""
@@ -92,7 +92,7 @@ class LeastFooled:
     """One with the fewest examples that fooled."""
 
     label = _("Least fooled")
-    help = _("One with the fewest examples that fooled; ties at random.")
+    help = _("The context with the fewest fooling examples; ties at random.")
 
     def pick(self, ask: Ask) -> Context | None:
         """At most four index probes."""
@@ -103,7 +103,7 @@ class LeastUsed:
     """One with the fewest examples."""
 
     label = _("Least used")
-    help = _("One with the fewest examples; ties at random.")
+    help = _("The context with the fewest examples; ties at random.")
 
     def pick(self, ask: Ask) -> Context | None:
         """At most four index probes."""
@@ -119,7 +119,9 @@ class MostUncertain:
     """One of the twenty on which targets were least sure lately. Contexts without examples stand in the middle."""
 
     label = _("Most uncertain")
-    help = _("One of the twenty on which the targets were least sure lately; new contexts stand in the middle.")
+    help = _(
+        "One of the twenty contexts on which the targets were least certain recently; new contexts rank in the middle."
+    )
 
     def pick(self, ask: Ask) -> Context | None:
         """One index range of twenty rows."""
@@ -132,7 +134,7 @@ class Uniform:
     """Any context, each as likely as another."""
 
     label = _("At random")
-    help = _("Any context, each as likely as another.")
+    help = _("Any context with equal probability.")
 
     def pick(self, ask: Ask) -> Context | None:
         """At most two index probes."""
@@ -146,7 +148,7 @@ class Unseen:
     """One that this person was never given, in any round; else a least used one."""
 
     label = _("Unseen by this person")
-    help = _("One that this person was never given; where they know all, a least used one.")
+    help = _("A context that this person has not seen; if they have seen all, a least used one.")
 
     def pick(self, ask: Ask) -> Context | None:
         """An index walk in random order, with a probe for each context passed over because it is known."""
@@ -177,7 +179,7 @@ class Weighted:
     """One by its weight: a context of weight 2 comes twice as often as one of weight 1, one of weight 0 never."""
 
     label = _("By weight")
-    help = _("A context of weight 2 comes twice as often as one of weight 1, and one of weight 0 never.")
+    help = _("A context of weight 2 is drawn twice as often as one of weight 1, and one of weight 0 never.")
 
     def pick(self, ask: Ask) -> Context | None:
         """One index probe. Visitors wind up no clock, so they get one of the next twenty."""

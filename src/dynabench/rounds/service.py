@@ -34,7 +34,7 @@ def require_usable_contexts(session: Session, config: TaskConfig) -> None:
     if some is not None and set(some.values) != names:
         raise errors.Conflict(
             _(
-                "The task's contexts have the fields %(value)s; this version wants %(value2)s. "
+                "The task's contexts have the fields %(value)s; this version needs %(value2)s. "
                 "Create a task with another id.",
                 value=", ".join(sorted(some.values)),
                 value2=", ".join(sorted(names)) or "none",
@@ -45,7 +45,7 @@ def require_usable_contexts(session: Session, config: TaskConfig) -> None:
 def require_same_learner(before: TaskConfig, config: TaskConfig) -> None:
     """Raise `Invalid` for another learner: scores of sets that different ones learnt from cannot be compared."""
     if before.training and config.training and before.training.learner != config.training.learner:
-        message = _("Training sets are compared by one learner, which stays as it is. Create a task with another id.")
+        message = _("Training sets are compared using one learner, which cannot change. Create a task with another id.")
         raise errors.Invalid({"training.learner": message})
 
 
@@ -107,7 +107,7 @@ def config_of(session: Session, version_id: int) -> TaskConfig:
     if version_id not in configs:
         version = session.get(TaskVersion, version_id)
         if version is None:
-            raise errors.NotFound(_("There is no such version of the task."))
+            raise errors.NotFound(_("The task has no such version."))
         configs[version_id] = TaskConfig.parse(version.source, stored=True)
     return configs[version_id]
 
@@ -164,7 +164,7 @@ def open_round_of(session: Session, task_id: str) -> Round:
     if round_ is None:
         get_task(session, task_id)  # says so where there is no such task
         raise errors.Conflict(
-            _("No round of this task is open now, so nothing can be written. Its owner can open one.")
+            _("This task has no open round right now, so examples cannot be written. Its owner can open one.")
         )
     return round_
 
@@ -209,7 +209,9 @@ def save_task(session: Session, person: Person | None, source: str, *, new_by_an
     """
     config = parse_config(source)
     if config.id in RESERVED:
-        raise errors.Invalid({"id": _("No task may be called %(id)s: a page has this address.", id=repr(config.id))})
+        raise errors.Invalid(
+            {"id": _("A task cannot be called %(id)s: the site has a page at this address.", id=repr(config.id))}
+        )
     task = session.get(Task, config.id, with_for_update=True)
     if task is None:
         if person is not None and not new_by_anyone:
@@ -259,7 +261,7 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
         raise errors.Invalid({"role": _("Choose one of %(roles)s.", roles=", ".join(ROLES))})
     person = session.scalar(queries.person_by_username(username))
     if person is None:
-        raise errors.NotFound(_("There is nobody called %(username)s.", username=repr(username)))
+        raise errors.NotFound(_("There is no user called %(username)s.", username=repr(username)))
     lock_task(session, task_id)  # two owners who leave at once do so one after the other
     role = session.get(Role, (task_id, person.id), with_for_update=True)
     was = role.role if role else None
@@ -267,7 +269,7 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
         return
     if was == TaskRole.OWNER and session.scalar(queries.other_owner(task_id, person.id)) is None:
         raise errors.Conflict(
-            _("%(username)s is the task's last owner. Make somebody else an owner first.", username=person.username)
+            _("%(username)s is the task's last owner. Make another person an owner first.", username=person.username)
         )
     if name is None:
         session.delete(role)
@@ -303,7 +305,7 @@ def draft_round(
     config = newest_config(session, task_id)
     chosen = conditions.clean_arms(arms, config)
     if judge is None and config.fooled.judged_by == "model":
-        raise errors.Invalid({"judge": _("This task's answers are judged by a model: name it with the round.")})
+        raise errors.Invalid({"judge": _("A model judges this task's answers: name it with the round.")})
     number = (session.scalar(queries.last_number(task_id)) or 0) + 1
     round_ = Round(
         task_id=task_id, number=number, version_id=owner.version_id, state=RoundState.DRAFT, fooled_when=ensemble

@@ -104,7 +104,7 @@ def find_upload(settings: Settings, task: str, id: UUID) -> Path:
     """The waiting file; `NotFound` where it was thrown away or never was."""
     paths = list((settings.folder / "uploads" / task).glob(f"{id}.*"))
     if not paths:
-        raise errors.NotFound(_("This file is not here any more. Send it again."))
+        raise errors.NotFound(_("This file is no longer here. Upload it again."))
     return paths[0]
 
 
@@ -196,5 +196,5 @@ def find_named_upload(settings: Settings, task: str, file: str) -> Path:
     except ValueError:
         paths = []
     if not paths:
-        raise errors.Invalid({"file": _("This file is not here any more. Send it again.")})
+        raise errors.Invalid({"file": _("This file is no longer here. Upload it again.")})
     return paths[0]

@@ -198,7 +198,7 @@ def _count_change(request: Request, sender: str, is_person: bool) -> None:
 def _busy(request: Request) -> Response:
     """The answer to a request that is not taken on: cheap, since many are given, and one that tries again by itself."""
     headers = {"Retry-After": str(RETRY_SECONDS), "Connection": "close"}
-    problem = Unavailable(_("The site has more to do than it can answer just now."), retry_after=RETRY_SECONDS)
+    problem = Unavailable(_("The site is too busy to answer right now."), retry_after=RETRY_SECONDS)
     if problems.is_api(request):
         return problems.document(problem, headers)
     if wants_fragment(request):
@@ -207,7 +207,7 @@ def _busy(request: Request) -> Response:
         headers["Refresh"] = str(RETRY_SECONDS)
         text = _("This page tries again in %(n)s seconds.", n=RETRY_SECONDS)
     else:
-        text = _("Nothing was kept. Go back and send it again.")
+        text = _("Nothing was saved. Go back and send it again.")
     body = f"<!doctype html><title>Dynabench</title><p>{html.escape(problem.detail)}</p><p>{html.escape(text)}</p>"
     return HTMLResponse(body, 503, headers)
 

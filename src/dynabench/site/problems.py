@@ -180,7 +180,7 @@ async def on_http(request: Request, error: Exception) -> Response:
     return await respond(request, problem, error.headers)
 
 
-NO_SUCH_PAGE = _("There is nothing at this address.")
+NO_SUCH_PAGE = _("This webhook does not exist.")
 
 
 async def on_data_error(request: Request, error: Exception) -> Response:
@@ -191,7 +191,7 @@ async def on_data_error(request: Request, error: Exception) -> Response:
 
 async def on_exception(request: Request, error: Exception) -> Response:
     """An error of ours: logged with its traceback by the server, told without it."""
-    problem = Unexpected(_("This is our mistake, and it is logged. Nothing was changed; try again."))
+    problem = Unexpected(_("This is our mistake, and it was logged. Nothing was changed; try again."))
     return await respond(request, problem, HEADERS)  # this answer does not pass the middleware that adds them
 
 

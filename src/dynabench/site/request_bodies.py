@@ -141,7 +141,7 @@ class _Body:
             async with asyncio.timeout(min(seconds_left, BODY_SECONDS)):
                 message = await self._receive()
         except TimeoutError:
-            raise HTTPException(408, _("The rest of this request did not come in time.")) from None
+            raise HTTPException(408, _("The rest of this request did not arrive in time.")) from None
         self.waited += time.monotonic() - began
         part = len(message.get("body", b""))
         self.more = message["type"] == "http.request" and bool(message.get("more_body"))
@@ -157,7 +157,7 @@ class _Body:
             if self.uncounted >= LOOK_BYTES or not self.more:
                 await self._count(self.sender)
         elif self.limit.unread > UNREAD:
-            problem = _("The site has more to do than it can answer just now.")
+            problem = _("The site is too busy to answer right now.")
             raise HTTPException(503, problem, {"Retry-After": str(RETRY_SECONDS)})
         return message
 
@@ -220,14 +220,14 @@ def _check(settings: Settings, sent: int, size: int) -> None:
     if over > 0:
         after = max(1, math.ceil(min(over, most) / most * DAY))
         problem = _(
-            "One person may send %(most)s MiB a day. Try again in %(after)s minutes.",
+            "The limit is %(most)s MiB per person and day. Try again in %(after)s minutes.",
             most=settings.upload_mb_per_day,
             after=math.ceil(after / 60),
         )
         raise TooMany(problem, retry_after=after)
     free = shutil.disk_usage(settings.folder).free
     if free - size < settings.disk_reserve_mb * MIB:
-        raise NoRoom(_("The disk of this site is nearly full. Nothing was kept; tell the site's operator."))
+        raise NoRoom(_("This site's disk is nearly full. Nothing was saved; tell the site's operator."))
 
 
 def _retry_after(problem: Problem) -> dict[str, str]:
@@ -240,4 +240,4 @@ def _patterns(limits: Mapping[str, int] | None) -> list[tuple[re.Pattern[str], i
 
 
 def _too_large(most: int) -> str:
-    return _("This is more than the %(n)s KiB that can be sent here. Nothing was kept.", n=most // 1024)
+    return _("The limit here is %(n)s KiB. Nothing was saved.", n=most // 1024)

@@ -36,8 +36,8 @@ def parse_conditions(raw: object) -> list[str]:
         if condition not in VOTES + OUTCOMES and not _COMPARISON.match(condition):
             raise ValueError(
                 _(
-                    "“%(condition)s” is no condition. Use fooled, not_fooled, correct, incorrect, flagged, "
-                    "or a comparison such as: label == neutral",
+                    "“%(condition)s” is not a condition. Use fooled, not_fooled, correct, incorrect, "
+                    "flagged, or a comparison such as: label == neutral",
                     condition=condition[:60],
                 )
             )

@@ -104,12 +104,12 @@ def _names(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     for path, field in _all(config):
         key = (path.startswith("validate"), field.name)
         if key in seen:
-            yield f"{path}.name", _("The name “%(name)s” is taken by another field.", name=field.name)
+            yield f"{path}.name", _("Another field already has the name “%(name)s”.", name=field.name)
         seen.add(key)
     hidden = [field.name for field in config.link]
     for index, name in enumerate(hidden):
         if name in hidden[:index]:
-            yield f"link.{index}.name", _("The name “%(name)s” is taken by another field.", name=name)
+            yield f"link.{index}.name", _("Another field already has the name “%(name)s”.", name=name)
 
 
 def _starts(config: "TaskConfig") -> Iterator[tuple[str, str]]:
@@ -169,7 +169,7 @@ def _edited(config: "TaskConfig", path: str, original_name: str) -> Iterator[tup
         message = (
             _("There is no such text field in context or input.")
             if after
-            else _("There is no such text field in the context before it.")
+            else _("There is no such text field earlier in the context.")
         )
         yield f"{path}.of", message + did_you_mean(original_name, names)
 
@@ -212,9 +212,9 @@ def _never(config: "TaskConfig", path: str, condition: str) -> str:
         named = {f.name: f for p, f in _all(config) if p.startswith("validate") <= path.startswith("validate")}
         return base.impossible_reason(condition, named)
     if condition in conditions.VOTES and not path.startswith("validate"):
-        return _("Votes are known only under validate.")
+        return _("Votes can be used only under validate.")
     if condition in conditions.OUTCOMES and not path.startswith(("ask", "validate")):
-        return _("Whether a model was fooled is known only under ask and validate.")
+        return _("Whether a model was fooled can be used only under ask and validate.")
     return ""
 
 
@@ -223,27 +223,27 @@ def _goals(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         if isinstance(field, Choice) and field.goal == "assigned" and not path.startswith("answer"):
             yield f"{path}.goal", _("Only an answer can be a goal.")
         if field.when and path.startswith("answer"):
-            yield f"{path}.when", _("An answer is always asked for.")
+            yield f"{path}.when", _("An answer is always required.")
 
 
 def _chats(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     chats = [(path, field) for path, field in _all(config) if isinstance(field, Chat)]
     for path, _field in chats:
         if not path.startswith(("context", "input")):
-            yield f"{path}.type", _("A conversation stands in the input, or a finished one in the context.")
+            yield f"{path}.type", _("A conversation belongs in the input, or, if finished, in the context.")
     for path, field in _all(config):
         for index, inner in enumerate(field.fields if isinstance(field, Group) else []):
             if isinstance(inner, Chat | Drawing):
-                yield f"{path}.fields.{index}.type", _("What models do live stands in no group.")
+                yield f"{path}.fields.{index}.type", _("Live model output cannot be part of a group.")
     for number, (path, field) in enumerate(chat for chat in chats if chat[0].startswith("input")):
         if number:
-            yield f"{path}.type", _("A task has one conversation.")
+            yield f"{path}.type", _("A task can have only one conversation.")
         if config.start.kinds != ["blank"] or config.perturb is not None:
-            yield f"{path}.type", _("A conversation begins blank: leave start and perturb out.")
+            yield f"{path}.type", _("A conversation starts blank: leave start and perturb out.")
         if config.fooled.judged_by is not None:
             yield (
                 "fooled.rule",
-                _("Models that converse are fooled by their claims: choose a rule that needs no judge."),
+                _("Chat models are fooled according to the annotator's claim: choose a rule without a judge."),
             )
         yield from _claims(config, path, field)
 
@@ -253,13 +253,16 @@ def _drawings(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     texts = [field for field in config.input if isinstance(field, Text)]
     for number, (path, field) in enumerate(drawn):
         if not path.startswith("input"):
-            yield f"{path}.type", _("What models draw of people's words stands in the input.")
+            yield f"{path}.type", _("Pictures drawn by models belong in the input.")
         elif number or config.chat is not None:
-            yield f"{path}.type", _("A task has one conversation, or one picture that is drawn.")
+            yield f"{path}.type", _("A task can have only one conversation or one drawn picture.")
         elif not texts:
-            yield f"{path}.type", _("Pictures are drawn of words: the input needs a text beside it.")
+            yield f"{path}.type", _("Pictures are drawn from words: the input needs a text field too.")
         if config.fooled.judged_by is not None:
-            yield "fooled.rule", _("Models that draw are fooled by their claims: choose a rule that needs no judge.")
+            yield (
+                "fooled.rule",
+                _("Drawing models are fooled according to the annotator's claim: choose a rule without a judge."),
+            )
         yield from _claims(config, path, field)
 
 
@@ -274,7 +277,8 @@ def _claims(config: "TaskConfig", path: str, chat: Chat | Drawing) -> Iterator[t
     counting = [field.name for field in config.fooled.counting(config.answer)]
     if chat.claims and (unsaid := [name for name in counting if name not in chat.claims]):
         message = _(
-            "Say what models claim for %(unsaid)s too, or leave that out under fooled.fields.", unsaid=", ".join(unsaid)
+            "Define what models claim for %(unsaid)s too, or leave it out under fooled.fields.",
+            unsaid=", ".join(unsaid),
         )
         yield f"{path}.claims", message
 

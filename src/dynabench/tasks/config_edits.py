@@ -46,7 +46,7 @@ def _set(text: str, path: Path, value: Any) -> str:
         raise Invalid(
             {
                 "config": _(
-                    "%(value)s is no plain value in this config; change it there.", value=".".join(map(str, path))
+                    "%(value)s is not a plain value in this config; edit it there.", value=".".join(map(str, path))
                 )
             }
         )
@@ -63,7 +63,7 @@ def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:
         return node.value[part] if part < len(node.value) else None
     if isinstance(node, yaml.MappingNode) and part == 0:  # one field may stand without a list
         return node
-    raise Invalid({"config": _("This config is written in a way that has no place for it; change it there.")})
+    raise Invalid({"config": _("This config has no place for it; edit the config.")})
 
 
 def _dump_value(value: Any) -> str:
@@ -81,7 +81,7 @@ def _add(text: str, to: yaml.Node, path: Path, value: Any) -> str:
         written = f"{{{part}: {written}}}"
     entry = f"{path[0]}: {written}"
     if not isinstance(to, yaml.MappingNode) or not isinstance(path[0], str):
-        raise Invalid({"config": _("This config is written in a way that has no place for it; change it there.")})
+        raise Invalid({"config": _("This config has no place for it; edit the config.")})
     if to.flow_style:
         place = to.end_mark.index - 1
         comma = ", " if to.value else ""
@@ -97,7 +97,7 @@ def _add(text: str, to: yaml.Node, path: Path, value: Any) -> str:
 
 def _without(text: str, parent: yaml.Node, node: yaml.Node) -> str:
     if not isinstance(parent, yaml.MappingNode):
-        raise Invalid({"config": _("This is an item of a list; take it away there.")})
+        raise Invalid({"config": _("This is an item of a list; remove it in the config.")})
     key = next(key for key, value in parent.value if value is node)
     start, end = key.start_mark.index, node.end_mark.index
     if parent.flow_style:

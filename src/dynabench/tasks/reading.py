@@ -63,7 +63,7 @@ def _read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
     except yaml.YAMLError:
         raise _invalid(_("This is not YAML text: it contains control characters or broken characters.")) from None
     except (ValueError, RecursionError, OverflowError, TypeError):
-        raise _invalid(_("This YAML has values or nesting that no config needs.")) from None
+        raise _invalid(_("This YAML has values or nesting that a config cannot have.")) from None
     if node is None or not isinstance(values, dict):
         raise _invalid(NO_MAPPING)
     lines: dict[Path, int] = {}
@@ -90,14 +90,14 @@ def _check_bounds(root: yaml.Node) -> None:
         node, depth = todo.pop()
         line = node.start_mark.line + 1
         if id(node) in seen:
-            raise _invalid(_("Aliases (*name) are not read here: write it out (line %(line)s).", line=line))
+            raise _invalid(_("Aliases (*name) are not supported: write the value out (line %(line)s).", line=line))
         if depth > _DEPTH:
             raise _invalid(_("This is nested too deeply (line %(line)s).", line=line))
         seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
             keys = [key.value for key, _ in node.value]
             if not all(isinstance(key, str) for key in keys):
-                raise _invalid(_("Keys are plain words (line %(line)s).", line=line))
+                raise _invalid(_("Keys must be plain words (line %(line)s).", line=line))
             if len(set(keys)) < len(keys):
                 at = next(at for at, key in enumerate(keys) if key in keys[:at])
                 line = node.value[at][0].start_mark.line + 1
@@ -139,13 +139,13 @@ def explain_errors(error: ValidationError, lines: dict[Path, int]) -> Invalid:
 _MESSAGES = {
     "missing": _("This is missing."),
     "unexpected_keyword_argument": _("There is no such key."),
-    "string_type": _("This must be text; put it in quotes if YAML takes it for something else."),
+    "string_type": _("This must be text; put it in quotes if YAML reads it as something else."),
     "list_type": _("This must be a list."),
     "model_type": _("This must be a mapping of keys to values."),
     "model_attributes_type": _("This must be a mapping of keys to values."),
     "int_type": _("This must be a whole number."),
     "bool_type": _("This must be true or false."),
-    "string_pattern_mismatch": _("This must be lower-case letters, digits and _ and begin with a letter."),
+    "string_pattern_mismatch": _("Use lowercase letters, digits and _, starting with a letter."),
 }
 
 
@@ -170,7 +170,7 @@ OLDER_CONFIG_KEYS = frozenset(
 )
 """Keys at the top of an older config; no config of today has one of them."""
 NO_READER = _(
-    "Configs in an older dialect are read by a plug-in that is not installed: %(command)s",
+    "Configs in an older dialect need a plug-in that is not installed: %(command)s",
     command=install_command(PLATFORM, OLDER_DIALECTS),
 )
 IMPORT_HINT = _(

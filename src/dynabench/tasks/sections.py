@@ -44,9 +44,11 @@ class Start(Section):
     @model_validator(mode="after")
     def _prompt_says_what(self) -> "Start":
         if len(set(self.kinds)) < len(self.kinds):
-            raise ValueError(_("A kind of start is listed twice."))
+            raise ValueError(_("A starting point is listed twice."))
         if ("prompt" in self.kinds) != bool(self.prompt):
-            raise ValueError(_("The kind prompt and a mapping such as prompt: {statement: prompt} go together."))
+            raise ValueError(
+                _("Give both the starting point prompt and a mapping such as prompt: {statement: prompt}, or neither.")
+            )
         return self
 
 
@@ -154,9 +156,9 @@ class ReleaseSettings(Section):
     @model_validator(mode="after")
     def _shares_make_a_whole(self) -> "ReleaseSettings":
         if abs(self.train + self.dev + self.test + self.hidden - 1) > 1e-6:
-            raise ValueError(_("train, dev, test and hidden are shares of one whole: they must add up to 1."))
+            raise ValueError(_("train, dev, test and hidden are shares that must add up to 1."))
         if len(set(self.disjoint)) < len(self.disjoint):
-            raise ValueError(_("disjoint lists something twice."))
+            raise ValueError(_("disjoint has a duplicate entry."))
         return self
 
 
@@ -180,9 +182,7 @@ class Learner(Section):
     @model_validator(mode="after")
     def _ordered(self) -> "Learner":
         if not 1 <= self.ngrams[0] <= self.ngrams[1] <= LONGEST:
-            raise ValueError(
-                _("n-grams have 1 to %(longest)s parts, the shortest first, such as [1, 2].", longest=LONGEST)
-            )
+            raise ValueError(_("n-grams have 1 to %(longest)s parts, shortest first, such as [1, 2].", longest=LONGEST))
         return self
 
 
@@ -200,12 +200,12 @@ def training_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     if config.training is None:
         return
     if len(config.answer) != 1 or not isinstance(config.answer[0], Choice):
-        yield "training", _("What is trained answers one choice: give the task one answer field of this type.")
+        yield "training", _("Training needs a single answer field of type choice.")
     inputs = [*config.model_context, *config.input]
     if others := [field.name for field in inputs if not isinstance(field, Text)]:
-        yield "training", _("What is trained reads texts alone, and %(others)s is none.", others=", ".join(others))
+        yield "training", _("Training reads only texts, and %(others)s is not text.", others=", ".join(others))
     if config.training.learner.name == "linear_svc" and config.output.probabilities:
-        yield "training.learner.name", _("linear_svc has no probabilities: say output: {probabilities: false} as well.")
+        yield "training.learner.name", _("linear_svc has no probabilities: also set output: {probabilities: false}.")
 
 
 Value = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -355,9 +355,11 @@ class Assistant(Section):
     @model_validator(mode="after")
     def _model_is_named(self) -> "Assistant":
         if len(set(self.providers)) < len(self.providers):
-            raise ValueError(_("providers lists something twice."))
+            raise ValueError(_("providers has a duplicate entry."))
         if ("model" in self.providers) != (self.model is not None):
-            raise ValueError(_("The provider model and a mapping such as model: {name: my-model} go together."))
+            raise ValueError(
+                _("Give both the provider model and a mapping such as model: {name: my-model}, or neither.")
+            )
         return self
 
 
@@ -379,5 +381,5 @@ def assistant_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         if name not in placeholders:
             yield (
                 "assistant.model.prompt",
-                _("Nothing is filled in for {%(name)s}.", name=name) + did_you_mean(name, placeholders),
+                _("{%(name)s} has no value.", name=name) + did_you_mean(name, placeholders),
             )

@@ -315,7 +315,7 @@ async def act_on_many(request: Request, task: str, body: BulkIn, person: Member)
             filters = body.matching.filters()
             ids = search.ids(session, person, task, filters, before=before, most=bulk.MOST + 1)
             if not ids:
-                raise errors.Invalid({"matching": _("No example holds to all of this.")})
+                raise errors.Invalid({"matching": _("No example matches all filters.")})
         made = bulk.act(session, person, task, body.kind, body.value, ids)
         return _told(session, person, task, made.id)
 

@@ -94,7 +94,7 @@ def one(session: Session, person: Person | None, task_id: str, id: int) -> tuple
     rounds.require(session, person, Action.MODERATE, task_id)
     found = session.get(BulkAct, id)
     if found is None or found.task_id != task_id:
-        raise errors.NotFound(_("There is no such act."))
+        raise errors.NotFound(_("There is no such action."))
     members = select(BulkMember.example_id).where(BulkMember.bulk_id == id).order_by(BulkMember.example_id)
     return found, list(session.scalars(members))
 

@@ -102,7 +102,7 @@ def found(session: Session, task: str, number: int | None = None) -> Found:
     """
     config = rounds.task_config(session, task)
     if config.harms is None:
-        raise errors.Conflict(_("This task does not say which of its answers are harms."))
+        raise errors.Conflict(_("This task does not define which answers are harms."))
     of = select(Round.id, Round.number).where(Round.task_id == task, Round.state != RoundState.DRAFT)
     numbers = {
         row.id: row.number for row in session.execute(of if number is None else of.where(Round.number == number))

@@ -28,7 +28,7 @@ from dynabench.validation.places import REMEMBER
 from dynabench.validation.queries import votes
 from dynabench.validation.tables import Reservation
 
-NONE = _("There is no file here that you may see.")
+NONE = _("There is no file here that you can see.")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def find(session: Session, viewer: Person | None, digest: str) -> Seen:
         if any(_shows(session, viewer, use) for use in uses) or (not uses and name is not None):
             return Seen(digest, media.kind, media.type, name or "")
     if viewer is None:  # whether there is such a file or not
-        raise errors.Unauthenticated(_("Log in to see this file, if it is one that you may see."))
+        raise errors.Unauthenticated(_("Log in to see this file."))
     raise errors.NotFound(NONE)
 
 

@@ -133,14 +133,14 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
     found = session.get(Example, example_id)
     of = session.get_one(Round, found.round_id) if found else None
     if found is None or of is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, of.task_id):
-        raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
+        raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
     rounds.require(session, actor, Action.MODERATE, of.task_id)
     said = people.clean_reason(reason)
     projections.locked(session, example_id)
     votes = session.scalars(queries.votes(example_id)).all()
     before = review(session, example_id, votes)
     if dismissed and before == FlagReview.NONE:
-        raise errors.Conflict(_("Nobody has flagged this example."))
+        raise errors.Conflict(_("This example has no flags."))
     if before == (FlagReview.DISMISSED if dismissed else FlagReview.WAITING):
         return
     session.add(Dismissal(example_id=example_id, dismissed=dismissed, reason=said, by=actor.id if actor else None))

@@ -96,7 +96,7 @@ def undo(session: Session, person: Person, example_id: int, *, seconds: int) -> 
     case = _case(session, example_id)
     mine = [cast for cast in case.votes if cast.person_id == person.id]
     if not mine:
-        raise errors.Conflict(_("You have no vote on this example that could be undone."))
+        raise errors.Conflict(_("You have no vote on this example to undo."))
     cast, at = mine[-1], now()
     latest = session.scalars(queries.latest_vote(person.id)).first()
     if latest is None or latest.id != cast.id:
@@ -104,7 +104,7 @@ def undo(session: Session, person: Person, example_id: int, *, seconds: int) -> 
     if at - cast.at > UNDO_WITHIN:
         raise errors.Conflict(_("A vote can be undone for one minute. It counts now."))
     if case.votes[-1] is not cast:
-        raise errors.Conflict(_("Somebody has voted after you, so your vote counts now."))
+        raise errors.Conflict(_("Another vote was cast after yours, so yours can no longer be undone."))
     first = next(iter(session.scalars(queries.votes_ever(example_id, person.id).limit(1))))
     session.add(Undo(validation_id=cast.id))
     if cast.blind_answer is not None and first.id == cast.id:
@@ -121,7 +121,7 @@ def skip(session: Session, person: Person, example_id: int) -> None:
     """Pass an example on: no vote, its place is free again, and it is not handed to this person any more."""
     standing = places.standing_of(session, example_id)
     if standing.author_id == person.id:
-        raise errors.Forbidden(_("This example is yours; others check it."))
+        raise errors.Forbidden(_("This is your own example; others check it."))
     people.require_seat(session, person, session.get_one(Round, standing.round_id).task_id, checking=True)
     if reservation := session.get(Reservation, (example_id, person.id)):
         session.delete(reservation)
@@ -152,7 +152,7 @@ def question(
     outcome = my_outcome(session, person, example_id)
     if outcome is None:
         places.standing_of(session, example_id)  # says so where there is no such example
-        raise errors.Conflict(_("What the models said is shown once you have voted."))
+        raise errors.Conflict(_("The models' answers are shown after you have voted."))
     return attributions.about(session, outcome.example, outcome.predictions, model, method, label)
 
 
@@ -165,14 +165,14 @@ def voted_today(session: Session, person: Person) -> int:
 def _case(session: Session, example_id: int) -> _Case:
     standing = places.standing_of(session, example_id)
     if standing.retracted:
-        raise errors.Conflict(_("Its author has retracted this example."))
+        raise errors.Conflict(_("The author has withdrawn this example."))
     if standing.hidden:
         raise errors.Conflict(_("A moderator has hidden this example."))
     found = session.get_one(Round, standing.round_id)
     if found.state not in queries.VALIDATED:
         raise errors.Conflict(
             _(
-                "Round %(number)s is %(state)s; its examples are not voted on any more.",
+                "Round %(number)s is %(state)s; its examples can no longer be voted on.",
                 number=found.number,
                 state=found.state,
             )
@@ -184,31 +184,31 @@ def _case(session: Session, example_id: int) -> _Case:
 
 def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> None:
     if case.standing.author_id == person.id:
-        raise errors.Forbidden(_("This example is yours; others check it."))
+        raise errors.Forbidden(_("This is your own example; others check it."))
     people.require_seat(session, person, case.round.task_id, checking=True)
     if as_owner:
         may.require(session, person, Action.DECIDE_ALONE, case.round.task_id)
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own
         return
     if any(cast.person_id == person.id for cast in case.votes):
-        raise errors.Conflict(_("You have voted on this example already."))
+        raise errors.Conflict(_("You have already voted on this example."))
     if case.standing.verdict != Verdict.PENDING:
-        raise errors.Conflict(_("This example is decided already: %(verdict)s.", verdict=case.standing.verdict))
+        raise errors.Conflict(_("This example already has a verdict: %(verdict)s.", verdict=case.standing.verdict))
     if not case.standing.open:
         reason = "it fooled no model" if case.standing.fooled is False else "its author has yet to judge the answer"
-        raise errors.Conflict(_("No votes are wanted on this example: %(reason)s.", reason=reason))
+        raise errors.Conflict(_("This example needs no votes: %(reason)s.", reason=reason))
     reservation = session.get(Reservation, (case.example.id, person.id))
     if reservation is not None and reservation.expires_at > now():
         return
     if places.free_places(session, case.config, person.id, case.example.id, places.ballots(case.votes)) < 1:
-        raise errors.Conflict(_("Others hold the places on this example. Ask for the next one instead."))
+        raise errors.Conflict(_("Other validators are checking this example. Ask for the next one."))
 
 
 def _read(
     session: Session, person: Person, case: _Case, ballot: Ballot
 ) -> tuple[str, dict[str, Any] | None, dict[str, Any]]:
     if (ballot.vote is None) == (ballot.answer is None):
-        raise errors.Invalid({"vote": _("Send either a vote or, where the task asks for it, an answer.")})
+        raise errors.Invalid({"vote": _("Send either a vote or, if the task asks for it, an answer.")})
     if ballot.vote is not None and ballot.vote not in LABELS:
         raise errors.Invalid({"vote": _("Choose one of %(value)s.", value=", ".join(sorted(LABELS)))})
     mode = None if ballot.as_owner else places.mode_for(session, case.config, person.id, case.example.id)
@@ -216,7 +216,7 @@ def _read(
         return _read_blind(session, person, case, ballot, blind=mode == "answer")
     label = str(ballot.vote)
     if mode == "answer" and label != Verdict.FLAGGED:
-        raise errors.Invalid({"answer": _("Answer this item yourself, without its author's answer, or flag it.")})
+        raise errors.Invalid({"answer": _("Answer this item yourself, without the author's answer, or flag it.")})
     context = session.get_one(Context, case.example.context_id)
     claim = case.example.answer
     asked, task_id = case.config.validation.ask, case.round.task_id
@@ -233,10 +233,10 @@ def _read_blind(
 ) -> tuple[str, dict[str, Any], dict[str, Any]]:
     if not blind:  # also in mixed tasks where nobody handed the item out: who knows whether the claim was seen
         raise errors.Invalid(
-            {"answer": _("Judge the answer that this item shows: vote correct, incorrect or flagged.")}
+            {"answer": _("Judge the answer shown with this item: vote correct, incorrect or flagged.")}
         )
     if ballot.values:
-        raise errors.Invalid(dict.fromkeys(ballot.values, _("A blind answer takes no further fields.")))
+        raise errors.Invalid(dict.fromkeys(ballot.values, _("A blind answer has no further fields.")))
     context = session.get_one(Context, case.example.context_id)
     task_id = case.round.task_id
     given = media.fill_media_values(session, task_id, case.config.answer, "answer", ballot.answer, person_id=person.id)

@@ -79,14 +79,14 @@ def rates_per_day(
     return Chart(
         title=title,
         note=_(
-            "MER counts every example that fooled the models, vMER those that people verified. "
-            "Newest days lag: votes come later. Days are UTC; intervals are 95%."
+            "MER counts every example that fooled the models, vMER those verified by people. The "
+            "newest days lag: votes come later. Days are UTC; intervals are 95%."
         )
         if daily
         else _(
-            "MER counts every example that fooled the models, vMER those that people verified, each over all examples "
-            "up to and including the day: some days have fewer than %(n)s. Votes come later. Days are UTC; intervals "
-            "are 95%%.",
+            "MER counts every example that fooled the models, vMER those verified by people, each "
+            "over all examples up to and including the day, because some days have fewer than %(n)s. "
+            "Votes come later. Days are UTC; intervals are 95%%.",
             n=MIN_DAILY,
         ),
         spec=_lines(points) if len(days) > 1 else _rows([_point("MER", days[0][1]), _point("vMER", days[0][2])]),

@@ -276,7 +276,7 @@ def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks
     assert sheet[0].startswith("model,version,strength,low,high,rank")
     assert sheet[1].startswith("south,")
     page = talks.get("/tasks/chat-preference/preferences").text
-    assert "Who beat whom" in page
+    assert "Pairwise wins" in page
     assert talks.get("/api/v1/tasks/chat-preference/preferences?round=7").status_code == 404
     assert talks.get("/tasks/red-team-chat/preferences").status_code in (200, 303)
 

@@ -89,7 +89,7 @@ def test_the_words_must_be_those_that_it_was_drawn_of(ada, bob, studio):
     assert "input.picture" in stolen.json()["fields"]
     assert sent(ada, on, WORDS, "0" * 64).status_code == 422
     assert drawn(bob, on["handout"], WORDS, 404)
-    assert drawn(bob, theirs["handout"], " ", 422)["fields"] == {"input.prompt": "Fill this in."}
+    assert drawn(bob, theirs["handout"], " ", 422)["fields"] == {"input.prompt": "This field is required."}
 
 
 def test_a_request_sent_again_has_nothing_drawn_twice(ada, studio):
@@ -148,7 +148,7 @@ def test_without_scripts_the_page_comes_back_with_pictures_to_choose_from(draws,
     assert part.text.count('name="input.picture"') == 4 * PICTURES
     part = eva.submit(f"/tasks/{TASK}/drawings", htmx=True, **{**hidden, "draw-key": "three", "input.prompt": ""})
     assert part.status_code == 422
-    assert "Fill this in." in part.text
+    assert "This field is required." in part.text
     page = eva.get(f"/tasks/{TASK}/create").text
     pictures = re.findall(r'name="input.picture" value="([0-9a-f]{64})"', page)
     assert len(pictures) == 4 * PICTURES

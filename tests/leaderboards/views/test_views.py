@@ -191,7 +191,7 @@ def test_a_models_scores_stand_on_its_page_with_errors_by_tag(client):
     found = client.get("/api/v1/models/model-0/scores").json()["items"]
     assert found[0]["scores"]["first"]["accuracy"]["n"] == 120
     assert set(found[0]["slices"]["first"]) == {"even", "rare"}
-    assert "Where it errs, by tag" in client.get("/models/model-0/scores").text
+    assert "Errors by tag" in client.get("/models/model-0/scores").text
     assert client.get("/models/nobody/scores").status_code == 404
     part = client.get("/models/nobody/scores", headers={"HX-Request": "true"})
     assert part.status_code == 200

@@ -150,7 +150,7 @@ def test_a_slow_model_is_told_to_say_so(tried, monkeypatch):
         monkeypatch.undo()
         get_settings.cache_clear()
     assert report.step("speed").state == "failed"
-    assert "annotators wait 0.02 s at most" in report.step("speed").told
+    assert "annotators wait at most 0.02 s" in report.step("speed").told
     assert "seconds:" in report.step("speed").remedy
 
 

@@ -51,7 +51,7 @@ def _fields(source: Part, draft: Draft) -> None:
     written = {part["name"].text for part in source.items("input")}
     for part in source.items("context"):
         if part["name"].text in returned and part["name"].text not in written:
-            part.say("changed", _("contexts no longer hold the answer: who writes an example claims it"))
+            part.say("changed", _("contexts no longer hold the answer: the author of an example claims it"))
             field(draft, part, "answer")
         else:
             field(draft, part, "context")
@@ -68,7 +68,7 @@ def output(draft: Draft, part: Part) -> None:
         source = "reference_name" in part or not part["single_prob"].value
         answer = "output.probabilities: true"
         if not source:
-            answer = _("%(key)s; models tell one for each option, or for their answer", key=answer)
+            answer = _("%(key)s; models return one for each option, or for their answer", key=answer)
         part.say("same" if source else "changed", answer)
         draft.put("output", {"probabilities": True})
     elif name in draft.names:
@@ -139,7 +139,7 @@ def _checked(draft: Draft, part: Part) -> None:
         condition.say("same", becomes(f"when: {condition.text}"))
     elif condition.text:
         condition.say(
-            "wrong", _("“%(vote)s” is no vote. Known: %(known)s.", vote=condition.text[:60], known=", ".join(VOTES))
+            "wrong", _("“%(vote)s” is not a vote. Known: %(known)s.", vote=condition.text[:60], known=", ".join(VOTES))
         )
     draft.fields["validate.ask"][-1].pop("required", None)
 
@@ -150,5 +150,7 @@ def _fooled(source: Part, draft: Draft) -> None:
         measured.fooling(draft, part, "type", part)
         measured.fooling_fields(draft, part)
     elif not draft.chats:
-        part.say("same", _("without it who wrote an example was asked: %(rule)s", rule="fooled: judged_by_annotator"))
+        part.say(
+            "same", _("without it, the author of an example was asked: %(rule)s", rule="fooled: judged_by_annotator")
+        )
         draft.put("fooled", {"rule": "judged_by_annotator"})

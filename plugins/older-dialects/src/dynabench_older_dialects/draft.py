@@ -109,7 +109,7 @@ def made_of(part: Part, kind: Type, keys: Mapping[str, str] = EMPTY) -> dict[str
         elif part[old].text:
             created[new] = line(part[old], new)
         else:
-            part[old].say("same", _("nothing is said"))
+            part[old].say("same", _("it is empty"))
     return created
 
 

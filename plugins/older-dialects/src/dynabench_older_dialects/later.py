@@ -14,13 +14,13 @@ KEYS = (
 )  # fmt: skip
 GOALS = {
     "plain-text": _("the text becomes %(name)s", name="instructions.create"),
-    "multioptions": _("an answer that is assigned"),
-    "radio-button-options": _("an answer that is assigned"),
-    "double-multioptions": _("two answers that are assigned"),
+    "multioptions": _("an assigned answer"),
+    "radio-button-options": _("an assigned answer"),
+    "double-multioptions": _("two assigned answers"),
 }
 _TEXT = Type("text", fixed={"multiline": True, "max_length": LONG})
 _CHOICE = Type("choice", {"options": "options"})
-_ONE = _("one of them; say multi_choice for several")
+_ONE = _("one of them; use multi_choice for several")
 _SLIDER = Type("slider", {"instructions_slider": "help"})
 INPUTS: dict[str, tuple[Type, ...]] = {
     "text": (_TEXT,),
@@ -31,7 +31,7 @@ INPUTS: dict[str, tuple[Type, ...]] = {
     "radio-button-options": (_CHOICE,),
     "horizontal-radio-button-options": (_CHOICE,),
     "drop-down-single-select": (_CHOICE,),
-    "select-multiple-images": (Type("image", note=_("one of the context's pictures is chosen")),),
+    "select-multiple-images": (Type("image", note=_("people choose one of the context's pictures")),),
     "multi-slider-selection": (Type("sliders", {"options": "options", "instructions_slider": "help"}),),
     "simple-slider": (_SLIDER,),
     "select-option-with-slider": (_CHOICE, _SLIDER),
@@ -40,15 +40,15 @@ INPUTS: dict[str, tuple[Type, ...]] = {
 }
 COMMON = {"instructions": "help", "placeholder": "placeholder", "label": "label", "title": "label"}
 LEFT = {
-    "response_fields": _("Pages show all that was written; there is nothing to name."),
+    "response_fields": _("Pages show everything that was written; nothing to configure."),
     "cast_output": _("Models' answers are read as their fields say."),
-    "creation_samples_title": _("Pages have titles of their own."),
+    "creation_samples_title": _("Page titles are fixed."),
     "validation_context": _(
-        "Validators see the context, the input and the claim; fields of validate.ask say the rest."
+        "Validators see the context, the input and the claim; fields of validate.ask cover the rest."
     ),
-    "external_validator": _("Nobody is sent to another site. Crowds come by links: see `link`."),
+    "external_validator": _("People are not sent to another site. Crowds come by links: see `link`."),
     "submit_config": _("Models are submitted in the same way for all tasks."),
-    "leaderboard": _("Boards are filtered where they are read."),
+    "leaderboard": _("Readers filter boards themselves."),
 }
 OPTIONS = {"correct": "same", "incorrect": "same", "flagged": "same", "flag": "same"}
 
@@ -106,7 +106,7 @@ def claim(draft: Draft, part: Part) -> str:
 def _written(draft: Draft, part: Part, claimed: set[str]) -> None:
     name = part["field_name_for_the_model"].text or part["name"].text
     if part["metadata"].value is True:
-        part["metadata"].say("changed", _("asked after the models answered, and not told to them"))
+        part["metadata"].say("changed", _("asked after the models answered and not shown to them"))
         _field(draft, part, "ask", INPUTS)
     else:
         is_claim = name in claimed and bool(name) and not draft.fields["answer"]
@@ -153,7 +153,7 @@ def _ends(part: Part) -> dict[str, Any]:
 def _pictures(draft: Draft, part: Part) -> dict[str, Any]:
     offered = [item["name"] for item in draft.fields["context"] if item["type"] == "image"]
     if not offered:
-        part["type"].say("changed", _("the context has no pictures to choose from, so people bring their own"))
+        part["type"].say("changed", _("the context has no pictures to choose from, so people upload their own"))
     return {"upload": False, "choose_from": offered} if offered else {}
 
 
@@ -170,7 +170,7 @@ def _required(draft: Draft, source: Part) -> None:
 
 def _models_get(values: list[str]) -> str:
     if not values:
-        return _("Models get nothing: neither context nor input has a field.")
+        return _("Models get no input: neither context nor input has a field.")
     return _("Models get %(names)s: the names of context and input.", names=", ".join(values)[:200])
 
 
@@ -187,12 +187,14 @@ def _models(draft: Draft, source: Part) -> None:
     metric = source["model_evaluation_metric"]
     if "metric_name" in metric:
         measured.fooling(draft, metric, "metric_name", metric["metric_parameters"])
-        source.drop({"model_wrong_metric": _("model_evaluation_metric says it already.")})
+        source.drop({"model_wrong_metric": _("Already covered by model_evaluation_metric.")})
     evaluation = source["evaluation"]
     main = measured.METRICS.get(evaluation["main_perf_metric"].text)
     if "main_perf_metric" in evaluation and main and main.becomes and "perf_metric" not in source:
         draft.put("metrics", {"primary": main.becomes})
         evaluation["main_perf_metric"].say(main.kind, f"metrics.primary: {main.becomes}")
     elif "main_perf_metric" in evaluation:
-        evaluation["main_perf_metric"].say("dropped", _("perf_metric says it, or no metric here is called so."))
-    evaluation.drop({"inference_url": _("Bring models with the registry: an endpoint is one of their kinds.")})
+        evaluation["main_perf_metric"].say(
+            "dropped", _("Already covered by perf_metric, or there is no metric of this name.")
+        )
+    evaluation.drop({"inference_url": _("Add models with the registry: endpoints are one of its types.")})

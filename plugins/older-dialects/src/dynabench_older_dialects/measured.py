@@ -9,8 +9,8 @@ from dynabench_older_dialects.draft import Draft
 from dynabench_older_dialects.notes import Part, becomes
 
 PERF_KEYS = ("perf_metric", "delta_metrics", "aggregation_metric", "train_file_metric")
-_NO_METRIC = _("A config's metrics cannot name it; accuracy leads the board instead.")
-_DATAPERF = _("It scores training sets that people send in, which no config asks for.")
+_NO_METRIC = _("A config's metrics cannot include it; the board uses accuracy instead.")
+_DATAPERF = _("It scores submitted training sets, which no config asks for.")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Metric:
 
 
 METRICS = {
-    "accuracy": Metric("accuracy", note=_("of several accepted answers one suffices, as before")),
+    "accuracy": Metric("accuracy", note=_("one of several accepted answers is enough, as before")),
     "new_accuracy": Metric("accuracy"),
     "macro_f1": Metric("f1", "changed", _("for choices it is the macro average, from 0 to 1")),
     "f1": Metric("f1", "changed", _("for choices it is the macro average, not that of one label")),
@@ -32,7 +32,7 @@ METRICS = {
     ),
     "bleu": Metric("sacrebleu"),
     "sp_bleu": Metric(
-        "sacrebleu", "changed", _("spBLEU needs a file of its own: take it from the library over exports")
+        "sacrebleu", "changed", _("spBLEU needs an extra file: compute it from exports with the library")
     ),
     "chrf": Metric("chrf"),
     "chrf_pp": Metric("chrf_plus_plus"),
@@ -53,7 +53,7 @@ def fooling(draft: Draft, part: Part, kind: str, arguments: Part) -> None:
     rule: dict[str, Any]
     if message.text == "exact_match":
         rule = {"rule": "differs"}
-        message.say("same", _("%(rule)s. Case and spacing of texts are forgiven.", rule="fooled: differs"))
+        message.say("same", _("%(rule)s. Case and spacing of texts are ignored.", rule="fooled: differs"))
     elif message.text == "string_f1":
         rule = {"rule": "f1_below"}
         message.say("same", "fooled: f1_below")
@@ -62,16 +62,18 @@ def fooling(draft: Draft, part: Part, kind: str, arguments: Part) -> None:
             rule["threshold"] = threshold
     elif message.text == "ask_user":
         rule = {"rule": "judged_by_annotator"}
-        message.say("same", _("%(rule)s. Validators are asked the same question.", rule="fooled: judged_by_annotator"))
+        message.say("same", _("%(rule)s. Validators answer the same question.", rule="fooled: judged_by_annotator"))
     else:
         entries = "exact_match, string_f1, ask_user"
         text = _(
-            "“%(name)s” is no rule of the older dialects. Known: %(known)s.", name=message.text[:60], known=entries
+            "“%(name)s” is not a rule of the older dialects. Known: %(known)s.", name=message.text[:60], known=entries
         )
         message.say("wrong", text)
         return
     if draft.chats:
-        message.say("dropped", _("Models that converse are fooled by what they claim; see the reference of chat."))
+        message.say(
+            "dropped", _("Chat models are fooled according to the annotator's claim; see the reference of chat.")
+        )
         return
     draft.put("fooled", rule, line)
 
@@ -104,9 +106,9 @@ def scoring(draft: Draft, source: Part) -> None:
         if part["type"].text in ("fairness", "robustness"):
             perturbed.append(part["type"].text)
             key = f"metrics.perturb: {part['type'].text}"
-            part.say("same", _("%(key)s. Twins of datasets can be made here.", key=key))
+            part.say("same", _("%(key)s. Perturbed copies of datasets can be made here.", key=key))
         else:
-            part.say("dropped", _("Only fairness and robustness are known."))
+            part.say("dropped", _("Only fairness and robustness are supported."))
     if perturbed:
         metrics["perturb"] = list(dict.fromkeys(perturbed))
     if metrics:
@@ -118,7 +120,7 @@ def scoring(draft: Draft, source: Part) -> None:
 def _perf(metrics: dict[str, Any], part: Part) -> None:
     text = part["type"] if part.keys() else part
     entries = METRICS.get(
-        text.text, Metric("", "dropped", joined(" ", (_("No metric is called so here."), _NO_METRIC)))
+        text.text, Metric("", "dropped", joined(" ", (_("There is no metric of this name."), _NO_METRIC)))
     )
     if not entries.becomes:
         text.say(entries.kind, entries.note)
@@ -130,7 +132,7 @@ def _perf(metrics: dict[str, Any], part: Part) -> None:
             metrics["primary"] = entries.becomes
         elif entries.becomes not in (metrics["primary"], *metrics.get("report", ())):
             metrics.setdefault("report", []).append(entries.becomes)
-    part.take("reference_name", _("metrics look at the answer; there is nothing to say"))
+    part.take("reference_name", _("metrics use the answer; nothing to configure"))
 
 
 def _aggregated(source: Part) -> None:
@@ -141,5 +143,5 @@ def _aggregated(source: Part) -> None:
     if text.text == "dynascore":
         text.say("same", _("every board has the Dynascore"))
     else:
-        text.say("dropped", _("Boards have the Dynascore alone."))
-    part.drop({"default_weights": _("Weights belong to boards, not to tasks: set them there and keep the link.")})
+        text.say("dropped", _("Boards only have the Dynascore."))
+    part.drop({"default_weights": _("Weights belong to boards, not tasks: set them there and keep the link.")})

@@ -36,7 +36,7 @@ class Notes:
         """Say of all keys that nobody has spoken of that they are left out."""
         for path in list(self._untold(self.values, ())):
             near = did_you_mean(path[-1], known) if len(path) == 1 and len(known) > 24 else ""
-            self.add("dropped", path, _("Nothing here knows this key.") + near)
+            self.add("dropped", path, _("Unknown key.") + near)
 
     def _untold(self, value: Any, path: Path) -> Iterator[Path]:
         if path in self.told:

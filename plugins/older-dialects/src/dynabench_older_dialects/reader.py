@@ -19,8 +19,8 @@ from dynabench_older_dialects.draft import Draft
 from dynabench_older_dialects.notes import Notes, Part, Path
 
 OWN = frozenset({"id", "answer", "fooled", "ask", "validate", "metrics", "instructions"})
-NEITHER = _("This is neither of the older dialects: they have a context, an input or user_input, and an output.")
-TODAY = _("This is a config of today: create the task with it as it is.")
+NEITHER = _("This is neither of the older dialects: those have a context, an input or user_input, and an output.")
+TODAY = _("This is a current config: create the task with it as it is.")
 
 
 def read(text: str, id: str, name: str = "") -> OlderConfig:
@@ -47,7 +47,7 @@ def read(text: str, id: str, name: str = "") -> OlderConfig:
         notes.add(
             "changed",
             (),
-            _("The input is the answer alone: an optional comment stands in for it, as every task has one."),
+            _("The input is only the answer: an optional comment replaces it, because every task needs an input."),
         )
     notes.rest([*classic.KEYS, *later.KEYS])
     config = draft.config(id, name or id.replace("-", " ").capitalize())
@@ -75,7 +75,7 @@ def _beside(source: Part, draft: Draft) -> None:
         if not draft.fields["answer"] and part["name"].text in returned:
             classic.field(draft, part, "answer")
         else:
-            part.say("dropped", _("user_input leads where a config has both dialects."))
+            part.say("dropped", _("user_input is used if a config has both dialects."))
     for part in source.items("output"):
         name = part["name"].text
         if name in draft.names or any(created["name"] == name for created in draft.fields["answer"]):

@@ -11,35 +11,35 @@ PICTURES = ("zoom_image", "describe-image")
 CHATS = ("evaluate-texts-generative", "chat-with-instructions", "chat-random-with-instructions")
 TYPES: dict[str, str] = {
     "plain-text": _("a text"),
-    "selectable-text": _("a text, and an answer that is marked in it (spans)"),
-    "select-multiple-text-multiple-tags": _("a text, and an answer of labelled_spans"),
-    "zoom_image": _("an image, which can be looked at closely"),
+    "selectable-text": _("a text with an answer marked in it (spans)"),
+    "select-multiple-text-multiple-tags": _("a text with an answer of labelled_spans"),
+    "zoom_image": _("an image that can be enlarged"),
     "describe-image": _("an image"),
     "audio": _("audio"),
-    "modify-original-text": _("a text, and an edit of it in the input"),
-    "select-multiple-images-generative": _("nothing: no config asks models for pictures while people write"),
+    "modify-original-text": _("a text, edited in the input"),
+    "select-multiple-images-generative": _("nothing: models do not draw pictures while people write"),
     "evaluate-texts-generative": _("a chat with the round's models, whose replies are rated"),
     "chat-with-instructions": _("a chat with the round's models"),
-    "chat-random-with-instructions": _("a chat with the round's models, whose sides are shuffled"),
+    "chat-random-with-instructions": _("a chat with the round's models in random order"),
 }
-MODELS = _("Models are those of the round: name them when you open it, endpoints among them.")
-PAGES = _("Pages decide it.")
+MODELS = _("Models belong to rounds: name them when you open one; endpoints are possible.")
+PAGES = _("Decided by the pages.")
 ARTIFACTS = {
     "providers": MODELS,
     "number_of_samples": MODELS,
     "num_of_samples_chatbot": MODELS,
     "show_chosen_history": _("The whole conversation is shown."),
-    "memory_on": _("Models are always told the conversation so far."),
+    "memory_on": _("Models always get the conversation so far."),
     "allow_paste": PAGES,
     "jump_instructions": PAGES,
     "show_category": PAGES,
     "default_category": PAGES,
-    "redirect_url": _("People stay here; bring crowds in by links."),
-    "rate_at_the_end": _("Replies are rated as they come; ask for a rating of the whole under `ask`."),
-    "preliminary_questions": _("Ask them in a field of the input, once for each example."),
-    "preliminary_questions_title": _("Ask them in a field of the input, once for each example."),
-    "user_input": _("Write it as a field of the input."),
-    "additional_label": _("Write it as a field of `ask`."),
+    "redirect_url": _("People stay here; bring in crowds by links."),
+    "rate_at_the_end": _("Replies are rated one by one; ask for an overall rating under `ask`."),
+    "preliminary_questions": _("Ask for them in a field of the input, once per example."),
+    "preliminary_questions_title": _("Ask for them in a field of the input, once per example."),
+    "user_input": _("Use a field of the input."),
+    "additional_label": _("Use a field of `ask`."),
 }
 SAID = (
     "first_explainatory_title", "first_explainatory_block", "general_instruction", "general_instruction_chatbot",
@@ -64,11 +64,11 @@ def context(draft: Draft, part: Part) -> None:
     _brought(draft, part, names, kind, view)
     _generative(draft, part)
     metadata = part["metadata"]
-    metadata.drop({"user_input_group_by": _("Write fields that belong together as a group.")})
+    metadata.drop({"user_input_group_by": _("Use a group for fields that belong together.")})
     for key in ("instruction", "context_for_start"):
         draft.instruct(part[key])
     if "tags" in part and kind != "select-multiple-text-multiple-tags":
-        part["tags"].say("dropped", _("Each context carries a tag of its own: upload them with one."))
+        part["tags"].say("dropped", _("Each context has its own tag: set it when uploading."))
 
 
 def _shown(draft: Draft, names: Part, kind: str, part: Part) -> str:
@@ -112,7 +112,7 @@ def _tags(part: Part) -> list[Any]:
     for result in (part["tags"], part["generative_context"]["artifacts"]["tags"]):
         if result.value:
             return options(result)
-    part.say("wrong", _("Spans need labels: write them under tags."))
+    part.say("wrong", _("Spans need labels: list them under tags."))
     return []
 
 
@@ -132,13 +132,15 @@ def _chat(draft: Draft, part: Part, line: int | None) -> None:
     request = {"name": "better", "type": "choice", "label": "Which side was better over all?", "options": SIDES}
     draft.add("answer", request, line)
     draft.put("output", {"probabilities": False})
-    part.notes.add("changed", part["type"].path, _("answer: better, since every task needs one; change it if you like"))
+    part.notes.add(
+        "changed", part["type"].path, _("answer: better, because every task needs one; change it if you like")
+    )
 
 
 def _generative(draft: Draft, part: Part) -> None:
     source = part["generative_context"]
-    source.take("is_generative", _("the type says it"))
-    source.take("type", _("the type says it"))
+    source.take("is_generative", _("implied by the type"))
+    source.take("type", _("implied by the type"))
     if True in (
         source.take("distinctive", becomes("contexts.sampling: unseen")),
         source.take("is_unique", _("the same")),
@@ -152,5 +154,5 @@ def _generative(draft: Draft, part: Part) -> None:
         created = {"name": "agreed", "type": "consent", "statement": f"I have read and agree to {statement}."}
         draft.add("input", created if statement else {"name": "agreed", "type": "consent"}, None)
     remaining = {**ARTIFACTS, "options_slider": PAGES, "num_interactions_chatbot": PAGES, "choose_when_tie": PAGES,
-            "tags": _("Each context carries a tag of its own.")}  # fmt: skip
+            "tags": _("Each context has its own tag.")}  # fmt: skip
     artifacts.drop({key: reason for key, reason in remaining.items() if artifacts[key].path not in part.notes.told})

@@ -195,7 +195,7 @@ class EvaluationRun:
         outputs = list(islice(source, piece.rows))
         if len(outputs) != piece.rows:
             raise EvaluationStopped(
-                "missing_predictions", _("The file ends %(rows)s rows too early.", rows=piece.rows - len(outputs))
+                "missing_predictions", _("The file ends %(rows)s rows early.", rows=piece.rows - len(outputs))
             )
         self._file = (piece.first + piece.rows, source)
         return outputs

@@ -113,16 +113,14 @@ class ModelProcess:
             answer = child.receive(until, self._check_wanted)
         except TimeoutError:
             self.close()
-            raise EvaluationStopped(
-                "time", _("There was no answer within %(seconds)s s.", seconds=f"{seconds:.0f}")
-            ) from None
+            raise EvaluationStopped("time", _("No answer within %(seconds)s s.", seconds=f"{seconds:.0f}")) from None
         except (OSError, EOFError):
             death = child.death()
             self.close()
             raise EvaluationStopped(death.code, death.reason) from None
         except MessageTooLarge as large:
             self.close()
-            message = _("It answered with %(size)s bytes, of %(most)s at most.", size=large.size, most=large.most)
+            message = _("The answer has %(size)s bytes; the limit is %(most)s.", size=large.size, most=large.most)
             raise EvaluationStopped("wrong_output", message) from None
         except EvaluationStopped:
             self.close()

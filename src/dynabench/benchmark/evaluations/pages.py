@@ -201,9 +201,9 @@ def _expected(session: Session, evaluation: Evaluation, pace: float | None) -> t
 QUEUED_WITHIN = timedelta(minutes=2)
 DONE = {
     "cancel": _("The check was cancelled."),
-    "retry": _("It is checked once more."),
-    "withdraw": _("It is withdrawn. The ledger keeps that it was there."),
-    "visibility": _("Saved: who may see it."),
+    "retry": _("The check was started again."),
+    "withdraw": _("The submission was withdrawn. The ledger still lists it."),
+    "visibility": _("Visibility saved."),
 }
 
 

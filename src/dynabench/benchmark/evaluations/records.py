@@ -253,9 +253,9 @@ def read_record(path: Path) -> SignedRecord:
         content = json.loads(path.read_text(encoding="utf-8"))
         document, signature, key = content["document"], str(content["signature"]), str(content.get("key", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Invalid({"record": _("%(path)s is no record (%(error)s).", path=path, error=repr(error))}) from None
+        raise Invalid({"record": _("%(path)s is not a record (%(error)s).", path=path, error=repr(error))}) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise Invalid({"record": _("%(path)s holds no document of the format %(format)s.", path=path, format=FORMAT)})
+        raise Invalid({"record": _("%(path)s is not a document of the format %(format)s.", path=path, format=FORMAT)})
     return SignedRecord(document, signature, key)
 
 
@@ -346,7 +346,7 @@ def _rows(settings: Settings, task: str, dataset_fields: dict[str, Any]) -> str:
     if not digest or not stored.rows_path(settings, digest).is_file():
         raise NotFound(
             _(
-                "The rows of %(name)s (%(value)s) are not here.",
+                "The rows of %(name)s (%(value)s) are missing.",
                 name=dataset_fields["name"],
                 value=dataset_fields["digest"][:16],
             )

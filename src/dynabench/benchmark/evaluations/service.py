@@ -26,24 +26,28 @@ from dynabench.rounds import service as rounds
 
 CODES = {
     "out_of_memory": _(
-        "The model needed more memory than an evaluation may take. Make it smaller: int8, ONNX, or shorter inputs."
+        "The model needed more memory than an evaluation may use. Make it smaller: int8, ONNX or shorter inputs."
     ),
-    "time": _("The model took too long. Try it with `dynabench model check`, which tells its speed."),
-    "wrong_output": _("The model returned something that is no answer. `dynabench model check` says what is wrong."),
-    "unreachable": _("The endpoint did not answer. See that it is up, then run the evaluation again."),
-    "refused": _("The model refused an input, or cannot be opened here. `dynabench model check` says why."),
-    "cluster": _("The cluster that models run on does not answer. The operator has to see to it; then run it again."),
+    "time": _("The model took too long. `dynabench model check` measures its speed."),
+    "wrong_output": _(
+        "The model returned something that is not an answer. `dynabench model check` shows what is wrong."
+    ),
+    "unreachable": _("The endpoint did not answer. Check that it is running, then run the evaluation again."),
+    "refused": _("The model refused an input or cannot be loaded here. `dynabench model check` shows why."),
+    "cluster": _(
+        "The cluster that runs models does not answer. Ask the operator to check it, then run the evaluation again."
+    ),
     "spending": _(
-        "The limit on what the endpoint may cost a day is reached. It goes on tomorrow (UTC) "
-        "with what is left; no row is paid for twice."
+        "The endpoint's daily cost limit is reached. The evaluation continues tomorrow (UTC) with "
+        "the remaining rows; no row is paid for twice."
     ),
-    "crashed": _("The model's process ended without a word. The end of the log may say why."),
-    "cancelled": _("Somebody cancelled it. It can be run again."),
-    "dataset_changed": _("The dataset's file is not what was recorded of it. The operator has to restore it."),
-    "answers_gone": _("Stored answers are missing. The operator has to restore them."),
-    "model_gone": _("This version of the model is not installed any more. Submit it again."),
-    "missing_predictions": _("The file lacks predictions for some rows. Each row needs one, by its uid."),
-    "failed": _("Something went wrong on our side. The operator's log has more; it can be run again."),
+    "crashed": _("The model's process ended without an error message. The end of the log may show why."),
+    "cancelled": _("The evaluation was cancelled. You can run it again."),
+    "dataset_changed": _("The dataset's file differs from what was recorded. Ask the operator to restore it."),
+    "answers_gone": _("Stored answers are missing. Ask the operator to restore them."),
+    "model_gone": _("This version of the model is no longer installed. Submit it again."),
+    "missing_predictions": _("The file lacks predictions for some rows. Every row needs one, matched by uid."),
+    "failed": _("Something went wrong on our side. The operator's log has details; you can run the evaluation again."),
 }
 """Why an evaluation may end without scores, and what to do about it."""
 
@@ -149,14 +153,14 @@ def visible_record(session: Session, viewer: Person | None, id: int) -> Record:
     seen = find_evaluation(session, viewer, id)
     signed_record = session.get(Record, id)
     if signed_record is None or not seen.disclosure.name:
-        raise errors.NotFound(_("There is no record of this evaluation to be shown."))
+        raise errors.NotFound(_("This evaluation has no record to show."))
     if seen.disclosure.hidden and not Disclosure.at_most(signed_record.document["dataset"]["visibility"]).hidden:
         raise errors.Forbidden(
-            _("This record was signed before the dataset was hidden, and says too much of its rows.")
+            _("This record was signed before the dataset was hidden and reveals too much about its rows.")
         )
     if seen.held:
         raise errors.Forbidden(
-            _("The scores in this record are held back: the dataset is hidden, and an earlier try is as good.")
+            _("The scores in this record are held back: the dataset is hidden, and an earlier submission is as good.")
         )
     return signed_record
 
@@ -165,7 +169,7 @@ def cancel_evaluation(session: Session, person: Person, id: int) -> None:
     """End an evaluation (its submitter, admins); what was answered stays for another run."""
     evaluation = _own(session, person, id)
     if evaluation.state not in queries.OPEN_STATES:
-        raise errors.Conflict(_("It is over already: %(state)s.", state=evaluation.state))
+        raise errors.Conflict(_("It has already ended: %(state)s.", state=evaluation.state))
     evaluation.state, evaluation.code, evaluation.ended_at = EvaluationState.CANCELLED, "cancelled", now()
     rounds.record_act(session, person, "evaluation.cancelled", evaluation=id)
     announce_end(session, evaluation, person.id)
@@ -176,11 +180,11 @@ def retry_evaluation(session: Session, person: Person, id: int) -> None:
     evaluation = _own(session, person, id)
     if evaluation.state not in (EvaluationState.FAILED, EvaluationState.CANCELLED):
         raise errors.Conflict(
-            _("Only what failed or was cancelled is run again; this is %(state)s.", state=evaluation.state)
+            _("Only failed or cancelled evaluations can be run again; this one is %(state)s.", state=evaluation.state)
         )
     submission = session.get_one(Submission, evaluation.submission_id)
     if submission.state != SubmissionState.READY or submission.withdrawn_at:
-        raise errors.Conflict(_("The submission was withdrawn, so it is not evaluated any more."))
+        raise errors.Conflict(_("The submission was withdrawn, so it is no longer evaluated."))
     queueing.run_again(session, evaluation)
     rounds.record_act(session, person, "evaluation.retried", evaluation=id, attempt=evaluation.attempt)
 

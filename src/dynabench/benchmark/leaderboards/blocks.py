@@ -141,5 +141,5 @@ def require_scores_of_model(session: Session, viewer: Person | None, name: str) 
     """As `of_model`; raises `NotFound` where there is nothing to show."""
     entries = scores_of_model(session, viewer, name)
     if not entries:
-        raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
+        raise errors.NotFound(_("%(name)s has no scores to show.", name=repr(name)))
     return entries

@@ -131,7 +131,7 @@ async def model_index(request: Request, db: Db, task: str, id: RowId, viewer: Vi
     def read(session: Session) -> str:
         ranking, row = requested_board.read_board_row(session, viewer, task, {}, id)
         if not row.entrant.model:
-            raise errors.NotFound(_("This row has no name under which a card could tell its results."))
+            raise errors.NotFound(_("This row has no name, so a model card cannot report its results."))
         address = str(request.url_for("leaderboard", task=task))
         return files.model_index(ranking.board, row.place, rounds.task_config(session, task).name, address)
 

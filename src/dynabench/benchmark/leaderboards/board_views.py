@@ -340,5 +340,5 @@ def _model_columns(metric: Measure) -> tuple[Column, ...]:
     return make_columns(
         ("model", _("Model"), "text"), (metric.name, metric.title, kind),
         ("low", _("from"), kind), ("high", _("to"), kind),
-        ("n", "n", "count"), ("in_the_loop", _("In the loop"), "text"),
+        ("n", "n", "count"), ("in_the_loop", _("In-loop target"), "text"),
     )  # fmt: skip

@@ -180,20 +180,20 @@ def conclusion(first: Entrant, second: Entrant, differences: Sequence[ScoreDiffe
     """Return a sentence that sums up the differences of one metric."""
     tested = [difference for difference in differences if difference.p is not None]
     if not tested:
-        return _("There is no dataset on which both have scores to compare.")
+        return _("No dataset has scores of both models.")
     metric, n = tested[0].metric.title.lower(), len(tested)
     a = [difference.data.title for difference in tested if difference.better == "a"]
     b = [difference.data.title for difference in tested if difference.better == "b"]
     where = f"the {n} datasets" if n > 1 else tested[0].data.title
     if not a and not b:
         return _(
-            "The data do not tell them apart: their %(metric)s on %(where)s could differ this much by chance.",
+            "No clear difference: %(metric)s on %(where)s could differ this much by chance.",
             metric=metric,
             where=where,
         )
     if a and b:
         return _(
-            "Neither is better throughout: %(label)s on %(a)s, %(label2)s on %(b)s (%(metric)s).",
+            "Neither is better everywhere: %(label)s on %(a)s, %(label2)s on %(b)s (%(metric)s).",
             label=first.label,
             a=_list(a),
             label2=second.label,
@@ -204,7 +204,7 @@ def conclusion(first: Entrant, second: Entrant, differences: Sequence[ScoreDiffe
     beginning = f"{best.label} is better than {worst.label} in {metric} on"
     if len(won) == n:
         return _("%(told)s %(value)s.", told=beginning, value=f"all {n} datasets" if n > 1 else where)
-    return _("%(told)s %(won)s; elsewhere the data do not tell them apart.", told=beginning, won=_list(won))
+    return _("%(told)s %(won)s; no clear difference elsewhere.", told=beginning, won=_list(won))
 
 
 def _list(names: Sequence[str], most: int = 3) -> str:

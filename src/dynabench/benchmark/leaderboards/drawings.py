@@ -52,7 +52,7 @@ def axis_title(metric: Measure) -> str:
     """A measure's name with its unit, and which way is better where that is less."""
     unit = f" ({metric.unit})" if metric.unit else ""
     name = f"{said(metric.title)}{unit}"
-    return said(_("%(name)s, less is better", name=name)) if metric.better == "lower" else name
+    return said(_("%(name)s, lower is better", name=name)) if metric.better == "lower" else name
 
 
 def p_value_text(p: float | None) -> str:
@@ -69,12 +69,12 @@ def board_finding(ranking: BoardRanking, name: str) -> str:
     """Return a sentence that sums up a board."""
     ranked = [row for row in ranking.rows if row.rank]
     if not ranked:
-        return _("%(name)s: nothing is ranked yet", name=name)
+        return _("%(name)s: no model ranked yet", name=name)
     first = [row.entrant.name for row in ranked if row.rank and row.rank.group == 1]
     if len(first) == 1:
         if len(ranked) > 1:
             return _("%(name)s: %(model)s leads", name=name, model=first[0])
-        return _("%(name)s: %(model)s is the only one ranked", name=name, model=first[0])
+        return _("%(name)s: %(model)s is the only ranked model", name=name, model=first[0])
     return _("%(name)s: %(few)s of %(all)s share the lead", name=name, few=len(first), all=len(ranked))
 
 
@@ -203,7 +203,7 @@ def pareto_chart(plot: Plot) -> Chart | None:
     named = ", ".join(front[:4]) + ("…" if len(front) > 4 else "")
     words = {"n": len(front), "all": len(plot.points), "names": named}
     title = _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **words)
-    columns: Columns = [_("Model"), (axis_title(plot.x), "num"), (axis_title(plot.y), "num"), _("Beaten on both")]
+    columns: Columns = [_("Model"), (axis_title(plot.x), "num"), (axis_title(plot.y), "num"), _("Worse on both axes")]
     rows = [
         [
             point.entrant.label,
@@ -215,7 +215,7 @@ def pareto_chart(plot: Plot) -> Chart | None:
     ]
     spec = charts.scatter([_point(point, plot) for point in plot.points], axis_title(plot.x), axis_title(plot.y))
     return Chart(
-        title, spec, columns, rows, _("Grey models are beaten by another on both axes. Bars are 95% intervals.")
+        title, spec, columns, rows, _("Grey models are worse than another model on both axes. Bars are 95% intervals.")
     )
 
 
@@ -246,13 +246,13 @@ def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:
     done = [standing for standing in standings if standing.steps]
     near = sum(standing.steps[-1].saturation >= 0 for standing in done)
     title = ngettext(
-        "Models have reached people on %(near)s of %(num)s round",
-        "Models have reached people on %(near)s of %(num)s rounds",
+        "Models have reached human level on %(near)s of %(num)s round",
+        "Models have reached human level on %(near)s of %(num)s rounds",
         len(done),
         near=near,
     )
-    columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Of the way: −1 to 0"), "num")]
-    note = _("The best score so far on each round: the first model is at −1, people are at 0.")
+    columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Progress: −1 to 0"), "num")]
+    note = _("The best score so far on each round: the first model is at −1, human performance at 0.")
     return Chart(title, charts.saturation_lines(points), columns, rows, note)
 
 
@@ -265,14 +265,14 @@ def transfer_chart(models: Sequence[Entrant], transfer: Transfer) -> Chart:
         if i != j and not np.isnan(value):
             first, second, share = models[i].label, models[j].label, percent(value)
             words = {"one": first, "other": second, "share": percent(value, 1)}
-            tip = said(_("Of what fools %(one)s, %(share)s fools %(other)s too", **words))
+            tip = said(_("%(share)s of what fools %(one)s also fools %(other)s", **words))
             cells.append({"row": first, "column": second, "value": value, "label": share, "note": "", "tip": tip})
-    columns: Columns = [_("What fools…"), *((_("also fools %(name)s", name=name), "num") for name in names)]
+    columns: Columns = [_("Rows that fool…"), *((_("also fools %(name)s", name=name), "num") for name in names)]
     rows = [_transfer_row(models, transfer, i) for i in transfer.order]
-    title = _("No model errs") if not cells else _together(models, transfer)
+    title = _("No model errors") if not cells else _together(models, transfer)
     note = _(
-        "Share of the rows that fool the model on the left which fool the one above too. "
-        "Models that fall together stand together."
+        "Of the rows that fool the model on the left, the share that also fools the model above. "
+        "Models with similar errors are next to each other."
     )
     return Chart(title, charts.heat_map(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
 

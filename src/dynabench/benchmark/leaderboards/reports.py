@@ -78,10 +78,12 @@ def read_report(content: bytes) -> ParsedReport:
         else:
             report.results.append(result)
     if len(report.results) + len(report.left_out) > MAX_RESULTS:
-        raise errors.Invalid({"file": _("At most %(most)s results at once. Split the file.", most=f"{MAX_RESULTS:,}")})
+        raise errors.Invalid(
+            {"file": _("Import at most %(most)s results at once. Split the file.", most=f"{MAX_RESULTS:,}")}
+        )
     if not report.results:
         reason = f" {report.left_out[0]}." if report.left_out else ""
-        raise errors.Invalid({"file": _("No result could be read from this.") + reason})
+        raise errors.Invalid({"file": _("No results were recognised in this file.") + reason})
     return report
 
 
@@ -92,7 +94,7 @@ def _results_by_form(content: bytes) -> tuple[str, Iterator[ExternalResult]]:
         document = orjson.loads(content)
     except orjson.JSONDecodeError as problem:
         raise errors.Invalid(
-            {"file": _("This is neither JSON nor a model card's front matter: %(problem)s.", problem=problem)}
+            {"file": _("This is neither JSON nor the front matter of a model card: %(problem)s.", problem=problem)}
         ) from None
     if _get(document, "model-index"):
         return "model-index", _models(document)
@@ -187,9 +189,9 @@ def add_report(session: Session, person: Person | None, task: str, content: byte
     digest = hashlib.sha256(content).hexdigest()
     here = reports_of_task(session, task)
     if any(earlier.digest == digest and earlier.removed_at is None for earlier in here):
-        raise errors.Conflict(_("These very results are here already."))
+        raise errors.Conflict(_("These results are already imported."))
     if len(here) >= MAX_REPORTS:
-        raise errors.Conflict(_("%(kept)s imports are kept, which is the limit.", kept=MAX_REPORTS))
+        raise errors.Conflict(_("There are already %(kept)s imports, which is the limit.", kept=MAX_REPORTS))
     report = Report(task_id=task, form=parsed.form, source=source, digest=digest, made_at=now())
     report.document = {
         "results": [asdict(earlier) for earlier in parsed.results],

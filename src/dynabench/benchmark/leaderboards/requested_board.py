@@ -69,9 +69,9 @@ def read_filter(board: TaskBoard, params: Mapping[str, str], columns: list[str])
             wrong["since"] = _("Give a day such as 2026-11-21.")
     sort = params.get("sort", "")
     if sort.removeprefix("-") not in {"", "rank", "name", "date", *(f"m.{name}" for name in names)}:
-        wrong["sort"] = _("The board has no such column.")
+        wrong["sort"] = _("The board has no column of this name.")
     if any(name not in names for name in columns if name):
-        wrong["columns"] = _("Choose among %(known)s.", known=", ".join(names))
+        wrong["columns"] = _("Choose one of %(known)s.", known=", ".join(names))
     if wrong:
         raise errors.Invalid(wrong)
     chosen = tuple(name for name in names if name in columns) if columns else None
@@ -158,7 +158,7 @@ def read_board_row(
     for entry in ranking.rows:
         if entry.entrant.id == number:
             return ranking, entry
-    raise errors.NotFound(_("This board has no such row."))
+    raise errors.NotFound(_("This board has no row of this name."))
 
 
 def row_slices(session: Session, ranking: BoardRanking, row: RankedEntrant) -> list[SliceScore]:

@@ -47,7 +47,7 @@ def take_snapshot(session: Session, person: Person, task: str, params: Mapping[s
     since = now() - timedelta(days=1)
     if (session.scalar(queries.count_snapshots(person.id, since)) or 0) >= SNAPSHOTS_PER_DAY:
         raise errors.TooMany(
-            _("%(a_day)s snapshots a day are the limit. Take this one tomorrow.", a_day=SNAPSHOTS_PER_DAY),
+            _("The limit is %(a_day)s snapshots a day. Take this one tomorrow.", a_day=SNAPSHOTS_PER_DAY),
             retry_after=3600,
         )
     document = snapshot_document(rank_entrants(public, chosen))
@@ -153,7 +153,7 @@ def make_fork(
     chosen, name = weights.read_weights(public, params), _title(title, needed=True)
     if (session.scalar(queries.count_forks(person.id)) or 0) >= MAX_FORKS:
         raise errors.Conflict(
-            _("You keep %(forks)s boards of your own, which is the limit. Delete one first.", forks=MAX_FORKS)
+            _("You have %(forks)s boards of your own, which is the limit. Delete one first.", forks=MAX_FORKS)
         )
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:28].strip("-") or "board"
     fork = Fork(slug=f"{words}-{secrets.token_hex(3)}", task_id=task, title=name, note=_note(note))
@@ -252,7 +252,7 @@ def _cursor(text: str) -> tuple[datetime, str] | None:
     try:
         return EPOCH + timedelta(microseconds=int(moment)), slug
     except (ValueError, OverflowError, OSError):
-        raise errors.Invalid({"after": _("Give the `next` of an earlier page.")}) from None
+        raise errors.Invalid({"after": _("Give the `next` value of an earlier page.")}) from None
 
 
 def fork_out(fork: Fork, by: Person | None) -> schemas.ForkOut:

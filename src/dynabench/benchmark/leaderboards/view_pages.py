@@ -161,7 +161,7 @@ async def model_scores_page(request: Request, db: Db, name: Name, viewer: Viewer
     """All that a model scored, as a part of its page or a page of its own."""
     entries = await db.aread(blocks.scores_of_model, viewer, name)
     if not entries and not wants_fragment(request):
-        raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
+        raise errors.NotFound(_("%(name)s has no scores to show.", name=repr(name)))
     values: dict[str, Any] = {"model_name": name, "entries": entries, "written": drawings}
     return render(request, "leaderboards/model.html", fragment="leaderboards/_model.html", **values)
 

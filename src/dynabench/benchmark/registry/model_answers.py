@@ -122,7 +122,7 @@ async def ask_model(host: Host, card: Card, inputs: ModelInputs, by: Field | Non
         if not _fits(card, answer.answer.get(card.answer)):
             raise errors.Unavailable(
                 _(
-                    "%(name)s answered something that is no %(expected)s.",
+                    "The answer of %(name)s is not %(expected)s.",
                     name=card.name,
                     expected=_EXPECTED[card.returns],
                 )
@@ -158,12 +158,14 @@ async def explain_answer(host: Host, card: Card, inputs: ModelInputs, method: st
     wrong = {}
     if method and method not in card.methods:
         wrong["method"] = _(
-            "%(name)s can be explained by %(value)s.", name=card.name, value=", ".join(card.methods) or "nothing"
+            "%(name)s supports these explanations: %(value)s.",
+            name=card.name,
+            value=", ".join(card.methods) or "nothing",
         )
     if label and label not in explained(card):
         wrong["label"] = _("Choose one of %(value)s.", value=", ".join(explained(card)))
     if wrong or not card.methods:
-        raise errors.Invalid(wrong or {"method": _("%(name)s cannot be explained.", name=card.name)})
+        raise errors.Invalid(wrong or {"method": _("%(name)s supports no explanations.", name=card.name)})
     return await host.attribute(card.name, card.version, inputs.sent, label or None, method or None)
 
 
@@ -172,7 +174,7 @@ def require_alike(first: Model, second: Model) -> None:
     first_card, other = first.ready(), second.ready()
     if (first_card.task, set(first_card.inputs), first_card.images) != (other.task, set(other.inputs), other.images):
         message = _(
-            "%(name)s is a model of %(task)s, and %(name2)s one of %(task2)s: choose two of one task.",
+            "%(name)s belongs to %(task)s and %(name2)s to %(task2)s: choose two models of one task.",
             name=other.name,
             task=other.task,
             name2=first_card.name,

@@ -195,7 +195,7 @@ async def visible_models(request: Request, viewer: Person | None) -> tuple[list[
     try:
         states = await host.states()
     except errors.Unavailable:
-        return [], _("The model host does not answer now, so no models can be shown. Try again in a moment.")
+        return [], _("The model host is not answering, so models cannot be shown. Try again in a moment.")
     return await db.aread(service.models, viewer, states, host.health()), ""
 
 
@@ -330,7 +330,7 @@ async def _page(
         "wrong": wrong or {},
         "silent": "",
         "talk": None,
-        "notice": _("Saved: who may see this model.") if "listed" in request.query_params else "",
+        "notice": _("Visibility saved.") if "listed" in request.query_params else "",
     }
     try:
         base = f"?version={version}" if version else ""

@@ -36,7 +36,9 @@ class Picture(Field):
         if not raw:
             return None
         if len(raw) > LARGEST * 4 // 3 + 100:
-            raise FieldError(_("A picture may have %(largest)s MiB. Make it smaller.", largest=LARGEST // 2**20))
+            raise FieldError(
+                _("A picture may have at most %(largest)s MiB. Make it smaller.", largest=LARGEST // 2**20)
+            )
         match = _DATA.fullmatch(raw)
         if match is None:
             raise FieldError(_("Choose a PNG, JPEG or WebP picture."))
@@ -58,7 +60,7 @@ class Picture(Field):
 def data_address(content: bytes) -> str:
     """An uploaded picture as a data address, its kind read from its content; raises `FieldError`."""
     if len(content) > LARGEST:
-        raise FieldError(_("A picture may have %(largest)s MiB. Make it smaller.", largest=LARGEST // 2**20))
+        raise FieldError(_("A picture may have at most %(largest)s MiB. Make it smaller.", largest=LARGEST // 2**20))
     kind, _width, _height = image_size(content)
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
@@ -77,7 +79,7 @@ def image_size(content: bytes) -> tuple[str, int, int]:
     if max(width, height) > LONGEST_SIDE or width * height > MOST_PIXELS:
         raise FieldError(
             _(
-                "This picture has %(width)s x %(height)s points. Make it smaller.",
+                "This picture has %(width)s x %(height)s pixels. Make it smaller.",
                 width=f"{width:,}",
                 height=f"{height:,}",
             )

@@ -53,8 +53,8 @@ def submit_missing_targets(session: Session, task: str, number: int) -> list[int
 
 NAMES = {"random": "random-rows", "all": "whole-pool"}
 READMES = {
-    "random": _("Entered by the platform: as many rows of the pool as a training set may have, drawn at random."),
-    "all": _("Entered by the platform: all rows of the pool, more than a training set may have."),
+    "random": _("Submitted by the platform: random rows of the pool, as many as a training set may have."),
+    "all": _("Submitted by the platform: all rows of the pool, more than a training set may have."),
 }
 
 

@@ -103,13 +103,13 @@ def _place(
         return
     uid = str(values.get("uid") if values.get("uid") is not None else "")
     if not uid:
-        report.add(row.number, _("It has no `uid`: which row is it about?"))
+        report.add(row.number, _("The line has no `uid`, so its row is unknown."))
     elif uid not in places:
         report.add(row.number, _("The dataset has no row %(uid)s.", uid=shorten(uid)))
     elif lines[places[uid]]:
         report.add(
             row.number,
-            _("Row %(uid)s was answered in line %(lines)s already.", uid=shorten(uid), lines=lines[places[uid]]),
+            _("Row %(uid)s already has an answer in line %(lines)s.", uid=shorten(uid), lines=lines[places[uid]]),
         )
     else:
         lines[places[uid]] = row.number

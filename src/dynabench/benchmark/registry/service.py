@@ -92,7 +92,7 @@ class Model:
         if not copy.available or copy.card is None:
             why = "it is being loaded" if copy.state == "LOADING" else copy.reason or "it is out of service"
             raise errors.Unavailable(
-                _("%(name)s cannot answer now: %(why)s. Try again later.", name=self.name, why=why)
+                _("%(name)s cannot answer right now: %(why)s. Try again later.", name=self.name, why=why)
             )
         return copy.card
 
@@ -187,7 +187,7 @@ def change_listing(
     wrong = _wrong(visibility, note)
     named = session.scalar(round_queries.person_by_username(keeper)) if keeper else None
     if keeper and named is None:
-        wrong["keeper"] = _("There is nobody called %(keeper)s.", keeper=repr(keeper))
+        wrong["keeper"] = _("There is no user called %(keeper)s.", keeper=repr(keeper))
     if wrong:
         raise errors.Invalid(wrong)
     listing = _listing(session, model.name)
@@ -230,7 +230,7 @@ def _wrong(visibility: str, note: str | None) -> dict[str, str]:
     if visibility not in VISIBILITIES:
         wrong["visibility"] = _("Choose one of %(visibilities)s.", visibilities=", ".join(VISIBILITIES))
     if note is not None and len(note) > NOTE:
-        wrong["note"] = _("This has %(n)s characters; shorten it to %(note)s.", n=f"{len(note):,}", note=NOTE)
+        wrong["note"] = _("This has %(n)s characters; the limit is %(note)s.", n=f"{len(note):,}", note=NOTE)
     return wrong
 
 

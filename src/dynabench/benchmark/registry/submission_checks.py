@@ -91,12 +91,12 @@ def run_trial(
                 else:
                     outcome.step = str(message.get("step", ""))[:STEP_LENGTH]
         except TimeoutError:
-            time_message = _("The check took longer than %(seconds)s s and was ended.", seconds=f"{limits.seconds:g}")
+            time_message = _("The check was stopped after %(seconds)s s.", seconds=f"{limits.seconds:g}")
             outcome.code, outcome.reason = "timeout", time_message
         except _Cancelled:
-            outcome.code, outcome.reason = "cancelled", _("It was cancelled.")
+            outcome.code, outcome.reason = "cancelled", _("Cancelled.")
         except MessageTooLarge as large:
-            time_message = _("It answered with %(size)s bytes, of %(most)s at most.", size=large.size, most=large.most)
+            time_message = _("The answer has %(size)s bytes; the limit is %(most)s.", size=large.size, most=large.most)
             outcome.code, outcome.reason = "crashed", time_message
         except (OSError, EOFError):
             death = child.death()
@@ -272,7 +272,7 @@ def _note(
     elif session.scalar(queries.submission_of_model(submission.task_id, card.name, card.version)) is not None:
         submission.state, submission.code = SubmissionState.FAILED, "duplicate"
         submission.reason = _(
-            "%(name)s %(version)s was entered for this task already: nothing in it has changed.",
+            "%(name)s %(version)s was already submitted for this task and has not changed.",
             name=card.name,
             version=card.version,
         )
@@ -294,7 +294,7 @@ def _tell(session: Session, submission: Submission) -> None:
         text = _("%(name)s passed its check and is being evaluated.", name=submission.name)
     else:
         text = f"{submission.name} did not pass its check: {submission.reason}"[:500]
-        outside = _("%(name)s did not pass its check (%(code)s).", name=submission.name, code=submission.code)
+        outside = _("%(name)s failed its check (%(code)s).", name=submission.name, code=submission.code)
     notices.notify_person(session, submission.person_id, "submission", text, link=link, outside=outside)
 
 

@@ -150,7 +150,7 @@ async def change(request: Request, db: Db, id: Id, act: str, person: Member) -> 
         form = await request.form()
         await db.awrite(submissions.change_visibility, person, id, str(form.get("visibility", ""))[:20])
     else:
-        raise errors.NotFound(_("There is no such thing to do."))
+        raise errors.NotFound(_("There is no such action."))
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)) + f"?done={act}", status_code=303)
 
 
@@ -161,7 +161,7 @@ async def enter(
     """Enter a model that the deployment serves for a task, by default its card's (the task's owners)."""
     model = await find_model(request, person, name)
     if model.card is None:
-        raise errors.Conflict(_("%(name)s is broken, so it cannot be entered.", name=name))
+        raise errors.Conflict(_("%(name)s is broken, so it cannot be submitted.", name=name))
     card = model.card
 
     def write(session: Session) -> int:

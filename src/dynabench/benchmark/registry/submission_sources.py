@@ -59,7 +59,7 @@ def _look(path: Path) -> None:
             archives.check_zip_end(file)
     except ValueError as error:
         path.unlink(missing_ok=True)
-        message = _("This archive cannot be read: %(error)s. `dynabench model pack` makes one.", error=error)
+        message = _("This archive cannot be read: %(error)s. Create one with `dynabench model pack`.", error=error)
         raise errors.Invalid({"file": message}) from None
 
 
@@ -71,7 +71,7 @@ def find_upload(settings: Settings, person: int, id: str, field: str = "file") -
     except ValueError:
         matches = []
     if not matches:
-        raise errors.Invalid({field: _("This file is not here any more. Send it again.")})
+        raise errors.Invalid({field: _("This file is no longer here. Upload it again.")})
     return matches[0]
 
 
@@ -94,7 +94,7 @@ def file_digest(path: Path) -> str:
 def store_token(settings: Settings, host: str, secret: str) -> str:
     """Keep an endpoint's token for one host; the name by which a model finds it. Raises `Invalid` under `token`."""
     if not TOKEN.fullmatch(secret):
-        raise errors.Invalid({"token": _("A token is up to 500 printable characters without a space.")})
+        raise errors.Invalid({"token": _("A token has up to 500 printable characters and no spaces.")})
     name = f"SUBMITTED_{uuid.uuid4().hex.upper()}"
     endpoint.keep_token(settings.folder, name, host, secret)
     return name
@@ -156,11 +156,11 @@ def card_from_form(form_values: dict[str, str]) -> dict[str, Any]:
         wrong["languages"] = _("Give BCP 47 tags separated by commas, such as en, de-CH.")
     parameters = form_values.get("parameters", "").strip().replace(",", "").replace("_", "")
     if parameters and not re.fullmatch(r"[0-9]{1,15}", parameters):
-        wrong["parameters"] = _("Give a whole number, such as 22000000.")
+        wrong["parameters"] = _("Give a whole number such as 22000000.")
     for name in ("paper", "link"):
         card[name] = form_values.get(name, "").strip()
         if card[name] and not re.fullmatch(r"https?://[\x21-\x7e]{3,500}", card[name]):
-            wrong[name] = _("Give an address that begins with https://.")
+            wrong[name] = _("Give an address that starts with https://.")
     if wrong:
         raise errors.Invalid(wrong)
     card["parameters"] = int(parameters) if parameters else None
@@ -199,7 +199,7 @@ def _hub(session: Session, settings: Settings, person: int, config: TaskConfig, 
     if not HUB_ID.fullmatch(name) or ".." in name or len(name) > 200:
         wrong["hub"] = _("Give the model's id on the hub, owner/name.")
     elif not settings.hub_url:
-        wrong["hub"] = _("This deployment calls no hub. Send the model's folder as a zip file.")
+        wrong["hub"] = _("This deployment does not use a hub. Upload the model's folder as a zip file.")
     if not REVISION.fullmatch(revision) or ".." in revision:
         wrong["revision"] = _("Give a branch, tag or commit.")
     if wrong:
@@ -219,14 +219,14 @@ def _endpoint(
             command=install_command(PLATFORM, TORCHSERVE),
         )
     elif protocol not in protocols():
-        wrong["protocol"] = _("Choose what the server speaks: %(protocols)s.", protocols=", ".join(protocols()))
+        wrong["protocol"] = _("Choose the server's protocol: %(protocols)s.", protocols=", ".join(protocols()))
     try:
         host, _address = outgoing.check_address(url, outgoing.AllowedHosts.read(settings.private_endpoints))
     except errors.Invalid as problem:
         wrong |= problem.fields
     spoken = protocols().get(protocol)
     if (spoken is None or "model" in spoken.needs) and not str(request_fields.get("model", "")).strip():
-        wrong["model"] = _("Say the model's name on that server.")
+        wrong["model"] = _("Give the model's name on that server.")
     for name, most in (("model", 200), ("prompt", 8000), ("pipeline", 40)):
         if text := str(request_fields.get(name, "")).strip():
             options[name] = text[:most]
@@ -261,9 +261,9 @@ def _prices(protocol: str, fields: dict[str, Any], wrong: dict[str, str]) -> dic
         if not 0 <= prices[name] <= 1e6:
             wrong[name] = _("Give an amount of money, such as 0.15.")
         elif protocol in protocols() and name not in kinds.kind(protocol).schema().model_fields:
-            wrong[name] = _("Only a chat model charges by tokens; say what a call costs.")
+            wrong[name] = _("Only chat models charge by token; give the price of a call.")
     if prices.get("spend_per_day") is not None and not any(prices.get(name) for name in PRICES[:3]):
-        wrong.setdefault("spend_per_day", _("Without a price nothing is ever spent: say what calls cost."))
+        wrong.setdefault("spend_per_day", _("Without a price there is no daily spending: give the price of a call."))
     return prices
 
 
@@ -275,7 +275,7 @@ def _fitting(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
 def _archive(session: Session, settings: Settings, person: int, config: TaskConfig, fields: dict[str, Any]) -> Any:
     path = find_upload(settings, person, str(fields.get("file", "")))
     if path.suffix.lower() != ".zip":
-        raise errors.Invalid({"file": _("A model is sent as a zip file; `dynabench model pack` makes one.")})
+        raise errors.Invalid({"file": _("Upload the model as a zip file; `dynabench model pack` creates one.")})
     name = path.name.partition("--")[2]
     return {"file": take_upload(settings, path), "name": name}
 
@@ -285,18 +285,18 @@ def _predictions(session: Session, settings: Settings, person: int, config: Task
     dataset_names = {dataset.name for dataset, _ in session.execute(queries.evaluated_datasets(config.id))}
     if not dataset_names:
         raise errors.Invalid(
-            {"files": _("This task has no datasets whose rows may be seen, so nothing can be predicted.")}
+            {"files": _("This task has no datasets with visible rows, so there is nothing to predict.")}
         )
     field = "files.{}".format
     wrong = {
-        field(name): _("Send the predictions for this dataset too.") for name in sorted(dataset_names - files.keys())
+        field(name): _("Upload predictions for this dataset too.") for name in sorted(dataset_names - files.keys())
     }
     wrong |= {field(name): _("The task has no such dataset.") for name in sorted(files.keys() - dataset_names)}
     if wrong:
         raise errors.Invalid(wrong)
     paths = {name: find_upload(settings, person, str(id), field(name)) for name, id in files.items()}
     if zips := [name for name, path in paths.items() if path.suffix.lower() == ".zip"]:
-        raise errors.Invalid({field(zips[0]): _("Give JSONL, CSV or Parquet, not a zip file.")})
+        raise errors.Invalid({field(zips[0]): _("Upload JSONL, CSV or Parquet, not a zip file.")})
     return {"files": {name: take_upload(settings, path) for name, path in paths.items()}}
 
 
@@ -317,7 +317,7 @@ def training_pool(session: Session, config: TaskConfig) -> dict[str, Any]:
     """
     pool_version = visible_pool(session, config)
     if pool_version is None:
-        raise errors.Conflict(_("The rows to choose from are not there yet. The task's owners add them as a dataset."))
+        raise errors.Conflict(_("There is no pool of rows to choose from yet. The task's owners add it as a dataset."))
     return {"pool": pool_version[0].name, "version": pool_version[1].id}
 
 
@@ -325,6 +325,6 @@ def _training_set(session: Session, settings: Settings, person: int, config: Tas
     source = training_pool(session, config)
     path = find_upload(settings, person, str(fields.get("file", "")))
     if path.suffix.lower() == ".zip":
-        raise errors.Invalid({"file": _("Give a list of rows, not a zip file.")})
+        raise errors.Invalid({"file": _("Upload a list of rows, not a zip file.")})
     name = path.name.partition("--")[2]
     return source | {"file": take_upload(settings, path), "name": name}

@@ -80,7 +80,7 @@ def may_submit(session: Session, person: Person, task_id: str) -> TaskConfig:
     if banned is not None:
         raise errors.Forbidden(f"You were banned from this task: {banned}")
     if config.annotators == "invited" and not may.may(person, Action.JOIN_INVITED_TASK, role=role):
-        raise errors.Forbidden(_("This task is for invited people. Ask its owner for an invitation."))
+        raise errors.Forbidden(_("This task is by invitation. Ask its owner for an invitation."))
     return config
 
 
@@ -140,7 +140,7 @@ def submit_installed(session: Session, actor: Person | None, task_id: str, card:
         raise errors.Invalid({key: check_words.in_words(problem) for key, problem in wrong.items()})
     if session.scalar(queries.submission_of_model(task_id, card.name, card.version)) is not None:
         raise errors.Conflict(
-            _("%(name)s %(version)s is entered for this task already.", name=card.name, version=card.version)
+            _("%(name)s %(version)s was already submitted for this task.", name=card.name, version=card.version)
         )
     submission = Submission(task_id=task_id, kind="installed", name=card.name, person_id=actor.id if actor else None)
     session.add(submission)
@@ -224,7 +224,7 @@ def cancel_check(session: Session, person: Person, id: int) -> Submission:
     """End a check that waits or runs; it can be tried again."""
     submission = find_submission(session, person, id, write=True).submission
     if submission.state not in queries.GOING:
-        raise errors.Conflict(_("Its check has ended already."))
+        raise errors.Conflict(_("The check has already ended."))
     submission.state, submission.code, submission.reason = (
         SubmissionState.FAILED,
         "cancelled",
@@ -238,12 +238,12 @@ def retry_check(session: Session, settings: Settings, person: Person, id: int) -
     """Check again what failed; counts as an attempt. Raises `Conflict` where its files were thrown away by now."""
     submission = find_submission(session, person, id, write=True).submission
     if submission.state != SubmissionState.FAILED:
-        raise errors.Conflict(_("Only a submission that failed can be tried again."))
+        raise errors.Conflict(_("Only a failed submission can be tried again."))
     if not all(
         submission_sources.taken_path(settings, name).is_file()
         for name in submission_sources.file_names(submission.source)
     ):
-        raise errors.Conflict(_("Files that failed are kept for a day. Submit it again under the same name."))
+        raise errors.Conflict(_("Files of failed submissions are kept for a day. Submit it again under the same name."))
     sender = session.get(Person, submission.person_id) if submission.person_id else person
     config = may_submit(session, sender or person, submission.task_id)
     require_quota(session, sender or person, config)
@@ -267,7 +267,7 @@ def withdraw_submission(session: Session, settings: Settings, person: Person, id
     """
     submission = find_submission(session, person, id, write=True).submission
     if submission.state == SubmissionState.WITHDRAWN:
-        raise errors.Conflict(_("It is withdrawn already."))
+        raise errors.Conflict(_("This submission is already withdrawn."))
     submission.state, submission.withdrawn_at = SubmissionState.WITHDRAWN, now()
     if submission.kind not in ("predictions", "installed") and not _others(session, submission):
         _list(session, submission, "private")
@@ -283,7 +283,7 @@ def change_visibility(session: Session, person: Person, id: int, visibility: str
     if visibility not in VISIBILITIES:
         raise errors.Invalid({"visibility": _("Choose one of %(visibilities)s.", visibilities=", ".join(VISIBILITIES))})
     if submission.state == SubmissionState.WITHDRAWN and visibility != submission.visibility:
-        raise errors.Conflict(_("It is withdrawn: who sees that it was there stays as it was."))
+        raise errors.Conflict(_("This submission is withdrawn, so its visibility can no longer change."))
     was, submission.visibility = submission.visibility, visibility
     if submission.kind not in ("predictions", "installed"):
         _list(session, submission)
@@ -301,7 +301,7 @@ def detach_person(session: Session, settings: Settings, person_id: int) -> None:
     """
     for submission in session.scalars(queries.submissions_of_person(person_id)):
         if submission.state in queries.GOING:
-            reason = _("The submitter left before its check ended.")
+            reason = _("The submitter's account was closed before the check ended.")
             submission.state, submission.code, submission.reason = SubmissionState.FAILED, "cancelled", reason
         submission_sources.delete_files(settings, submission.source, token=True)
     submission_sources.delete_uploads(settings, person_id)
@@ -313,17 +313,19 @@ def _wrong(
 ) -> dict[str, str]:
     wrong = {}
     if draft.kind not in offered_kinds(config):
-        wrong["kind"] = _("This task takes %(value)s.", value=", ".join(offered_kinds(config)))
+        wrong["kind"] = _("This task accepts %(value)s.", value=", ".join(offered_kinds(config)))
     if draft.visibility not in VISIBILITIES:
         wrong["visibility"] = _("Choose one of %(visibilities)s.", visibilities=", ".join(VISIBILITIES))
     if len(draft.readme.encode()) > README:
         wrong["readme"] = _("Shorten it to %(readme)s KiB.", readme=README // 1024)
     if not NAME.fullmatch(draft.name):
-        wrong["name"] = _("Begin with a small letter or digit; then small letters, digits, dots and hyphens, up to 64.")
+        wrong["name"] = _(
+            "Start with a lowercase letter or digit; then use lowercase letters, digits, dots and hyphens, up to 64."
+        )
     elif _is_name_taken(session, settings, person, draft.name):
         wrong["name"] = _(
-            "%(name)s is the name of a model that is here already. Its page enters it for a task of yours that it "
-            "fits; for a model of your own, choose a name that nobody has.",
+            "A model called %(name)s already exists here. Submit it to a matching task of yours from "
+            "its page; for a new model, choose another name.",
             name=draft.name,
         )
     return wrong
@@ -368,12 +370,14 @@ def require_quota(session: Session, person: Person, config: TaskConfig) -> None:
     when = list(session.scalars(queries.counted_times(config.id, person.id, since)))
     if len(when) >= limits.per_day:
         raise _later(
-            _("You entered %(per_day)s models for this task within a day.", per_day=limits.per_day),
+            _("You have submitted %(per_day)s models for this task in 24 hours.", per_day=limits.per_day),
             when[-limits.per_day],
         )
     tried, first = session.execute(queries.count_attempts(config.id, person.id, since)).one()
     if tried is not None and first is not None and tried >= limits.attempts:
-        raise _later(_("You tried %(attempts)s times for this task within a day.", attempts=limits.attempts), first)
+        raise _later(
+            _("You have made %(attempts)s attempts for this task in 24 hours.", attempts=limits.attempts), first
+        )
 
 
 def _later(text: str, oldest: datetime) -> errors.TooMany:

@@ -33,11 +33,11 @@ def sent_file(session: Session, settings: Settings, person: Person, id: int) -> 
     """The file that a training set was sent as, and what it was called (its submitter, admins)."""
     seen = submissions.find_submission(session, person, id)
     if not seen.mine:
-        raise errors.Forbidden(_("Only its submitter may see its rows."))
+        raise errors.Forbidden(_("Only the submitter can see the rows."))
     name = str(seen.submission.source.get("file", "")) if seen.submission.kind == "training_set" else ""
     path = submission_sources.taken_path(settings, name)
     if not name or not path.is_file():
-        raise errors.Conflict(_("This submission has no file of rows, or none any more."))
+        raise errors.Conflict(_("This submission has no file of rows, or no longer has one."))
     return path, str(seen.submission.source["name"])
 
 
@@ -103,7 +103,7 @@ class _Chosen:
         key: object = uid or chosen_row.texts
         if key in self.lines:
             subject = f"Row {shorten(uid)}" if uid else "This text"
-            raise _wrong(_("%(what)s is in line %(value)s already.", what=subject, value=self.lines[key]))
+            raise _wrong(_("%(what)s already occurs in line %(value)s.", what=subject, value=self.lines[key]))
         self.lines[key] = row.number
         self.rows.append(chosen_row)
 
@@ -114,7 +114,7 @@ class _Chosen:
         if label not in (None, "", pool_row.label):
             raise _wrong(
                 _(
-                    "Row %(uid)s is labelled %(label)s in the pool; its label stays as it is.",
+                    "Row %(uid)s has the label %(label)s in the pool; the label cannot be changed.",
                     uid=shorten(uid),
                     label=pool_row.label,
                 )
@@ -123,10 +123,10 @@ class _Chosen:
 
     def _own(self, values: Mapping[str, Any]) -> ChosenRow:
         if not self.training.own_rows:
-            raise _wrong(_("It has no `uid`: which row of the pool is it?"))
+            raise _wrong(_("The row has no `uid`, so its pool row is unknown."))
         config, answer = self.config, self.config.answer[0].name
         if values.get(answer) in (None, ""):
-            raise _wrong(_("It has no label: say its %(answer)s.", answer=answer))
+            raise _wrong(_("The row has no label: give its %(answer)s.", answer=answer))
         context = config.clean_context({field.name: values.get(field.name) for field in config.context})
         written = config.clean_input({field.name: values.get(field.name) for field in config.input}, context)
         label = config.clean_answer({answer: values[answer]}, context=context, input=written)[answer]
@@ -136,10 +136,10 @@ class _Chosen:
 def _whole(chosen: _Chosen, report: BadRowReport) -> Iterator[str]:
     """The problems of the set as a whole, after all rows were read."""
     if not report.rows and not report.count:
-        yield _("The file is empty: it has no row to learn from.")
+        yield _("The file is empty: there are no rows to train on.")
     if report.rows > chosen.training.rows:
         yield _(
-            "It has %(rows)s rows; a training set has %(rows2)s at most.",
+            "The file has %(rows)s rows; the limit is %(rows2)s.",
             rows=f"{report.rows:,}",
             rows2=f"{chosen.training.rows:,}",
         )

@@ -17,8 +17,12 @@ from dynabench.models import checking, fitted, kinds, spec
 from dynabench.models.checking.report import REMEDIES, Report, Step, StepState, told
 from dynabench.tasks import TaskConfig
 
-OWN = {"archive": _("Only what runs in the sandbox is sent as a handler archive; send this one as a model folder.")}
-OUTSIDE = _("A model that others serve is not sent as a folder. Submit its address instead, with its token.")
+OWN = {
+    "archive": _(
+        "Only models that run in the sandbox are uploaded as a handler archive; upload this one as a model folder."
+    )
+}
+OUTSIDE = _("A model served elsewhere is not uploaded as a folder. Submit its address and token instead.")
 
 
 def build_model_folder(request: dict[str, Any], config: TaskConfig, into: Path) -> Path:
@@ -49,7 +53,7 @@ def build_model_folder(request: dict[str, Any], config: TaskConfig, into: Path) 
         raise Invalid({"model.yaml": OUTSIDE})
     model_names = [reference.partition("@")[0] for reference in kinds.kind(details.kind).asks(details.options)]
     if hidden := [reference for reference in model_names if reference in request["hidden"]]:
-        raise Invalid({"model.yaml": _("There is no model %(hidden)s that it could ask.", hidden=repr(hidden[0]))})
+        raise Invalid({"model.yaml": _("There is no model %(hidden)s to ask.", hidden=repr(hidden[0]))})
     if details.task != config.id or details.name != name:
         _rewrite(folder, name=name, task=config.id)
     return folder
@@ -107,7 +111,7 @@ def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any
                     dataset["name"],
                     StepState.FAILED,
                     message,
-                    _("Mend the lines that are named, and send all files again."),
+                    _("Correct the lines listed here and upload all files again."),
                 )
             )
         else:
@@ -136,7 +140,9 @@ def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> R
         )
         if read.count:
             message = "\n".join([_wrong(read.count, source["name"]), *read.lines()])
-            step = Step("rows", StepState.FAILED, message, _("Mend the lines that are named, and send the file again."))
+            step = Step(
+                "rows", StepState.FAILED, message, _("Correct the lines listed here and upload the file again.")
+            )
             return Report(request["name"], config.id, "", "", (step,))
     summary, counts = f"Learnt from {len(chosen):,} rows.", fitted.label_balance(chosen)
     steps = [
@@ -153,7 +159,7 @@ def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> R
         folder = fitted.train_on_choice(Path(request["into"]) / request["name"], config, chosen, summary)
     except Problem as error:
         failed = Step(
-            "learns", StepState.FAILED, told(error), _("Choose other rows, and send the file again."), _fields(error)
+            "learns", StepState.FAILED, told(error), _("Choose other rows and upload the file again."), _fields(error)
         )
         return Report(request["name"], config.id, "", "", (*steps, failed))
     steps.append(Step("learns", StepState.OK, words.LOADED % {"seconds": f"{time.perf_counter() - begun:.2f}"}))

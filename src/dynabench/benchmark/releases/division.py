@@ -223,7 +223,7 @@ def release_report(
 
 def still_open() -> Finding:
     """Return the finding for a round that still collects, which cannot be released."""
-    text = _("This round is open, so all of this still changes. Close it first: only a closed round is released.")
+    text = _("This round is still open and its data change. Close it first: only closed rounds are released.")
     return Finding(kind="open", level="stop", text=text)
 
 
@@ -253,21 +253,21 @@ def _findings(result: ReleaseReport, rules: ReleaseSettings, published: bool) ->
 
     if not any(result.parts.get(part) for part in (*SPLITS, "hidden")):
         yield Finding(
-            kind="empty", level="stop", text=_("No example of this round is verified, so there is no dataset.")
+            kind="empty", level="stop", text=_("No example of this round is verified, so there is nothing to release.")
         )
         return
     if result.waiting:
         yield warn(
             "waiting",
             _(
-                "Examples that still wait for votes: %(waiting)s. They would stay unverified for good.",
+                "Examples still waiting for votes: %(waiting)s. They would stay unverified forever.",
                 waiting=result.waiting,
             ),
         )
     if result.flags:
-        yield warn("flags", _("Flagged examples that no moderator has looked at: %(flags)s.", flags=result.flags))
+        yield warn("flags", _("Flagged examples not yet reviewed by a moderator: %(flags)s.", flags=result.flags))
     if published:
-        text = _("A public dataset has this round's examples: anyone with its rows has read the hidden part.")
+        text = _("A public dataset contains this round's examples: anyone who has it has seen the hidden part.")
         yield warn("published", text)
     if result.duplicates:
         yield warn(
@@ -277,7 +277,7 @@ def _findings(result: ReleaseReport, rules: ReleaseSettings, published: bool) ->
     for rule in result.disjoint[len(result.held) :]:
         yield warn(
             f"shared {rule}",
-            _("Parts share %(rule)s: kept apart they would leave too few examples to test on.", rule=rule),
+            _("Parts share %(rule)s: separating them would leave too few test examples.", rule=rule),
         )
     for part, share in (("dev", rules.dev), ("test", rules.test), ("hidden", rules.hidden)):
         if share and not result.parts.get(part):
@@ -286,5 +286,5 @@ def _findings(result: ReleaseReport, rules: ReleaseSettings, published: bool) ->
     missing = sorted(set(result.labels.get("train", {})) - tested)
     if tested and missing and len(missing) < 20:
         yield warn(
-            "labels", _("Answers that only the part to train on has: %(value)s.", value=", ".join(missing)[:300])
+            "labels", _("Answers that occur only in the training part: %(value)s.", value=", ".join(missing)[:300])
         )

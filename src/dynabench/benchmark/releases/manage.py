@@ -101,7 +101,7 @@ async def release_form(request: Request, task: str, n: Number, owner: TaskOwner)
     form = await request.form()
     try:
         if str(form.get("sure", "")) != str(n):
-            raise errors.Invalid({"sure": _("Type the number of the round to say that you mean it.")})
+            raise errors.Invalid({"sure": _("Type the number of the round to confirm.")})
         await api.start_release(request, owner, task, n, api.rule_changes(read_rules(form)), bool(form.get("anyway")))
     except errors.Invalid as problem:
         preview = (

@@ -72,7 +72,7 @@ def read_manifest(folder: Path) -> ReleaseManifest:
         raise errors.Invalid(
             {
                 "folder": _(
-                    "%(folder)s is no release: it has no %(name)s that can be read.", folder=folder, name=MANIFEST_NAME
+                    "%(folder)s is not a release: it has no readable %(name)s.", folder=folder, name=MANIFEST_NAME
                 )
             }
         ) from None
@@ -82,9 +82,7 @@ def read_manifest(folder: Path) -> ReleaseManifest:
         except OSError:
             same = False
         if not same:
-            raise errors.Invalid(
-                {"folder": _("%(path)s is not the file that the release was made with.", path=file.path)}
-            )
+            raise errors.Invalid({"folder": _("%(path)s differs from the file of the release.", path=file.path)})
     return release_manifest
 
 

@@ -123,7 +123,7 @@ def plan_release(db: Database, settings: Settings, task: str, number: int, rules
     if len(items) > MAX_EXAMPLES:
         raise errors.Conflict(
             _(
-                "This round has more than %(largest)s examples, more than are divided at once.",
+                "This round has more than %(largest)s examples, the most that can be split at once.",
                 largest=f"{MAX_EXAMPLES:,}",
             )
         )

@@ -92,7 +92,7 @@ def prepare_release(
     locked_round = session.get_one(Round, round_row.id, with_for_update=True)
     release = session.scalar(select(Release).where(Release.round_id == locked_round.id))
     if release is not None and release.state != ReleaseState.FAILED:
-        raise errors.Conflict(_("Round %(number)s is released, or about to be.", number=number))
+        raise errors.Conflict(_("Round %(number)s is already released or being released.", number=number))
     frozen = release is not None and bool(release.report)
     if locked_round.state != RoundState.CLOSED and not frozen:
         raise errors.Conflict(
@@ -220,7 +220,7 @@ def _add(
 ) -> Dataset:
     licence = rounds.config_of(session, round_.version_id).data.licence
     title = f"Round {round_.number}, {part} part"
-    card = _("The part %(part)s of the release of round %(number)s.", part=part, number=round_.number)
+    card = _("Part %(part)s of the release of round %(number)s.", part=part, number=round_.number)
     settings = DatasetSettings(title=title, licence=licence, card=card, visibility=visibility)
     return library.add_dataset(session, actor, round_.task_id, name, settings, **more)
 

@@ -223,7 +223,7 @@ def downloadable_release(session: Session, viewer: Person | None, task: str, num
     a content warning."""
     release = service.visible_release(session, viewer, task, number)
     if release.state != ReleaseState.READY:
-        raise errors.Conflict(_("This release is not written yet."))
+        raise errors.Conflict(_("The files of this release are still being written."))
     if viewer is None and rounds.task_config(session, task).content_warning:
-        raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to get the files."))
+        raise errors.Unauthenticated(_("This task has a content warning. Log in to download the files."))
     return release

@@ -35,7 +35,7 @@ async def suggest(request: Request, task: str, person: Member) -> Response:
     values = await create_page.shown(request, person, task, False, posted)
     help: Help | None = values.get("help")
     if help is None:
-        raise errors.Conflict(_("No help with writing is offered here."))
+        raise errors.Conflict(_("This task offers no writing assistant."))
     help = replace(help, problems=problems, fresh=fresh, before=str(form.get("before", ""))[: help.field.max_length])
     if use:
         help = _used(help, use, values["values"])

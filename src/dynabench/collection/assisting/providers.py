@@ -156,7 +156,7 @@ def edits(asked: Asked) -> list[Suggested]:
     known, rng = transformations(), Random(asked.seed)
     names = asked.config.assistant.edits
     if unknown := [name for name in names if name not in known]:
-        raise Unavailable(_("The task's config names an edit that there is not: %(name)s.", name=unknown[0]))
+        raise Unavailable(_("The task's config names an unknown edit: %(name)s.", name=unknown[0]))
     found: dict[str, Suggested] = {}
     for name in rng.sample(names, len(names)):
         changed = known[name].apply({asked.field.name: asked.draft}, rng) if asked.draft else None
@@ -198,7 +198,7 @@ async def suggest_texts(asked: Asked, world: World) -> Sequence[Suggested]:
                     break
     except TimeoutError:
         raise Unavailable(
-            _("The assistant's model has not answered in time. Go on without it, or ask again.")
+            _("The assistant's model did not answer in time. Continue without it or ask again.")
         ) from None
     return [Suggested(text, {}, card.name, card.version) for text in lines(said)]
 
@@ -239,5 +239,5 @@ def _goal_in_words(asked: Asked) -> str:
 def _served(name: str, cards: Sequence[Card]) -> Card:
     found = next((card for card in cards if name in (card.name, f"{card.name}@{card.version}")), None)
     if found is None:
-        raise Unavailable(_("The assistant's model is not served at the moment. Go on without it."))
+        raise Unavailable(_("The assistant's model is not available right now. Continue without it."))
     return found

@@ -57,10 +57,10 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
     """
     handout = session.get(Handout, handout_id)
     if handout is None or handout.person_id != person.id:
-        raise errors.NotFound(_("Nothing was given to you under %(handout_id)s.", handout_id=handout_id))
+        raise errors.NotFound(_("You have no handout %(handout_id)s.", handout_id=handout_id))
     of = session.get_one(Round, handout.round_id)
     if task_id and of.task_id != task_id:
-        raise errors.NotFound(_("Nothing was given to you under %(handout_id)s.", handout_id=handout_id))
+        raise errors.NotFound(_("You have no handout %(handout_id)s.", handout_id=handout_id))
     people.require_seat(session, person, of.task_id)
     if of.state != RoundState.OPEN:
         raise errors.Conflict(_("Round %(number)s is closed.", number=of.number))
@@ -68,11 +68,14 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
     config = rounds.config_of(session, of.version_id)
     field = assisted_field(config)
     if field is None or not arms.offers_assistant(of.arms, handout.arm):
-        raise errors.Conflict(_("No help with writing is offered here."))
+        raise errors.Conflict(_("This task offers no writing assistant."))
     times = asked_before(session, handout.id)
     if times >= config.assistant.times:
         raise errors.Conflict(
-            _("You asked %(times)s times on this one, which is all there are. Choose one, or go on alone.", times=times)
+            _(
+                "You have used all %(times)s requests for this context. Choose a suggestion or continue without one.",
+                times=times,
+            )
         )
     context = session.get_one(Context, handout.context_id)
     draft = input.get(field.name)
@@ -115,7 +118,7 @@ def keep(session: Session, asked: Asked, brought: Sequence[Brought]) -> Offered:
     session.get_one(Handout, asked.handout_id, with_for_update=True)
     times = asked_before(session, asked.handout_id)
     if times >= asked.config.assistant.times:
-        raise errors.Conflict(_("You asked for suggestions twice at once. Reload the page to see them."))
+        raise errors.Conflict(_("You sent two requests for suggestions at once. Reload the page to see them."))
     texts = select(Suggestion.text).where(Suggestion.handout_id == asked.handout_id)
     known = {asked.draft, *session.scalars(texts)}
     made: list[Suggestion] = []
@@ -187,7 +190,7 @@ def before_record(
     """Check the suggestion that a text was made from; `Invalid` where none such was shown on this handout."""
     suggestion = session.get(Suggestion, body.suggestion)
     if suggestion is None or suggestion.handout_id != handout.handout_id:
-        raise errors.Invalid({"suggestion": _("Nothing was suggested to you here under this number. Leave it out.")})
+        raise errors.Invalid({"suggestion": _("You have no suggestion of this number here. Leave it out.")})
     return body, {"suggestion": body.suggestion}
 
 

@@ -111,7 +111,7 @@ class Chats:
     def room(self) -> None:
         """Raise `Unavailable` while too many turns are under way."""
         if len(self._live) >= AT_ONCE:
-            raise Unavailable(_("Too many conversations are under way. Try again in a moment."), retry_after=5)
+            raise Unavailable(_("Too many conversations are running. Try again in a moment."), retry_after=5)
 
     def start(self, asking: Asking) -> None:
         """Have the models reply."""
@@ -180,7 +180,7 @@ class Chats:
                 reply.text += piece
                 live.tell()
             if not reply.text.strip():
-                state, reason = ReplyState.FAILED, _("It wrote nothing.")
+                state, reason = ReplyState.FAILED, _("The model wrote nothing.")
         except Problem as problem:
             state, reason = ReplyState.FAILED, problem.detail[:500]
         except Exception as error:

@@ -99,7 +99,7 @@ def _view(session: Session, task: str, person: Person, handout_id: int) -> tuple
     handout = session.get(Handout, handout_id)
     of = session.get(Round, handout.round_id) if handout else None
     if handout is None or of is None or handout.person_id != person.id or of.task_id != task:
-        raise errors.NotFound(_("Nothing was given to you under %(handout_id)s.", handout_id=handout_id))
+        raise errors.NotFound(_("You have no handout %(handout_id)s.", handout_id=handout_id))
     config = rounds.config_of(session, of.version_id)
     if config.chat is None:
         raise errors.Conflict(_("This task has no conversations."))

@@ -47,13 +47,13 @@ def taken(
     )
     if found is None or (found.person_id, found.handout_id) != (person_id, handout_id):
         raise errors.Invalid(
-            {name: _("%(missing)s The value is the number of a conversation of yours.", missing=chat.missing)}
+            {name: _("%(missing)s Give the number of one of your conversations.", missing=chat.missing)}
         )
     if found.example_id is not None:
-        raise errors.Conflict(_("This conversation was sent in already. Begin a new one."), example=found.example_id)
+        raise errors.Conflict(_("This conversation was already submitted. Start a new one."), example=found.example_id)
     value = schemas.transcript(found)
     if len(value["turns"]) < len(found.turns):
-        raise errors.Invalid({name: _("Finish the last turn first: wait for the replies, and say which was best.")})
+        raise errors.Invalid({name: _("Finish the last turn first: wait for the replies and choose the best one.")})
     return {**input, chat.name: value}, _conversed(found, chat, value)
 
 
@@ -80,7 +80,7 @@ def finish(session: Session, conversation_id: int, example_id: int) -> None:
         update(Conversation).where(*open_one).values(example_id=example_id).returning(Conversation.id)
     )
     if made.scalar_one_or_none() is None:
-        raise errors.Conflict(_("This conversation was sent in already. Begin a new one."))
+        raise errors.Conflict(_("This conversation was already submitted. Start a new one."))
 
 
 def before_record(

@@ -61,7 +61,7 @@ def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: 
     if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
         raise errors.NotFound(
             _(
-                "Nothing was given to you in round %(number)s under %(handout_id)s.",
+                "You have no handout %(handout_id)s in round %(number)s.",
                 number=current.number,
                 handout_id=handout_id,
             )
@@ -71,9 +71,9 @@ def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: 
     _chat(session, current)
     targets = list(arms.targets_of_arm(current, handout.arm))
     if not targets:
-        raise errors.Conflict(_("No model is asked in this condition, so there is nobody to talk with."))
+        raise errors.Conflict(_("This condition uses no model, so there is no one to chat with."))
     if len(targets) > len(SIDES):
-        raise errors.Conflict(_("A conversation has %(n)s models at most. Tell the owner of the task.", n=len(SIDES)))
+        raise errors.Conflict(_("A conversation can have %(n)s models at most. Tell the task's owner.", n=len(SIDES)))
     rng.shuffle(targets)
     made = Conversation(
         handout_id=handout.id, round_id=current.id, person_id=person.id, sides=[list(each) for each in targets]
@@ -95,7 +95,7 @@ def own(session: Session, person: Person, conversation_id: int, *, lock: bool = 
     found = session.get(Conversation, conversation_id, with_for_update=lock)
     if found is None or found.person_id != person.id:
         raise errors.NotFound(
-            _("There is no conversation %(conversation_id)s that you may see.", conversation_id=conversation_id)
+            _("There is no conversation %(conversation_id)s that you can see.", conversation_id=conversation_id)
         )
     return found
 
@@ -115,22 +115,24 @@ def say(session: Session, person: Person, conversation_id: int, said: str, key: 
     for turn in found.turns:
         if turn.key == key:
             if turn.request != request:
-                raise errors.Conflict(_("This key was used for another turn. Use a new key for each turn."))
+                raise errors.Conflict(_("This key was used for another message. Use a new key for each message."))
             return Begun(found.id, turn.id, turn.number, None)
     chat = _live(session, person, found)
     if found.turns:
         _settled(found.turns[-1])
     if len(found.turns) >= chat.max_turns:
         raise errors.Conflict(
-            _("This conversation has had its %(max_turns)s turns. Send it in.", max_turns=chat.max_turns)
+            _("This conversation has reached its limit of %(max_turns)s turns. Submit it.", max_turns=chat.max_turns)
         )
     if not said.strip():
-        raise errors.Invalid({"said": _("Write something.")})
+        raise errors.Invalid({"said": _("Write a message first.")})
     if len(said) > chat.max_length:
         raise errors.Invalid(
             {
                 "said": _(
-                    "This has %(n)s characters; up to %(max_length)s are read.", n=len(said), max_length=chat.max_length
+                    "Your message has %(n)s characters; the limit is %(max_length)s.",
+                    n=len(said),
+                    max_length=chat.max_length,
                 )
             }
         )
@@ -148,7 +150,7 @@ def again(session: Session, person: Person, conversation_id: int, number: int) -
     chat = _live(session, person, found)
     turn = turn_of(found, number)
     if turn is not found.turns[-1] or turn.state == ChatTurnState.CHOSEN:
-        raise errors.Conflict(_("The conversation has gone on since. Only its last turn can be asked again."))
+        raise errors.Conflict(_("The conversation has continued. Only its last turn can be repeated."))
     if writing(turn):
         return Begun(found.id, turn.id, number, None)
     if all(reply.state == ReplyState.DONE for reply in turn.replies):
@@ -192,16 +194,16 @@ def choose(
     if turn.state == ChatTurnState.CHOSEN:
         if turn.choice == choice:
             return found
-        raise errors.Conflict(_("You have chosen for this turn already. Reload the page to see the conversation."))
+        raise errors.Conflict(_("You already chose a reply for this turn. Reload the page to see the conversation."))
     if writing(turn):
-        raise errors.Conflict(_("Replies are still being written. Wait for them, or stop them."))
+        raise errors.Conflict(_("Replies are still being written. Wait or stop them."))
     if choice not in offered:
         raise errors.Invalid({"choice": _("Choose one of %(offered)s.", offered=", ".join(offered))})
     readable = [side for side, reply in enumerate(turn.replies) if reply.text.strip()]
     if choice in names and names.index(choice) not in readable:
         raise errors.Invalid({"choice": _("This reply is empty. Ask again, or choose another one.")})
     if choice == TIE_CHOICE and len(readable) < 2:
-        raise errors.Invalid({"choice": _("A tie needs two replies. Ask again, or choose the one that there is.")})
+        raise errors.Invalid({"choice": _("A tie needs two replies. Ask again or choose the only reply.")})
     _rate(turn, chat, names, ratings)
     turn.choice, turn.state, turn.chosen_at = choice, ChatTurnState.CHOSEN, now()
     turn.continued = names.index(choice) if choice in names else rng.choice(readable) if choice == TIE_CHOICE else None
@@ -211,7 +213,7 @@ def choose(
 
 def _rate(turn: Turn, chat: Chat, names: list[str], ratings: dict[str, int]) -> None:
     if strangers := sorted(set(ratings) - set(names)):
-        raise errors.Invalid({f"ratings.{strangers[0][:20]}": _("There is no such side.")})
+        raise errors.Invalid({f"ratings.{strangers[0][:20]}": _("There is no reply on this side.")})
     for side, reply in enumerate(turn.replies):
         rating = ratings.get(names[side])
         if not chat.rate or not reply.text.strip():
@@ -267,10 +269,10 @@ def _live(session: Session, person: Person, found: Conversation) -> Chat:
     people.require_seat(session, person, of.task_id)
     if of.state != RoundState.OPEN:
         raise errors.Conflict(
-            _("Round %(number)s is %(state)s, so its conversations are over.", number=of.number, state=of.state)
+            _("Round %(number)s is %(state)s, so its conversations have ended.", number=of.number, state=of.state)
         )
     if found.example_id is not None:
-        raise errors.Conflict(_("This conversation was sent in. Begin a new one."))
+        raise errors.Conflict(_("This conversation was submitted. Start a new one."))
     return _chat(session, of)
 
 
@@ -286,8 +288,8 @@ def _settled(last: Turn) -> None:
     if last.state == ChatTurnState.CHOSEN:
         return
     if writing(last):
-        raise errors.Conflict(_("The models are still replying. Wait for them, or stop them."))
-    raise errors.Conflict(_("Say first which reply was best, or ask again where one broke off."))
+        raise errors.Conflict(_("The models are still replying. Wait or stop them."))
+    raise errors.Conflict(_("Choose the best reply first, or ask again where a reply broke off."))
 
 
 def _asking(found: Conversation, turn: Turn, chat: Chat) -> Asking:

@@ -47,13 +47,13 @@ def _stored(settings: Settings, wanted: Wanted, answers: Sequence[Answer]) -> li
 def _side(settings: Settings, wanted: Wanted, answer: Answer) -> Side:
     drawn = answer.answer.get(wanted.field.name)
     if not isinstance(drawn, list) or not 1 <= len(drawn) <= DRAWN:
-        raise Unavailable(_("A model answered without pictures. Tell the owner of the task."))
+        raise Unavailable(_("A model answered without pictures. Tell the task's owner."))
     try:
         stored = [media.store_upload(settings, _content(each), wanted.field) for each in drawn]
     except (UploadRefused, ValueError) as problem:
-        told = problem.told if isinstance(problem, UploadRefused) else _("It cannot be read.")
+        told = problem.told if isinstance(problem, UploadRefused) else _("The picture cannot be read.")
         raise Unavailable(
-            _("A model drew something that is not taken. %(told)s Tell the owner of the task.", told=told)
+            _("A model drew a picture that is not accepted. %(told)s Tell the task's owner.", told=told)
         ) from problem
     return Side(answer.model, answer.version, answer.latency_ms, tuple(stored))
 

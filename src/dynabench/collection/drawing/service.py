@@ -103,7 +103,7 @@ def keep(session: Session, wanted: Wanted, sides: Sequence[Side]) -> Sheet:
 def drawn_in(config: TaskConfig) -> Drawing:
     """The task's field that models draw; `Conflict` where it has none."""
     if config.drawing is None:
-        raise errors.Conflict(_("Nothing is drawn in this task."))
+        raise errors.Conflict(_("This task has no drawing."))
     return config.drawing
 
 
@@ -116,7 +116,7 @@ def own_handout(session: Session, person: Person, current: Round, handout_id: in
     if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
         raise errors.NotFound(
             _(
-                "Nothing was given to you in round %(number)s under %(handout_id)s.",
+                "You have no handout %(handout_id)s in round %(number)s.",
                 number=current.number,
                 handout_id=handout_id,
             )
@@ -153,14 +153,13 @@ def _refuse_spent(session: Session, wanted: Wanted) -> None:
     if times >= wanted.field.attempts:
         raise errors.Conflict(
             _(
-                "Pictures were drawn %(times)s times on this one, which is all there are. Choose "
-                "one, or ask for another.",
+                "You have used all %(times)s drawings for this context. Choose a picture or ask for another context.",
                 times=times,
             )
         )
 
 
-OTHER_WORDS = _("This was drawn of other words: “%s”. Write these again, or have pictures drawn of the new ones.")
+OTHER_WORDS = _("These pictures were drawn for other words: “%s”. Use these words again or have new pictures drawn.")
 
 
 @dataclass(frozen=True)

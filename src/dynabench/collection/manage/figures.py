@@ -35,7 +35,7 @@ ABOUT = {
     "target": _("Model"),
     "arm": _("Condition"),
     "start": _("Start"),
-    "source": _("Who wrote it"),
+    "source": _("Author"),
     "tag": _("Tag"),
     "day": _("Day (UTC)"),
 }
@@ -70,7 +70,7 @@ async def show(
 ) -> Response:
     """The round's rates and one way to break them down."""
     if view not in VIEWS:
-        raise errors.NotFound(_("There is no such view of the figures."))
+        raise errors.NotFound(_("There is no such view."))
     start = boards.place_from(after)
 
     def read(session: Session) -> dict[str, Any]:

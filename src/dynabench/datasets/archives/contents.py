@@ -36,7 +36,7 @@ def collect_references(parts: Iterable[bytes], digests: set[str]) -> Iterator[by
         if len(digests) > layout.MOST_MEDIA:
             raise errors.Conflict(
                 _(
-                    "This task shows more than %(most_media)s files; an archive holds no more.",
+                    "This task shows more than %(most_media)s files, the limit of an archive.",
                     most_media=f"{layout.MOST_MEDIA:,}",
                 )
             )
@@ -141,7 +141,7 @@ def check_datasets(archive: Archive, progress: ReadProgress) -> None:
         if number > layout.MOST_DATASETS or not valid:
             raise refusal(
                 _(
-                    "%(name)s, line %(number)s: each dataset has a name of its own and a file of rows.",
+                    "%(name)s, line %(number)s: each dataset needs a unique name and a file of rows.",
                     name=layout.DATASETS,
                     number=number,
                 )
@@ -150,7 +150,7 @@ def check_datasets(archive: Archive, progress: ReadProgress) -> None:
         for _row in archive.parts(file, layout.ArchivedRow, progress):
             pass
     if extra := {name for name in archive.files if layout.DATA.fullmatch(name)} - expected:
-        raise refusal(_("The manifest and the files differ: %(value)s.", value=repr(min(extra))))
+        raise refusal(_("The manifest and the files do not match: %(value)s.", value=repr(min(extra))))
 
 
 def store_datasets(

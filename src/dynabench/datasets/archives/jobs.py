@@ -48,7 +48,11 @@ def _announce_archive(session: Session, job_id: str, written: dict[str, Any]) ->
     task, page = written["task"], f"/tasks/{written['task']}/manage/archives/{job_id}"
     if job.person_id is not None:
         notices.notify_person(
-            session, job.person_id, "archive", _("The archive of %(task)s is ready for a week.", task=task), link=page
+            session,
+            job.person_id,
+            "archive",
+            _("The archive of %(task)s is ready and kept for a week.", task=task),
+            link=page,
         )
     webhooks.emit_event(session, task, "archive.ready", {"task": task, "bytes": written["bytes"], "page": page})
 
@@ -155,7 +159,7 @@ def _finish_import(session: Session, job_id: str, rows: dict[str, int]) -> dict[
     if not done.get("finished"):
         job.done = done | {"finished": True}
         if job.person_id is not None:
-            text = _("The task %(task)s is made of its archive.", task=task)
+            text = _("The task %(task)s was created from its archive.", task=task)
             notices.notify_person(session, job.person_id, "archive", text, link=f"/tasks/{task}/manage")
         actor = session.get(Person, job.person_id) if job.person_id else None
         rounds.record_act(

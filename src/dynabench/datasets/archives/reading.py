@@ -39,28 +39,26 @@ class Archive:
             archives.check_zip_end(file, layout.MOST_FILES)
             self.zip = zipfile.ZipFile(file)
         except BROKEN as problem:
-            raise refusal(_("This is no archive of a task: %(value)s.", value=str(problem)[:200])) from None
+            raise refusal(_("This is not a task archive: %(value)s.", value=str(problem)[:200])) from None
         self.entries = self._entries()
         self.manifest = self._manifest()
         self.files = {entry.name: entry for entry in self.manifest.files}
         if extra := self.entries.keys() ^ {layout.MANIFEST, *self.files}:
-            raise refusal(_("The manifest and the files differ: %(value)s.", value=repr(sorted(extra)[0][:100])))
+            raise refusal(_("The manifest and the files do not match: %(value)s.", value=repr(sorted(extra)[0][:100])))
 
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
         entries: dict[str, zipfile.ZipInfo] = {}
         for entry in self.zip.infolist():
             if entry.filename in entries:
-                raise refusal(_("Two files have one name: %(value)s.", value=repr(entry.filename[:100])))
+                raise refusal(_("Two files have the same name: %(value)s.", value=repr(entry.filename[:100])))
             if entry.flag_bits & 1 or entry.compress_type not in METHODS:
-                raise refusal(
-                    _("%(value)s is packed in a way that is not read here.", value=repr(entry.filename[:100]))
-                )
+                raise refusal(_("%(value)s uses an unsupported compression.", value=repr(entry.filename[:100])))
             entries[entry.filename] = entry
         return entries
 
     def _manifest(self) -> Manifest:
         if layout.MANIFEST not in self.entries:
-            raise refusal(_("This is no archive of a task: it has no manifest.json."))
+            raise refusal(_("This is not a task archive: it has no manifest.json."))
         try:
             return Manifest.model_validate_json(self._small(layout.MANIFEST, layout.MOST_MANIFEST))
         except ValidationError as problem:
@@ -114,7 +112,7 @@ class Archive:
                     if len(line) > layout.MOST_LINE or size > self.files[name].bytes:
                         raise refusal(
                             _(
-                                "%(name)s, line %(number)s: this is longer than the manifest says.",
+                                "%(name)s, line %(number)s: the file is longer than the manifest says.",
                                 name=name,
                                 number=number,
                             )
@@ -139,7 +137,7 @@ class Archive:
         except orjson.JSONDecodeError:
             values = None
         if not isinstance(values, dict):
-            raise refusal(_("%(name)s, line %(number)s: this is no JSON object.", name=name, number=number))
+            raise refusal(_("%(name)s, line %(number)s: not a JSON object.", name=name, number=number))
         try:
             rows.check_storable(values)
         except errors.Invalid as problem:
@@ -160,9 +158,7 @@ class Archive:
 
     def _compare(self, file: ArchiveFile, size: int, digest: str) -> None:
         if (size, digest) != (file.bytes, file.sha256):
-            raise refusal(
-                _("%(name)s is not what the manifest says: it was changed, or only part of it came.", name=file.name)
-            )
+            raise refusal(_("%(name)s does not match the manifest: it was changed or is incomplete.", name=file.name))
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from dynabench.rounds.tables import Task
 EXPORT_KIND, IMPORT_KIND = "export_task", "import_task"
 MOST_LISTED, LOOKED_THROUGH = 20, 500
 NAME = re.compile(r"[a-z][a-z0-9-]{0,58}[a-z0-9]")
-GONE = _("There is no such archive. They lie ready for a week.")
+GONE = _("There is no such archive. Archives are kept for a week.")
 
 
 def archive_path(settings: Settings, job_id: str) -> Path:
@@ -53,12 +53,12 @@ def require_free_id(session: Session, person: Person, mode: Mode, id: str) -> No
     """
     if not proposals.may_create_task(person, mode):
         raise errors.Forbidden(
-            _("New tasks need an admin's word here. Ask one to bring it in and to make you its owner.")
+            _("New tasks need an admin's approval here. Ask an admin to import the archive and make you its owner.")
         )
     if id in service.RESERVED or not NAME.fullmatch(id):
-        raise errors.Invalid({"id": _("Use 2 to 60 lower-case letters, digits and hyphens, a letter first.")})
+        raise errors.Invalid({"id": _("Use 2 to 60 lowercase letters, digits and hyphens, starting with a letter.")})
     if session.get(Task, id) is not None:
-        raise errors.Invalid({"id": _("There is a task %(id)s already. Choose another name.", id=id)})
+        raise errors.Invalid({"id": _("A task %(id)s already exists. Choose another name.", id=id)})
 
 
 def request_clone(session: Session, person: Person, mode: Mode, task: str, id: str) -> jobs.Job:
@@ -112,7 +112,7 @@ def finished_archive(settings: Settings, job: jobs.Job) -> Path:
     """The file that a job has written; `Conflict` where there is none yet, or not any more."""
     place = archive_path(settings, job.id)
     if job.kind != EXPORT_KIND or not place.is_file():
-        raise errors.Conflict(_("This archive is not written yet, or was thrown away after a week. Ask for another."))
+        raise errors.Conflict(_("This archive is not finished yet or was deleted after a week. Request another."))
     return place
 
 

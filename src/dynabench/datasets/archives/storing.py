@@ -64,7 +64,7 @@ def check_archive(
             if row.round not in numbers or row.task_version not in parsed:
                 raise refusal(
                     _(
-                        "%(examples)s, line %(number)s: its round or version of the config is not here.",
+                        "%(examples)s, line %(number)s: its round or config version is missing.",
                         examples=layout.EXAMPLES,
                         number=number,
                     )
@@ -81,7 +81,7 @@ def _configs(archive: Archive, id: str) -> list[tuple[ArchivedVersion, str]]:
         if number > layout.MOST_VERSIONS or (configs and version.number <= configs[-1][0].number):
             raise refusal(
                 _(
-                    "%(versions)s, line %(number)s: versions are numbered upwards, up to a thousand.",
+                    "%(versions)s, line %(number)s: versions must be numbered upwards, at most a thousand.",
                     versions=layout.VERSIONS,
                     number=number,
                 )
@@ -114,7 +114,7 @@ def _rounds(archive: Archive, configs: dict[int, TaskConfig]) -> list[ArchivedRo
         ):
             raise refusal(
                 _(
-                    "%(where)s: rounds are numbered upwards, each on a version of the config, up to a thousand.",
+                    "%(where)s: rounds must be numbered upwards, each with a config version, at most a thousand.",
                     where=where,
                 )
             )

@@ -89,7 +89,7 @@ class ImportPlan:
         elif self.mapping is not None:
             completed = formats.translate_row(document, self.mapping, config, self.source)
         else:
-            raise errors.Invalid({"mapping": _("Nothing says which column is which field.")})
+            raise errors.Invalid({"mapping": _("No mapping from columns to fields was given.")})
         rows.check_storable(completed)
         return ExampleRow.model_validate(completed)
 
@@ -151,7 +151,7 @@ def make_plan(
     if form == "auto":
         form = recognise_format(first or {})
     if form == "mapping":
-        raise errors.Invalid({"mapping": _("This file is of no kind that is known. Say which column is which field.")})
+        raise errors.Invalid({"mapping": _("The kind of this file is unknown. Map its columns to fields.")})
     chosen = mapping.read_preset(form) if form in mapping.PRESETS else None
     return ImportPlan(into, form, source, chosen)  # type: ignore[arg-type]
 

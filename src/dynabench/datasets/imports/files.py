@@ -108,6 +108,6 @@ def _write_rows(opened: zipfile.ZipFile, target: Path, stored_names: dict[str, s
         for line in stream:
             bytes_left -= len(line)
             if bytes_left < 0:
-                raise errors.TooLarge(_("This zip file is too large unpacked. Split it."))
+                raise errors.TooLarge(_("This zip file is too large when unpacked. Split it."))
             text = line.decode("utf-8")
             out.write(REFERENCE.sub(lambda found: f"{found[1]}{stored_names.get(found[2], found[2])}{found[3]}", text))

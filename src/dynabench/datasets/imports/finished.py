@@ -88,13 +88,15 @@ def _known_fields(config: TaskConfig, row: ExampleRow) -> None:
             raise errors.Invalid({f"{member}.{sorted(extra)[0][:60]}": _("The task has no such field.")})
     keys = [(part.model, part.method, part.label) for part in row.attributions]
     if len(set(keys)) < len(keys):
-        raise errors.Invalid({"attributions": _("The same model, method and label come twice.")})
+        raise errors.Invalid({"attributions": _("The same model, method and label occur twice.")})
     inputs = config.model_inputs(row.context.values, row.input)
     for place, prediction in enumerate(row.predictions):
         try:
             config.fooled_by(prediction.answer, row.answer, inputs, prediction.probabilities)
         except (errors.Unavailable, TypeError, ValueError, AttributeError, KeyError):
-            raise errors.Invalid({f"predictions.{place}.answer": _("This is no answer to the task.")}) from None
+            raise errors.Invalid(
+                {f"predictions.{place}.answer": _("This is not a valid answer for the task.")}
+            ) from None
 
 
 def _vote(

@@ -47,7 +47,7 @@ def read_own_row(values: dict[str, Any]) -> ExampleRow:
     except KeyError as problem:
         raise errors.Invalid({"row": _("The column %(problem)s is missing.", problem=problem)}) from None
     except (AttributeError, TypeError, ValueError):
-        raise errors.Invalid({"row": _("This is no row of an export: a column holds something else.")}) from None
+        raise errors.Invalid({"row": _("This is not a row of an export: a column has an unexpected value.")}) from None
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def squad_fields(config: TaskConfig) -> tuple[str, str, str]:
     passage = getattr(answer, "of", None)
     question = next((field.name for field in config.input if isinstance(field, Text)), None)
     if answer is None or question is None or passage not in {field.name for field in config.context}:
-        raise errors.Invalid({"format": _("SQuAD's examples need a task whose answer is marked in its context.")})
+        raise errors.Invalid({"format": _("SQuAD examples need a task whose answer is marked in its context.")})
     return str(passage), question, answer.name
 
 
@@ -155,12 +155,12 @@ def read_questions(article: Mapping[str, Any]) -> Iterator[SquadQuestion | str]:
         text = paragraph.get("context") if isinstance(paragraph, dict) else None
         for question in paragraph.get("qas", [paragraph]) if isinstance(paragraph, dict) else []:
             if not isinstance(text, str) or not isinstance(question, dict):
-                yield _("A paragraph has no context, or a question is no object.")
+                yield _("A paragraph has no context, or a question is not an object.")
                 continue
             answers = dict.fromkeys(gold_answers(question))
             if question.get("is_impossible") or not answers:
                 number = str(question.get("id", "?"))[:60]
-                yield _("Question %(number)s: the passage has no answer, so there is no span to claim.", number=number)
+                yield _("Question %(number)s: the passage has no answer, so there is no span.", number=number)
                 continue
             yield SquadQuestion(
                 text, question, [[{"start": at, "end": at + len(span), "text": span}] for at, span in answers]
@@ -222,7 +222,7 @@ def translate_row(values: dict[str, Any], mapping: ColumnMapping, config: TaskCo
         if str(values.get(column, "")) in some:
             raise SkippedRow(
                 _(
-                    "Left out by the mapping: %(column)s is %(column2)s.",
+                    "Skipped by the mapping: %(column)s is %(column2)s.",
                     column=column,
                     column2=repr(values.get(column)),
                 )
@@ -307,7 +307,7 @@ def _set_single(document: dict[str, Any], name: str, value: Any, source: ColumnS
             document[name] = float(value) if name == "seconds" else int(value)
         except (TypeError, ValueError):
             raise errors.Invalid(
-                {name: _("%(value)s is no number; map its values.", value=repr(str(value)[:60]))}
+                {name: _("%(value)s is not a number; map its values.", value=repr(str(value)[:60]))}
             ) from None
     else:
         document[name] = f"{source.prefix}{value}"
@@ -322,7 +322,11 @@ def find_field(config: TaskConfig, group: str, name: str) -> Field | None:
     if group == "explanation":
         return None
     raise errors.Invalid(
-        {f"{group}.{name}": _("The task has no such field under %(group)s. Map to another.", group=group)}
+        {
+            f"{group}.{name}": _(
+                "The task has no such field under %(group)s. Map the column to another field.", group=group
+            )
+        }
     )
 
 

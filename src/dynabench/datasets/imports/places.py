@@ -77,7 +77,7 @@ class OriginLinks:
         descendants_possible = stored or uid in self.origins  # nothing can have been made from others
         if origin == uid or (descendants_possible and self._leads(origin, uid)):
             raise errors.Invalid(
-                {"made_from": _("%(origin)s was made from this very example: a circle. Leave one out.", origin=origin)}
+                {"made_from": _("%(origin)s was perturbed from this example: a circle. Leave one out.", origin=origin)}
             )
         self.pending[uid] = origin
         self.origins.add(origin)
@@ -137,7 +137,7 @@ def round_for_row(
     else:
         if len(round_ids) >= MOST_ROUNDS:
             raise errors.Invalid(
-                {"round": _("A file may have up to %(most_rounds)s rounds.", most_rounds=f"{MOST_ROUNDS:,}")}
+                {"round": _("A file may have at most %(most_rounds)s rounds.", most_rounds=f"{MOST_ROUNDS:,}")}
             )
         numbers = set(session.scalars(select(Round.number).where(Round.task_id == task_id)))
         number = row.round if row.round and row.round not in numbers else max(numbers, default=0) + 1
@@ -172,10 +172,10 @@ def _condition(session: Session, round_: Round, row: ExampleRow) -> None:
         arm |= {"assistant": True} if condition.assistant else {}
         arms = {entry["name"]: entry for entry in round_.arms}
         if arms.get(condition.arm, arm)["targets"] != arm["targets"]:
-            raise errors.Invalid({"condition.targets": _("Other examples of this arm were told otherwise.")})
+            raise errors.Invalid({"condition.targets": _("Other examples of this arm have other settings.")})
         if condition.arm not in arms and len(arms) >= MOST_ARMS:
             raise errors.Invalid(
-                {"condition.arm": _("A round may have up to %(most_arms)s arms.", most_arms=MOST_ARMS)}
+                {"condition.arm": _("A round may have at most %(most_arms)s arms.", most_arms=MOST_ARMS)}
             )
         if condition.arm not in arms:
             round_.arms = [*round_.arms, arm]

@@ -164,7 +164,7 @@ def accept_rows(
             raise errors.Invalid(
                 {
                     "rows": _(
-                        "More than %(most_refused)s rows were refused. Look at the first of them.",
+                        "More than %(most_refused)s rows were refused. Look at the first ones.",
                         most_refused=f"{MOST_REFUSED:,}",
                     )
                 }
@@ -183,7 +183,7 @@ def _check_tags(tags: set[str]) -> None:
         raise errors.Invalid(
             {
                 "tags": _(
-                    "There are more than %(most_tags)s different tags. Choose a coarser column.",
+                    "There are more than %(most_tags)s different tags. Choose a column with fewer values.",
                     most_tags=f"{MOST_TAGS:,}",
                 )
             }

@@ -49,7 +49,7 @@ def read_uid(raw: Any) -> str:
     """An id from a column. Raises `Invalid` under `uid`."""
     text = raw if isinstance(raw, str) else str(raw) if isinstance(raw, int) else ""
     if not UID.fullmatch(text):
-        raise errors.Invalid({"uid": _("An id has 1 to 200 characters, none of them invisible.")})
+        raise errors.Invalid({"uid": _("An id has 1 to 200 visible characters.")})
     return text
 
 
@@ -110,7 +110,7 @@ def read_answers(raw: Any, field: Field) -> list[Any]:
 
 def _span(text: str, start: Any) -> Any:
     if type(start) is not int:
-        raise errors.Invalid({"answer": _("Where an answer starts is a whole number.")})
+        raise errors.Invalid({"answer": _("The start of an answer must be a whole number.")})
     return [{"start": start, "end": start + len(text), "text": text}]
 
 
@@ -166,7 +166,7 @@ def checklist_cases(
     """The cases of a test; a text says why one is none."""
     name, kind, data = str(values.get("test") or ""), str(values.get("type") or ""), values.get("data")
     if not isinstance(data, list) or not name:
-        yield _("A test has a name under test and a list of cases under data.")
+        yield _("A test needs a name under test and a list of cases under data.")
         return
     if kind != "MFT":
         yield SkippedCases(f"Cases of {kind[:10] or 'unnamed'} tests, which have no right answer", len(data))
@@ -174,7 +174,7 @@ def checklist_cases(
     labels = values.get("labels")
     if labels is None and name not in meanings:
         yield _(
-            "The test %(name)s says nothing of its answers. Name those that are right under values.",
+            "The test %(name)s does not define its answers. List the right ones under values.",
             name=repr(name[:60]),
         )
         return

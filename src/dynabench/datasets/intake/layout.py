@@ -76,12 +76,12 @@ class Layout(BaseModel):
         wrong = {f"field.{name}": _("The task has no such field.") for name in self.fields if name not in fields}
         for name, field in fields.items():
             if field.required and not self.fields.get(name):
-                wrong[f"field.{name}"] = _("Say which column this is.")
+                wrong[f"field.{name}"] = _("Choose the column.")
         options = answer_options(config)
         for raw, meant in self.values.items() if options else ():
             for option in [meant] if isinstance(meant, str) else meant:
                 if option not in options:
-                    wrong[f"value.{printable(raw)}"] = _("Choose among %(options)s.", options=", ".join(options))
+                    wrong[f"value.{printable(raw)}"] = _("Choose one of %(options)s.", options=", ".join(options))
         if wrong:
             raise errors.Invalid(wrong)
 

@@ -75,7 +75,7 @@ class RowCleaner:
         self, answers: Sequence[Mapping[str, Any]], context: Mapping[str, Any], written: Mapping[str, Any]
     ) -> Answers:
         if not answers:
-            raise Invalid({f"answer.{self.config.fields('answer')[0].name}": _("There is no answer.")})
+            raise Invalid({f"answer.{self.config.fields('answer')[0].name}": _("The answer is missing.")})
         if self.alone and (cached := self.answers_by_id.get(id(answers))) is not None and cached[0] is answers:
             return cached[1]
         cleaned: list[Mapping[str, Any]] = []

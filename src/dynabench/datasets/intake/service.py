@@ -34,7 +34,7 @@ def preview_dataset(path: Path, config: TaskConfig, layout: Layout | None = None
     name = uploaded_files.original_name(path)
     with sources.open_source(path, name, first=True) as files:
         if not files:
-            raise errors.Invalid({"file": _("There are no data files in it.")})
+            raise errors.Invalid({"file": _("The zip file contains no data files.")})
         beginning = preview_rows(reader.read_rows(*files[0]))
         chosen = layout or building.guess_layout(beginning, *files[0], config)
     preview = SampleOut(
@@ -88,7 +88,7 @@ def start_version(
 ) -> DatasetVersion:
     """Read a new version of a dataset in the background; for callers that have made sure of the owner."""
     if disclosure.is_hidden_for_good(dataset):
-        raise errors.Conflict(_("The hidden part of a release stays as it is. Add another dataset."))
+        raise errors.Conflict(_("The hidden part of a release cannot change. Add another dataset."))
     version = library.draft_version(session, person, dataset)
     payload = {"task": dataset.task_id, "version": version.id, "tolerance": body.tolerance}
     payload["layout"] = body.layout.model_dump() if body.layout else None

@@ -75,20 +75,20 @@ def check_address(
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise Invalid({name: _("This is no address: %(error)s.", error=error)}) from error
+        raise Invalid({name: _("This is not a valid address: %(error)s.", error=error)}) from error
     if parts.scheme not in ("https", "http") or not host or re.search(r"[^\x21-\x7e]|\\", url):
-        raise Invalid({name: _("An address such as https://models.example.org/v1 is needed.")})
+        raise Invalid({name: _("Give an address such as https://models.example.org/v1.")})
     if parts.username is not None or parts.password is not None:
-        raise Invalid({name: _("An address holds no name or password: put the token into `token`.")})
+        raise Invalid({name: _("An address must not contain a name or password: use `token` for the token.")})
     if parts.fragment or (parts.query and not query):
-        raise Invalid({name: _("An address has no `?` and no `#` here.")})
+        raise Invalid({name: _("An address must not contain `?` or `#` here.")})
     port = port or (443 if parts.scheme == "https" else 80)
     if allowed is not None and not allowed.names_host(host, port):
         if parts.scheme == "http":
             raise Invalid(
                 {
                     name: _(
-                        "Plain http is for hosts that the operator names in %(setting)s; use https.",
+                        "Plain http is only for hosts that the operator lists in %(setting)s; use https.",
                         setting=allowed.setting,
                     )
                 }
@@ -148,8 +148,8 @@ def _literal(host: str) -> IP | None:
 
 def _private(host: str, setting: str) -> str:
     return _(
-        "%(host)s is no public address, and the platform calls no private ones. If it is "
-        "meant to, the operator names it in %(setting)s.",
+        "%(host)s is not a public address, and the platform calls no private ones. If this is "
+        "intended, the operator lists it in %(setting)s.",
         host=host,
         setting=setting,
     )

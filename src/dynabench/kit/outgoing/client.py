@@ -88,7 +88,7 @@ class OutgoingClient:
                 if len(read) > most:
                     raise Interrupted(
                         _(
-                            "%(host)s answered more than %(most)s MiB; an answer is smaller.",
+                            "%(host)s answered with more than %(most)s MiB, the limit.",
                             host=host,
                             most=most // 2**20,
                         )
@@ -126,7 +126,7 @@ class OutgoingClient:
             size += len(part)
             if size > most:
                 raise Interrupted(
-                    _("%(host)s answered more than %(most)s MiB; an answer is smaller.", host=host, most=most // 2**20)
+                    _("%(host)s answered with more than %(most)s MiB, the limit.", host=host, most=most // 2**20)
                 )
             yield part
 
@@ -163,11 +163,11 @@ class OutgoingClient:
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             if begun:
                 raise Interrupted(
-                    _("%(host)s closed the connection in the middle of its answer.", host=host)
+                    _("%(host)s closed the connection in the middle of the answer.", host=host)
                 ) from error
             if isinstance(error, httpcore2.ProtocolError) and "disconnected" not in str(error):
                 raise Refused(
-                    _("%(host)s does not answer in HTTP: check the port and the scheme in `url`.", host=host)
+                    _("%(host)s does not speak HTTP: check the port and the scheme in `url`.", host=host)
                 ) from error
             raise Unreached(_("%(host)s closed the connection without an answer.", host=host)) from error
 
@@ -270,20 +270,18 @@ def _check(host: str, status: int, headers: Mapping[str, str], most: int) -> Non
     if 300 <= status < 400:
         raise Refused(
             _(
-                "%(host)s answered with a redirect (%(status)s), and none is followed. Give the final address.",
+                "%(host)s answered with a redirect (%(status)s); redirects are not followed. Give the final address.",
                 host=host,
                 status=status,
             )
         )
     if headers.get("content-encoding", "identity") != "identity":
-        raise Refused(
-            _("%(host)s packed its answer although it was asked not to. Turn compression off there.", host=host)
-        )
+        raise Refused(_("%(host)s compressed its answer although asked not to. Turn compression off there.", host=host))
     length = headers.get("content-length", "0")
     if length.isdigit() and int(length) > most:
         raise Interrupted(
             _(
-                "%(host)s answered %(length)s MiB; up to %(most)s MiB are read.",
+                "%(host)s answered with %(length)s MiB; the limit is %(most)s MiB.",
                 host=host,
                 length=int(length) // 2**20,
                 most=most // 2**20,
@@ -292,9 +290,7 @@ def _check(host: str, status: int, headers: Mapping[str, str], most: int) -> Non
 
 
 def _late(host: str) -> Interrupted:
-    return Interrupted(
-        _("%(host)s has not answered in time. Try again in a moment, or allow it more `seconds`.", host=host)
-    )
+    return Interrupted(_("%(host)s did not answer in time. Try again in a moment or increase `seconds`.", host=host))
 
 
 def _no_number(name: str) -> Any:

@@ -72,8 +72,8 @@ def unfit(config: TaskConfig) -> str:
     """Why no model is trained for a task, and what models are trained for; empty where one is."""
     why = _unfit(config)
     can = _(
-        "Models are trained for answers that are chosen from a list, given one or two texts, and for answers that are "
-        "one span of a text, given another."
+        "Training supports answers chosen from a list, given one or two texts, and answers that are "
+        "one span of one text, given another."
     )
     return f"{why} {can}" if why else ""
 
@@ -84,11 +84,11 @@ def _unfit(config: TaskConfig) -> str:
     if not isinstance(field, Choice | Spans):
         return _("The answer “%(name)s” is of type %(type)s.", name=field.name, type=field.type)
     if isinstance(field, Choice) and len(field.values) < 2:
-        return _("The answer “%(name)s” has less than two options.", name=field.name)
+        return _("The answer “%(name)s” has fewer than two options.", name=field.name)
     if config.chat is not None:
         return _("Annotators converse with the models.")
     if others := [each.name for each in read if not isinstance(each, Text)]:
-        return _("Models read %(others)s, which is no text.", others=", ".join(others))
+        return _("Models read %(others)s, which is not text.", others=", ".join(others))
     if isinstance(field, Spans) and not field.one:
         return _("“%(name)s” may have several spans: max_spans is not 1.", name=field.name)
     if isinstance(field, Spans) and (len(read) != 2 or field.of not in [each.name for each in read]):

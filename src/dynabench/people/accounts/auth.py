@@ -33,7 +33,7 @@ async def identify(request: Request) -> Person | None:
         digest = security.digest(token)
         row = await db.aread(lambda session: session.execute(queries.BY_TOKEN, {"digest": digest}).first())
         if row is None:
-            raise Unauthenticated(_("This token is unknown or revoked. Make a new one with POST /api/v1/tokens."))
+            raise Unauthenticated(_("This token is unknown or revoked. Create a new one with POST /api/v1/tokens."))
         person, token_id, scopes, used_at = row
         request.state.scopes = frozenset(scopes)
         if used_at is None or now() - used_at > USED_EVERY:
@@ -99,7 +99,7 @@ class Scope:
         scopes, name = request.state.scopes, self.needed(request.method, request.scope.get("endpoint"))
         if scopes is not None and name not in scopes:
             text = _(
-                "This token lacks the scope “%(name)s”. Make one that has it in the settings or with POST /tokens.",
+                "This token lacks the scope “%(name)s”. Create one that has it in the settings or with POST /tokens.",
                 name=name,
             )
             raise Forbidden(text, scope=name)

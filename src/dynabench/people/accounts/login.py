@@ -119,7 +119,7 @@ async def confirm_password(request: Request, person: Person, password: str) -> b
 async def change_password(request: Request, person: Person, current: str, password: str) -> None:
     """A new password for somebody who knows the old one; every browser is logged out. Raises `Invalid` or `TooMany`."""
     if not await confirm_password(request, person, current):
-        raise Invalid({"current": _("This is not your password.")})
+        raise Invalid({"current": _("Wrong password.")})
     if problem := rules.password_problem(password, person.username, person.email):
         raise Invalid({"password": problem})
     hashed = await hash_password_in_thread(password, request.app.state.settings.password_cost)

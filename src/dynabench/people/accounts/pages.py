@@ -206,7 +206,7 @@ def clean_language(language: str, empty: bool = False) -> str:
     """One of the languages that the pages come in, or nothing where that may be; else `Invalid`."""
     if language in LANGUAGES or (empty and not language):
         return language
-    raise Invalid({"language": _("The pages do not come in this language.")})
+    raise Invalid({"language": _("The site is not available in this language.")})
 
 
 def remember_language(request: Request, response: Response, language: str) -> None:

@@ -50,7 +50,7 @@ def check_registration(username: str, email: str, password: str, agree: bool) ->
         "username": username_problem(username),
         "email": email_problem(email),
         "password": password_problem(password, username, email),
-        "agree": "" if agree else _("Agree to the terms and the data's licence to join."),
+        "agree": "" if agree else _("Accept the terms and the data licence to join."),
     }
     if wrong := {name: text for name, text in problems.items() if text}:
         raise Invalid(wrong)
@@ -62,7 +62,7 @@ def username_problem(username: str) -> str:
     if not USERNAME.fullmatch(username):
         return _("Use 3 to 40 letters, digits, dots, hyphens or underscores.")
     if username.lower().startswith(DELETED):
-        return _("Names that begin with “%(deleted)s” are reserved.", deleted=DELETED)
+        return _("Names that start with “%(deleted)s” are reserved.", deleted=DELETED)
     return ""
 
 
@@ -74,7 +74,7 @@ def clean_email(email: str) -> str:
 def email_problem(email: str) -> str:
     """Why this is no mail address, or an empty text; nobody is asked whether it exists."""
     try:
-        return "" if len(clean_email(email)) <= 254 else _("This address is too long.")
+        return "" if len(clean_email(email)) <= 254 else _("This email address is too long.")
     except EmailNotValidError:  # its reasons are English sentences
         return _("Enter a full mail address, such as name@example.org.")
 
@@ -116,7 +116,7 @@ def clean_scopes(wanted: Collection[str], most: Collection[str] | None = None) -
     """A new token's scopes in their usual order; `most` is what the token that asks for it has. Raises `Invalid`."""
     if not wanted or (unknown := set(wanted) - set(SCOPES)):
         complaint = _("There is no scope %(value)s. ", value=repr(sorted(unknown)[0])) if wanted else ""
-        raise Invalid({"scopes": _("%(said)sChoose some of %(scopes)s.", said=complaint, scopes=", ".join(SCOPES))})
+        raise Invalid({"scopes": _("%(said)sChoose from %(scopes)s.", said=complaint, scopes=", ".join(SCOPES))})
     if most is not None and (beyond := set(wanted) - set(most)):
         raise Invalid(
             {

@@ -46,7 +46,7 @@ def _refuse_taken(session: Session, newcomer: Newcomer) -> None:
     fields: dict[str, str] = {}
     for person in session.scalars(queries.people_with_name_or_address(newcomer.username, newcomer.email)):
         if person.email.lower() == newcomer.email.lower():
-            fields["email"] = _("There is an account with this address; log in instead.")
+            fields["email"] = _("An account with this address exists; log in instead.")
         if newcomer.username.lower() in (person.username.lower(), person.pseudonym.lower()):
             fields["username"] = _("This name is taken.")
     if fields:
@@ -132,7 +132,7 @@ def revoke_token(session: Session, person_id: int, token_id: int) -> None:
     """End one of the person's own tokens; `NotFound` where it is not theirs or already ended."""
     token = session.get(Token, token_id)
     if token is None or token.person_id != person_id or token.revoked_at is not None:
-        raise NotFound(_("You have no such token."))
+        raise NotFound(_("There is no such token."))
     token.revoked_at = now()
 
 
@@ -222,7 +222,7 @@ def dismiss_notice(session: Session, person_id: int, notice_id: int) -> None:
     """Remember that a person has seen a notice; twice changes nothing."""
     notice = session.get(Notice, notice_id)
     if notice is None or notice.person_id != person_id:
-        raise NotFound(_("You have no such notice."))
+        raise NotFound(_("There is no such notice."))
     session.execute(update(Notice).where(Notice.id == notice_id, Notice.seen_at.is_(None)).values(seen_at=now()))
 
 

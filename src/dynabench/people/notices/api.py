@@ -94,7 +94,7 @@ class HookRoutes:
 
 router = APIRouter(prefix="/api/v1", tags=["notices"], dependencies=[Depends(scope("account"))])
 router.include_router(HookRoutes("/me/webhooks", own, "account").router)
-NO_MAIL = _("This site sends no mail. Its operator can set that up.")
+NO_MAIL = _("This site does not send email. Its operator can set it up.")
 
 
 @router.get("/me/notifications")

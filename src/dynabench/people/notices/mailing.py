@@ -221,7 +221,7 @@ def verification_letter(settings: Settings, mailing: Mailing, wish: Wish) -> Ema
     token = make_link_token(settings.key, VERIFY, wish.person_id, wish.address, VERIFY_SECONDS)
     address = f"{settings.site}/mail/verify/{token}"
     return _letter_to_person(
-        settings, mailing, wish, said(_("Confirm your address for Dynabench")), "verify", address=address
+        settings, mailing, wish, said(_("Confirm your email address for Dynabench")), "verify", address=address
     )
 
 

@@ -82,7 +82,7 @@ class HookPages:
             elif act in ("on", "off"):
                 await db.awrite(webhooks.switch_webhook, holder, id, act == "on")
             else:
-                raise NotFound(_("There is nothing at this address."))
+                raise NotFound(_("This webhook does not exist."))
         except Conflict as problem:
             return await self._page_of_hook(request, holder, id, None, problem.status, problem=problem.detail)
         return RedirectResponse(f"{self._base(request)}/{id}?done={act}", status_code=303)

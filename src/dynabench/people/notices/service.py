@@ -71,7 +71,7 @@ def choose_channels(session: Session, person_id: int, channels: Mapping[str, Seq
         f"channels.{kind}"[:60]: _("There is no such kind of notice.") for kind in channels if kind not in NOTICE_KINDS
     }
     problems |= {
-        f"channels.{kind}"[:60]: _("Choose among %(channels)s.", channels=", ".join(CHANNELS))
+        f"channels.{kind}"[:60]: _("Choose from %(channels)s.", channels=", ".join(CHANNELS))
         for kind, chosen in channels.items()
         if set(chosen) - set(CHANNELS)
     }

@@ -120,13 +120,11 @@ def _clean_events(holder: Holder, chosen: Collection[str]) -> list[str]:
     if holder.task is None:
         if chosen:
             raise errors.Invalid(
-                {"events": _("Your own webhooks get your notices; choose their kinds in your settings.")}
+                {"events": _("Your own webhooks get your notices; choose the kinds in your settings.")}
             )
         return []
     if not chosen or set(chosen) - set(events.TASK_EVENTS):
-        raise errors.Invalid(
-            {"events": _("Choose some of %(task_events)s.", task_events=", ".join(events.TASK_EVENTS))}
-        )
+        raise errors.Invalid({"events": _("Choose from %(task_events)s.", task_events=", ".join(events.TASK_EVENTS))})
     return [event for event in events.TASK_EVENTS if event in chosen]
 
 
@@ -166,7 +164,7 @@ def send_again(session: Session, holder: Holder, id: int, delivery_id: int) -> D
     if delivery is None or delivery.hook_id != hook.id:
         raise errors.NotFound(_("There is no such message."))
     if delivery.state == DeliveryState.WAITING and delivery.due_at is None:
-        raise errors.Conflict(_("It is being sent already."))
+        raise errors.Conflict(_("It is already being sent."))
     delivery.state, delivery.tries, delivery.due_at = DeliveryState.WAITING, 0, None
     enqueue(session, delivery)
     return delivery

@@ -55,7 +55,7 @@ async def show_config(
     request: Request, task: str, owner: TaskOwner, after: After = "", saved: Against = None
 ) -> Response:
     """The newest config in an editor, what it looks like, and the versions before."""
-    notice = _("Saved as version %(saved)s. Rounds that were drafted before keep theirs.", saved=saved) if saved else ""
+    notice = _("Saved as version %(saved)s. Rounds drafted earlier keep their version.", saved=saved) if saved else ""
     return await _config_page(request, task, after=after, notice=notice)
 
 
@@ -67,7 +67,7 @@ def _save_config(session: Session, owner: Person, task: str, text: str, base: st
     if base != str(newest.number):
         by = newest.by or "the operator"
         text = _(
-            "%(by)s saved version %(number)s while you were writing. Look at it below; saving again replaces it.",
+            "%(by)s saved version %(number)s while you were editing. Review it below; saving again replaces it.",
             by=by,
             number=newest.number,
         )
@@ -219,7 +219,7 @@ def _save_settings(session: Session, owner: Person, task: str, form: FormData) -
     """Save what is wanted; where it does something and nobody said that they know, what it would do instead."""
     newest = owner_lists.list_versions(session, task, "", 1).items[0]
     if str(form.get("base", "")) != str(newest.number):
-        raise errors.Conflict(_("Somebody saved another version while you were writing. Look at it, then save again."))
+        raise errors.Conflict(_("Another version was saved while you were editing. Review it, then save again."))
     config, source = service.newest_config(session, task), owner_lists.read_version(session, task, newest.number).config
     text = edit_source(source, config, read_settings(form, config))
     after = service.parse_config(text)

@@ -78,7 +78,7 @@ async def _preview(
     missing = missing_fields(config, mapping)
     rows = [] if missing else preview_contexts(config, preview, mapping)
     if missing and status == 422:
-        wrong = {f"field.{field.name}": _("Choose the column that this is read from.") for field in missing} | wrong
+        wrong = {f"field.{field.name}": _("Choose the column to read.") for field in missing} | wrong
     values = {
         "address": str(request.app.url_path_for("map_contexts", task=task, id=id)),
         "file_name": name,

@@ -13,14 +13,14 @@ from dynabench.rounds.manage.frame import TaskOwner
 
 router = APIRouter()
 ABOUT = {
-    "dataset.ready": N_("A version of a dataset was read and stands; models are being evaluated on it."),
-    "evaluation.ended": N_("A public or anonymous model was evaluated on a dataset, or could not be."),
-    "snapshot.taken": N_("Somebody froze the public board."),
+    "dataset.ready": N_("A dataset version was imported; models are being evaluated on it."),
+    "evaluation.ended": N_("A public or anonymous model was evaluated on a dataset, or the evaluation failed."),
+    "snapshot.taken": N_("The public board was frozen as a snapshot."),
     "round.opened": N_("A round is open for examples."),
-    "round.closed": N_("A round takes no more examples."),
-    "round.released": N_("A round is released: its files never change."),
-    "announcement.made": N_("An owner announced something to those who take part."),
-    "archive.ready": N_("An archive of the task is ready to be fetched by its owners, for a week."),
+    "round.closed": N_("A round was closed."),
+    "round.released": N_("A round was released: its files never change."),
+    "announcement.made": N_("An owner published an announcement."),
+    "archive.ready": N_("A task archive is ready for its owners to download for a week."),
 }
 """What `events.TASK_EVENTS` say, for their owners to choose from."""
 

@@ -35,7 +35,7 @@ async def compute_module(request: Request, kind: str, name: str, body: schemas.C
     """The module's result for up to 10,000 rows and 1 MiB, within 8 seconds; the rows are not stored."""
     entry = await run_in_threadpool(library.find_entry, kind, name)
     if body.interval is not None and not entry.has_interval:
-        raise Invalid({"interval": _("This module has no interval: it is one number for all that was given.")})
+        raise Invalid({"interval": _("This module has no interval: it returns a single number.")})
     extra = {"config": body.config, "interval": body.interval, "per_example": body.per_example}
     try:
         computation = service.check_computation(entry, body.columns, body.options, **extra)

@@ -60,7 +60,7 @@ class Calculator:
         Unavailable where too many requests wait, or the worker does not answer.
         """
         if self._waiting >= MAX_WAITING:
-            raise Unavailable(_("Many others compute something just now. Try again in a few seconds."), 5)
+            raise Unavailable(_("Many computations are running. Try again in a few seconds."), 5)
         self._waiting += 1
         try:
             async with self._turn:
@@ -87,7 +87,7 @@ class Calculator:
                 reply = await _exchange(address, request)
         except OSError as problem:  # no answer in time, or no connection
             await self._replace(process, problem)
-            raise Unavailable(_("Nothing can be computed just now. Try again in a few seconds."), 5) from None
+            raise Unavailable(_("Computations are not available right now. Try again in a few seconds."), 5) from None
         self._fresh = False
         with contextlib.suppress(ValueError):  # it was ended while it answered
             answer: dict[str, Any] = json.loads(reply)

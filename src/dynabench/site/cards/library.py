@@ -44,11 +44,9 @@ class LibraryEntry:
         package is open only if it says so itself.
         """
         if needs_trusted_input(self.module) or not (self.ours or "on_pages" in vars(self.module)):
-            return _("It is computed from Python alone: here it would run on what strangers send.")
+            return _("Only available from Python: here it would execute untrusted code.")
         if "models" in self.card.needs or self.card.resource:
-            return _(
-                "It needs a model or other data that is not part of the library, so it is computed from Python alone."
-            )
+            return _("Only available from Python: it needs a model or other data that is not part of the library.")
         lacking = missing_requirement(self.module)
         return _("This deployment lacks %(lacking)s", lacking=lacking) if lacking else ""
 

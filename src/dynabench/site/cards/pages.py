@@ -138,7 +138,7 @@ def _text(upload: bytes) -> str:
     try:
         return upload.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Invalid({"table": _("This file is no text in UTF-8.")}) from None
+        raise Invalid({"table": _("This file is not a UTF-8 text file.")}) from None
 
 
 def _link(request: Request, entry: LibraryEntry, fields: Mapping[str, str]) -> str:

@@ -62,14 +62,14 @@ def check_computation(
     for name, column in columns.items():
         if name not in columns_of_module:
             wrong[COLUMN + name] = _(
-                "There is no such column; the module takes %(known)s.", known=", ".join(columns_of_module)
+                "There is no such column; the module's columns are %(known)s.", known=", ".join(columns_of_module)
             )
         elif len(column) > ROWS:
-            wrong[COLUMN + name] = _("More than %(rows)s rows; compute them from Python.", rows=f"{ROWS:,}")
+            wrong[COLUMN + name] = _("More than %(rows)s rows; compute this from Python.", rows=f"{ROWS:,}")
     clean = {}
     for name, value in options.items():
         if name not in entry.options:
-            wrong[OPTION + name] = _("There is no such option here.")
+            wrong[OPTION + name] = _("There is no such option.")
             continue
         try:
             clean[name] = _refuse_paths(name, entry.options[name].check(value))

@@ -45,7 +45,7 @@ async def withdraw_examples(request: Request, body: schemas.WithdrawalIn, person
     db: Database = request.app.state.db
     require_confirmation(person, body.confirm)
     if body.round is not None and body.task is None:
-        raise errors.Invalid({"task": _("Say which task's round.")})
+        raise errors.Invalid({"task": _("Give the task of the round.")})
     return schemas.WithdrawalOut(
         withdrawn=await db.awrite(service.withdraw_own_examples, person, body.task, body.round)
     )
@@ -57,7 +57,7 @@ async def end_account(request: Request, body: schemas.DeletionIn, person: Member
     db: Database = request.app.state.db
     require_confirmation(person, body.confirm)
     if not await login.confirm_password(request, person, body.password):
-        raise errors.Invalid({"password": _("This is not your password.")})
+        raise errors.Invalid({"password": _("Wrong password.")})
     await db.awrite(
         service.delete_own_account, request.app.state.settings, person.id, withdraw_examples=body.withdraw_examples
     )

@@ -58,7 +58,7 @@ async def own_examples(
     values = await db.aread(_own, person)
     chosen = task or await db.aread(own_work.latest_task, person)
     if task and task not in values["names"]:
-        raise errors.NotFound(_("You have written nothing for this task."))
+        raise errors.NotFound(_("You have not written anything for this task."))
     if chosen and (warning := await content_warning.warn(request, chosen)) is not None:
         return warning
 
@@ -96,7 +96,7 @@ async def send_withdrawal(request: Request, person: Member, of: Text = "", confi
     try:
         require_confirmation(person, confirm)
         if number and not (number.isdecimal() and len(number) < 10):
-            raise errors.Invalid({"of": _("Choose one of the list.")})
+            raise errors.Invalid({"of": _("Choose one from the list.")})
         chosen = (task or None, int(number) if number else None)
         withdrawn_count = await request.app.state.db.awrite(service.withdraw_own_examples, person, *chosen)
     except errors.Invalid as problem:
@@ -124,7 +124,7 @@ async def leave(
     try:
         require_confirmation(person, name)
         if not await login.confirm_password(request, person, password):
-            raise errors.Invalid({"password": _("This is not your password.")})
+            raise errors.Invalid({"password": _("Wrong password.")})
     except errors.Invalid as problem:
         return await _leave(request, person, 422, errors=problem.fields, too=too)
     await request.app.state.db.awrite(

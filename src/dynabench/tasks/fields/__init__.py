@@ -98,7 +98,7 @@ def build_field(raw: Any) -> Any:
             {
                 "type": _("There is no field type “%(kind)s”.", kind=kind) + did_you_mean(kind, types())
                 if kind
-                else _("Name a type.")
+                else _("Give a type.")
             }
         )
     return types()[kind].model_validate(raw)

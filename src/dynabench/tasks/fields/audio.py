@@ -15,4 +15,4 @@ class Audio(MediaField):
     record: bool = Setting(True, description="Offer to record with the microphone.")
     max_seconds: float = Setting(60.0, gt=0, le=3600, description="Longest sound in seconds.")
 
-    missing: ClassVar[str] = _("Record or choose a sound.")
+    missing: ClassVar[str] = _("Record or upload a sound.")

@@ -76,7 +76,7 @@ class Field(Section, ABC):
         description="Values that would do, shown on demand: plain, or mappings of value and note.",
     )
 
-    missing: ClassVar[str] = _("Fill this in.")
+    missing: ClassVar[str] = _("This field is required.")
     no_answer: ClassVar[str] = "is nothing that the field can hold"
     brief: ClassVar[bool] = True  # whether `in_words` says a value in a line
     templates: ClassVar[Path] = Path(__file__).parent.parent / "templates" / "fields"
@@ -237,7 +237,7 @@ def impossible_reason(condition: str, named: Mapping[str, Field]) -> str:
     comparison = conditions.parse_comparison(condition)
     if not comparison:
         return _(
-            "“%(condition)s” is not known here: compare an earlier field, such as: kind == other",
+            "“%(condition)s” cannot be used here: compare an earlier field, such as: kind == other",
             condition=condition,
         )
     name, value = comparison
@@ -245,5 +245,5 @@ def impossible_reason(condition: str, named: Mapping[str, Field]) -> str:
         return _("There is no field “%(name)s” to compare.", name=name) + did_you_mean(name, named)
     values = named[name].comparable()
     if values is not None and value not in values:
-        return _("“%(value)s” is no option of %(name)s.", value=value[:60], name=name) + did_you_mean(value, values)
+        return _("“%(value)s” is not an option of %(name)s.", value=value[:60], name=name) + did_you_mean(value, values)
     return ""

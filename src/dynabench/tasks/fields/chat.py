@@ -36,7 +36,7 @@ class Chat(Field):
         "annotator's answer differs from it.",
     )
 
-    missing: ClassVar[str] = _("Talk with the models first.")
+    missing: ClassVar[str] = _("Chat with the models first.")
     no_answer: ClassVar[str] = "is no conversation"
     brief: ClassVar[bool] = False
 
@@ -50,17 +50,17 @@ class Chat(Field):
         """The stored form. Raises FieldError where it is no conversation, or too long or short for the task."""
         turns = raw.get("turns") if isinstance(raw, dict) else None
         if not isinstance(turns, list) or not all(_is_turn(turn) for turn in turns):
-            raise FieldError(_("This is no conversation. Talk with the models on the page, or through the API."))
+            raise FieldError(_("This is not a conversation. Chat with the models on the page or through the API."))
         if len({len(turn["replies"]) for turn in turns}) > 1:
-            raise FieldError(_("Each turn has a reply of each model."))
+            raise FieldError(_("Each turn needs a reply from each model."))
         if len(turns) < self.min_turns:
             raise FieldError(
-                _("Talk for %(min_turns)s turns at least.", min_turns=self.min_turns)
+                _("The conversation needs at least %(min_turns)s turns.", min_turns=self.min_turns)
                 if self.min_turns > 1
                 else self.missing
             )
         if len(turns) > self.max_turns:
-            raise FieldError(_("A conversation has %(max_turns)s turns at most.", max_turns=self.max_turns))
+            raise FieldError(_("The conversation may have at most %(max_turns)s turns.", max_turns=self.max_turns))
         return {"turns": [_known_keys(turn) for turn in turns]}
 
     def json_schema(self) -> JsonSchema:

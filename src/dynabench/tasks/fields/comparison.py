@@ -32,9 +32,7 @@ class ComparisonField(Field):
     def _names_are_free(self) -> "ComparisonField":
         for index, name in enumerate(self.of):
             if name in (TIE_CHOICE, ALL_BAD_CHOICE):
-                refuse_keys(
-                    {f"of.{index}": _("“%(name)s” is a choice of its own: call the field something else.", name=name)}
-                )
+                refuse_keys({f"of.{index}": _("“%(name)s” is a reserved choice: rename the field.", name=name)})
             if name in self.of[:index]:
                 refuse_keys({f"of.{index}": _("The field “%(name)s” is listed twice.", name=name)})
         return self
@@ -59,13 +57,13 @@ class ComparisonField(Field):
             return None
         answer = {"choice": raw} if isinstance(raw, str) else raw
         if not isinstance(answer, Mapping) or not {"choice"} <= set(answer) <= {"choice", "order"}:
-            raise FieldError(_("A comparison is an object with choice and, if you like, order."))
+            raise FieldError(_("A comparison is an object with choice and optionally order."))
         if answer["choice"] not in self.values:
             raise FieldError(self.missing)
         if "order" not in answer:
             return {"choice": answer["choice"]}
         if not self._is_order(answer["order"]):
-            raise FieldError(_("The order names each of the outputs once."))
+            raise FieldError(_("The order must list each output once."))
         return {"choice": answer["choice"], "order": list(answer["order"])}
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:

@@ -18,7 +18,7 @@ class Consent(Field):
         "", description="What people agree to, above the box; the label stands beside it."
     )
 
-    missing: ClassVar[str] = _("Tick this to go on.")
+    missing: ClassVar[str] = _("Tick this box to continue.")
 
     def check(self, raw: object, beside: Values) -> bool | None:
         """True; false is the same as nothing."""

@@ -25,7 +25,7 @@ class Drawing(Image):
         "picture that was chosen and the annotator's answer differs from it.",
     )
 
-    missing: ClassVar[str] = _("Have pictures drawn, and choose one.")
+    missing: ClassVar[str] = _("Have pictures drawn and choose one.")
 
     @model_validator(mode="after")
     def _is_only_drawn(self) -> "Drawing":

@@ -21,7 +21,7 @@ class EditField(Text):
     max_length: int = Setting(10_000, ge=1, le=100_000, description="Most characters (code points).")
     multiline: bool = Setting(True, description="Line breaks and tabs are allowed, and the field is drawn taller.")
 
-    missing: ClassVar[str] = _("Change the text: this is what you were given.")
+    missing: ClassVar[str] = _("Change the text: it is still the original.")
     brief: ClassVar[bool] = False
 
     def check(self, raw: object, beside: Mapping[str, object] = NOTHING) -> str | None:

@@ -47,11 +47,11 @@ class Group(Field):
         for index, field in enumerate(self.fields):
             before = {earlier.name: earlier for earlier in self.fields[:index]}
             if field.name in before:
-                problems[f"fields.{index}.name"] = _("The name “%(name)s” is taken by another field.", name=field.name)
+                problems[f"fields.{index}.name"] = _("Another field already has the name “%(name)s”.", name=field.name)
             if isinstance(field, Group):
-                problems[f"fields.{index}.type"] = _("A group holds no groups.")
+                problems[f"fields.{index}.type"] = _("A group cannot contain groups.")
             if isinstance(field, ImageRegion) and field.of in self.own and not isinstance(before.get(field.of), Image):
-                message = _("There is no such image field in the group before it.")
+                message = _("There is no such image field earlier in the group.")
                 problems[f"fields.{index}.of"] = message + did_you_mean(field.of, _images(before))
             if getattr(field, "goal", "") == "assigned":
                 problems[f"fields.{index}.goal"] = _("Only an answer can be a goal.")
@@ -95,7 +95,9 @@ class Group(Field):
             return None
         if not self.at_least <= len(raw) <= self.repeat:
             least, most = self.at_least, self.repeat
-            raise FieldError(_("There are %(n)s here; give %(least)s to %(most)s.", n=len(raw), least=least, most=most))
+            raise FieldError(
+                _("There are %(n)s entries; %(least)s to %(most)s are needed.", n=len(raw), least=least, most=most)
+            )
         rows: list[dict[str, Any]] = []
         problems: dict[str, str] = {}
         for index, row in enumerate(raw):

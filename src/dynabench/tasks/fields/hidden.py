@@ -22,7 +22,7 @@ class Hidden(Field):
     pattern: str = Setting("", max_length=200, description="Regular expression that the whole value must match.")
     required: bool = Setting(False, description="Nobody writes who arrives without it.")
 
-    missing: ClassVar[str] = _("Open this page by the link that you were given: the address lacks something.")
+    missing: ClassVar[str] = _("Open this page with the link you were given: the address is incomplete.")
 
     @field_validator("pattern")
     @classmethod
@@ -30,7 +30,9 @@ class Hidden(Field):
         try:
             _matcher(pattern)
         except SchemaError:
-            raise ValueError(_("This is no regular expression, or one with look-around or back-references.")) from None
+            raise ValueError(
+                _("This is not a regular expression, or it uses look-around or back-references.")
+            ) from None
         return pattern
 
     @property

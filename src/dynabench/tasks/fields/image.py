@@ -39,7 +39,7 @@ class Image(MediaField):
         if all(offered_value["media"] != value["media"] for _, offered_value in self.choices(beside)) and any(
             name in beside for name in self.choose_from
         ):
-            raise FieldError(_("Choose one of the pictures that are shown."))
+            raise FieldError(_("Choose one of the pictures shown."))
         return value
 
     def choices(self, beside: Values) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -67,12 +67,14 @@ class ImageRegion(Field):
         region: dict[str, Any] = {name: _pixel(item[name]) for name in self.parts}
         wide, tall = region.get("width", 1), region.get("height", 1)
         if wide < 1 or tall < 1:
-            raise FieldError(_("A box is at least one pixel wide and high."))
+            raise FieldError(_("A box must be at least one pixel wide and high."))
         if min(region["x"], region["y"]) < 0 or region["x"] + wide > right or region["y"] + tall > bottom:
-            raise FieldError(_("A region lies outside of the picture."))
+            raise FieldError(_("A region is outside the picture."))
         if self.labels:
             if item.get("label") not in self.labels:
-                raise FieldError(_("Give each region one of the labels %(labels)s.", labels=", ".join(self.labels)))
+                raise FieldError(
+                    _("Choose one of the labels %(labels)s for each region.", labels=", ".join(self.labels))
+                )
             region["label"] = item["label"]
         return region
 
@@ -133,7 +135,7 @@ class ImageRegion(Field):
 
 def _pixel(raw: object) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int | float) or not isfinite(raw) or abs(raw) > LARGEST:
-        raise FieldError(_("Give places in pixels, as numbers."))
+        raise FieldError(_("Give positions in pixels, as numbers."))
     return round(raw)
 
 

@@ -30,7 +30,7 @@ class LabelledSpans(Field):
     max_spans: int = Setting(100, ge=1, le=500, description="Most spans that may be marked.")
     overlap: bool = Setting(False, description="Spans may share words; else a new one takes the place of the old.")
 
-    missing: ClassVar[str] = _("Mark at least one span and give it a label.")
+    missing: ClassVar[str] = _("Mark and label at least one span.")
     no_answer: ClassVar[str] = "is no list of spans with the task's labels"
     brief: ClassVar[bool] = False
 
@@ -81,7 +81,7 @@ class LabelledSpans(Field):
 
     def _span(self, item: object, text: str) -> tuple[int, int, int]:
         if not isinstance(item, Mapping) or "label" not in item:
-            raise FieldError(_("A span is an object with start, end, label and, if you like, text."))
+            raise FieldError(_("A span is an object with start, end, label and optionally text."))
         if item["label"] not in self.values:
             raise FieldError(_("Choose one of the labels for each span."))
         place = {key: part for key, part in item.items() if key != "label"}
@@ -203,7 +203,7 @@ def _by_words(ends: object, text: str) -> dict[str, int]:
     numbers = ends if isinstance(ends, list) and len(ends) == 2 and all(type(end) is int for end in ends) else [0, 0]
     first, last = numbers
     if not 1 <= first <= last <= len(words):
-        raise FieldError(_("Give the numbers of a first and a last word, from 1 to %(n)s.", n=len(words)))
+        raise FieldError(_("Give the numbers of the first and last word, from 1 to %(n)s.", n=len(words)))
     return {"start": words[first - 1]["start"], "end": words[last - 1]["end"]}
 
 

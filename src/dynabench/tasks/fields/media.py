@@ -96,7 +96,9 @@ def _texts(raw: Mapping[str, Any]) -> dict[str, str]:
     texts = {name: raw[name] for name in _TEXTS if raw.get(name) is not None}
     for name, text in texts.items():
         if not isinstance(text, str) or len(text) > _TEXTS[name] or not text.isprintable():
-            raise FieldError(_("%(name)s is a line of up to %(texts)s characters.", name=name, texts=_TEXTS[name]))
+            raise FieldError(
+                _("%(name)s must be a line of at most %(texts)s characters.", name=name, texts=_TEXTS[name])
+            )
     return {name: text for name, text in texts.items() if text}
 
 
@@ -104,7 +106,7 @@ def _numbers(raw: Mapping[str, Any]) -> dict[str, int | float]:
     numbers = {name: raw[name] for name in _NUMBERS if raw.get(name) is not None}
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 10_000_000:
-            raise FieldError(_("%(name)s is a number.", name=name))
+            raise FieldError(_("%(name)s must be a number.", name=name))
     return numbers
 
 

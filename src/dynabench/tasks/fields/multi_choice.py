@@ -36,7 +36,7 @@ class MultiChoice(OptionsField):
     def check(self, raw: object, beside: Values) -> list[str] | None:
         """The values of some options, each once."""
         if not isinstance(raw, list) or not all(isinstance(value, str) and value in self.values for value in raw):
-            raise FieldError(_("Choose among the options."))
+            raise FieldError(_("Choose from the options."))
         if len(set(raw)) < len(raw):
             raise FieldError(_("An option is listed twice."))
         if raw and not self.min <= len(raw) <= self.most:

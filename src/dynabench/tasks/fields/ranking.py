@@ -22,7 +22,7 @@ class RankingField(OptionsField):
     def check(self, raw: object, beside: Values) -> list[str] | None:
         """The values of all options, each once."""
         if isinstance(raw, dict):
-            raise FieldError(_("Give each of them a place of its own: 1, 2, 3 and so on."))
+            raise FieldError(_("Give each a different position: 1, 2, 3 and so on."))
         if not isinstance(raw, list) or not all(isinstance(value, str) and value in self.values for value in raw):
             raise FieldError(_("This must be a list of the options in order."))
         if raw and (len(set(raw)) < len(raw) or len(raw) < len(self.values)):

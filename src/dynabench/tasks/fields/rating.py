@@ -22,14 +22,14 @@ class Rating(Number):
     low: Line = Setting("", description="What the lowest mark means.")
     high: Line = Setting("", description="What the highest mark means.")
 
-    missing: ClassVar[str] = _("Choose one of the marks.")
+    missing: ClassVar[str] = _("Choose a rating.")
 
     @model_validator(mode="after")
     def _marks_fit(self) -> "Rating":
         if self.min != int(self.min) or self.max != int(self.max):
-            raise ValueError(_("min and max of a rating are whole numbers."))
+            raise ValueError(_("min and max of a rating must be whole numbers."))
         if not 2 <= self.max - self.min + 1 <= _MOST:
-            raise ValueError(_("A rating has 2 to %(most)s marks.", most=_MOST))
+            raise ValueError(_("A rating has 2 to %(most)s levels.", most=_MOST))
         return self
 
     @property

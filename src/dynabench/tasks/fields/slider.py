@@ -27,16 +27,16 @@ class Slider(Number):
     low: Line = Setting("", description="What the left end means.")
     high: Line = Setting("", description="What the right end means.")
 
-    missing: ClassVar[str] = _("Move the slider, or press Space on it to keep the middle.")
+    missing: ClassVar[str] = _("Move the slider, or press Space on it to keep the middle position.")
 
     @model_validator(mode="after")
     def _steps_fit(self) -> "Slider":
         if self.min >= self.max:
             raise ValueError(_("min must be below max."))
         if not 1 <= (self.max - self.min) / self.step <= _STEPS:
-            raise ValueError(_("From min to max there must be 1 to %(steps)s steps.", steps=f"{_STEPS:,}"))
+            raise ValueError(_("There must be 1 to %(steps)s steps between min and max.", steps=f"{_STEPS:,}"))
         if self.start is not None and not self.min <= self.start <= self.max:
-            raise ValueError(_("start lies outside of min and max."))
+            raise ValueError(_("start is outside min and max."))
         return self
 
     @property

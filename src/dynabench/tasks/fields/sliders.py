@@ -27,7 +27,7 @@ class Sliders(OptionsField):
     high: Line = Setting("", description="What the right end means.")
     tolerance: float = Setting(0, ge=0, description="Answers are the same where no slider differs by more than this.")
 
-    missing: ClassVar[str] = _("Move each slider, or press Space on it to keep the middle.")
+    missing: ClassVar[str] = _("Move each slider, or press Space on it to keep the middle position.")
     brief: ClassVar[bool] = False
 
     @model_validator(mode="after")
@@ -49,7 +49,7 @@ class Sliders(OptionsField):
         if not numbers:
             return None
         if unmoved := [self.label_of(value) for value in self.values if value not in numbers]:
-            raise FieldError(_("Move these sliders as well: %(left)s.", left=", ".join(unmoved)))
+            raise FieldError(_("Also move these sliders: %(left)s.", left=", ".join(unmoved)))
         positions: dict[str, int | float] = {}
         for value in self.values:
             try:

@@ -123,12 +123,12 @@ def words_of(text: str) -> list[dict[str, Any]]:
 def span_of(item: object, text: str) -> tuple[int, int]:
     """Return start and end of a valid span of `text`. Raises FieldError for an invalid one."""
     if not isinstance(item, dict) or not {"start", "end"} <= set(item) <= {"start", "end", "text"}:
-        raise FieldError(_("A span is an object with start, end and, if you like, text."))
+        raise FieldError(_("A span is an object with start, end and optionally text."))
     start, end = item["start"], item["end"]
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
-        raise FieldError(_("A span lies outside of the text."))
+        raise FieldError(_("A span is outside the text."))
     if item.get("text", text[start:end]) != text[start:end]:
         raise FieldError(_("A span's text does not match its offsets, which count Unicode code points."))
     if not text[start:end].strip():
-        raise FieldError(_("A span covers no word."))
+        raise FieldError(_("A span contains no word."))
     return start, end

@@ -77,7 +77,7 @@ class Text(Field):
             raise FieldError(self._too_long(len(text)))
         if len(text) < self.min_length:
             raise FieldError(
-                _("This has %(n)s characters; write at least %(min_length)s.", n=len(text), min_length=self.min_length)
+                _("This has %(n)s characters; the minimum is %(min_length)s.", n=len(text), min_length=self.min_length)
             )
         return text
 
@@ -109,7 +109,7 @@ class Text(Field):
 
     def _too_long(self, length: int) -> str:
         return _(
-            "This has %(length)s characters; shorten it to %(max_length)s.",
+            "This has %(length)s characters; the maximum is %(max_length)s.",
             length=f"{length:,}",
             max_length=f"{self.max_length:,}",
         )

@@ -47,7 +47,7 @@ class TreeChoice(Choice):
     @model_validator(mode="after")
     def _something_to_choose(self) -> "TreeChoice":
         if len(self.offered) < 2:
-            raise ValueError(_("A tree needs at least 2 options that can be chosen."))
+            raise ValueError(_("A tree needs at least 2 selectable options."))
         return self
 
     @property

@@ -40,7 +40,7 @@ class YesNo(Field):
             raise FieldError(self.missing)
         flag = self._flag(raw["value"])
         if text is None and self.reason == "required":
-            raise FieldError(_("Say why."))
+            raise FieldError(_("Give a reason."))
         return {"value": flag} | ({} if text is None else {REASON: text})
 
     def _flag(self, raw: object) -> bool:
@@ -93,7 +93,7 @@ class YesNo(Field):
         """Yes and no."""
         if self.reason == "never":
             return [True, False]
-        return [{"value": flag, REASON: _("It says so.")} for flag in (True, False)]
+        return [{"value": flag, REASON: _("The answer and the reason.")} for flag in (True, False)]
 
     def json_schema(self) -> JsonSchema:
         """A boolean, or an object with one and a reason."""

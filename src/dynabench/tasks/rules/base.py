@@ -125,7 +125,7 @@ def require_answers(prediction: Values, fields: Sequence[Field]) -> None:
         if not field.is_answer(prediction[field.name]):
             raise Unavailable(
                 _(
-                    "The model's “%(name)s” %(no_answer)s. Tell the owner of the task.",
+                    "The model's “%(name)s” %(no_answer)s. Tell the task's owner.",
                     name=field.name,
                     no_answer=field.no_answer,
                 )
@@ -135,7 +135,7 @@ def require_answers(prediction: Values, fields: Sequence[Field]) -> None:
 
 
 def _without(field: Field) -> Unavailable:
-    return Unavailable(_("The model's answer has no “%(name)s”. Tell the owner of the task.", name=field.name))
+    return Unavailable(_("The model's answer has no “%(name)s”. Tell the task's owner.", name=field.name))
 
 
 EnsembleRule = Literal["any", "majority", "all"]

@@ -46,12 +46,12 @@ class JudgedRule(Unclaimed):
         """Yield a problem for blind validation, in which validators see no model's answer and so cannot judge it."""
         yield from super().problems(config)
         if config.validation.mode != "judge":
-            yield "rule", _("Validators look at the models' answers here: say validate: {mode: judge}.")
+            yield "rule", _("In this task validators judge the models' answers: set validate: {mode: judge}.")
 
     @property
     def right_in_words(self) -> str:
         """A sentence that says when an answer counts as right."""
-        return _("An answer is right if it is the same as one that is accepted: nobody judges answers here.")
+        return _("An answer is right if it equals an accepted one: answers are not judged here.")
 
 
 class JudgedByAnnotator(JudgedRule):
@@ -139,11 +139,11 @@ class JudgedByModel(JudgedRule):
                     placeholders = [f"{first}.{second}" for first, second in fields]
                     yield (
                         f"ask.{name}",
-                        _("There is no “%(group)s.%(of)s” to fill in.", group=group, of=field_name)
+                        _("There is no “%(group)s.%(of)s” to insert.", group=group, of=field_name)
                         + did_you_mean(f"{group}.{field_name}", placeholders),
                     )
         if not any(group == "answer" for template in self.ask.values() for group, _ in _PLACEHOLDER.findall(template)):
-            yield "ask", _("The judge is not shown the answer: use {answer.NAME} somewhere.")
+            yield "ask", _("The judge does not see the answer: use {answer.NAME} somewhere.")
 
 
 def _fields(config: "TaskConfig") -> dict[tuple[str, str], Field]:
@@ -211,7 +211,7 @@ class ChosenRule(Rule):
             if name not in texts:
                 yield (
                     f"options.{index}",
-                    _("There is no such text in context or input that models get.") + did_you_mean(name, texts),
+                    _("Context and input have no such text that models get.") + did_you_mean(name, texts),
                 )
 
     @property
@@ -278,7 +278,7 @@ class Uncertain(Unclaimed):
         """
         predicted = [prediction.get(field.name) for field in fields]
         if not probabilities or any(not isinstance(answer, str) or answer not in probabilities for answer in predicted):
-            raise Unavailable(_("The model tells no probability of its answer. Tell the owner of the task."))
+            raise Unavailable(_("The model returned no probability for its answer. Tell the task's owner."))
         return any(probabilities[str(answer)] < self.below for answer in predicted)
 
     def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
@@ -293,11 +293,11 @@ class Uncertain(Unclaimed):
         """Models must tell probabilities, and they tell those of one field."""
         yield from super().problems(config)
         if not config.output.probabilities:
-            yield "rule", _("Models must tell probabilities: say output: {probabilities: true}.")
+            yield "rule", _("Models must return probabilities: set output: {probabilities: true}.")
         if len(self.counting(config.answer)) > 1:
-            yield "fields", _("Name the one choice whose probabilities the models tell.")
+            yield "fields", _("Name the choice whose probabilities the models return.")
 
     @property
     def right_in_words(self) -> str:
         """A sentence that says when an answer counts as right."""
-        return _("An answer is right if it is the same as one that is accepted, however sure the model is.")
+        return _("An answer is right if it equals an accepted one, whatever the model's confidence.")

@@ -32,7 +32,7 @@ class Differs(Rule):
     @property
     def right_in_words(self) -> str:
         """A sentence that says when an answer counts as right."""
-        return _("An answer is right if it is the same as one that is accepted.")
+        return _("An answer is right if it equals an accepted one.")
 
 
 SECONDS = 0.2
@@ -57,7 +57,7 @@ class Matches(Unclaimed):
         try:
             _compiled(pattern)
         except (regex.error, RecursionError, OverflowError) as error:
-            raise ValueError(_("This is no regular expression: %(error)s.", error=error)) from None
+            raise ValueError(_("This is not a regular expression: %(error)s.", error=error)) from None
         if not (info.context or {}).get("stored"):
             _probe(pattern)
         return pattern
@@ -79,9 +79,7 @@ class Matches(Unclaimed):
         try:
             return _compiled(self.pattern, self.ignore_case).search(text, timeout=SECONDS, concurrent=True) is not None
         except TimeoutError:
-            raise Unavailable(
-                _("The task's pattern takes too long on this answer. Tell the owner of the task.")
-            ) from None
+            raise Unavailable(_("The task's pattern takes too long on this answer. Tell the task's owner.")) from None
 
 
 @lru_cache(maxsize=200)
@@ -99,9 +97,7 @@ def _probe(pattern: str) -> None:
         try:
             compiled.search(unit * (PROBE // len(unit)) + "\N{DEL}", timeout=SECONDS, concurrent=True)
         except TimeoutError:
-            raise ValueError(
-                _("This pattern tries too many ways on a long text: avoid repetition inside of a repetition.")
-            ) from None
+            raise ValueError(_("This pattern can be very slow on long texts: avoid nested repetition.")) from None
 
 
 class NotIn(Rule):
@@ -119,7 +115,7 @@ class NotIn(Rule):
     def right_in_words(self) -> str:
         """A sentence that says when an answer counts as right."""
         return _(
-            "An answer is right if it has the words of an accepted one, leaving case, articles and punctuation aside."
+            "An answer is right if it contains the words of an accepted one, ignoring case, articles and punctuation."
         )
 
 
@@ -142,13 +138,13 @@ class OutsideRule(Rule):
 
     def unfit(self, field: Field) -> str:
         """Answers must be numbers."""
-        return "" if isinstance(field, Number) else _("“outside” compares numbers. Name the number fields in fields.")
+        return "" if isinstance(field, Number) else _("“outside” compares numbers. List the number fields in fields.")
 
     @property
     def right_in_words(self) -> str:
         """A sentence that says when an answer counts as right."""
         allowed = f"{self.tolerance * 100:g} %" if self.relative else f"{self.tolerance:g}"
-        return _("An answer is right if it is no more than %(allowed)s off an accepted one.", allowed=allowed)
+        return _("An answer is right if it differs from an accepted one by at most %(allowed)s.", allowed=allowed)
 
 
 def _number(value: Any) -> bool:

@@ -52,9 +52,7 @@ class F1Below(Rule):
     def right_in_words(self) -> str:
         """A sentence that says when an answer counts as right."""
         bound = f"{self.threshold:g}"
-        return _(
-            "An answer is right if the F1 of its words and those of an accepted one is %(bound)s or more.", bound=bound
-        )
+        return _("An answer is right if its word F1 against an accepted one is at least %(bound)s.", bound=bound)
 
 
 class OverlapBelow(Rule):
@@ -86,7 +84,7 @@ class OverlapBelow(Rule):
         """A sentence that says when an answer counts as right."""
         measure = "Jaccard's index" if self.measure == "jaccard" else "the F1"
         return _(
-            "An answer is right if %(measure)s of it and an accepted one is %(threshold)s or more.",
+            "An answer is right if its %(measure)s with an accepted one is at least %(threshold)s.",
             measure=measure,
             threshold=f"{self.threshold:g}",
         )
@@ -143,7 +141,7 @@ class VqaBelow(Rule):
     def right_in_words(self) -> str:
         """A sentence that says when an answer counts as right."""
         return _(
-            "An answer is right if its VQA accuracy among the accepted ones is %(threshold)s or more.",
+            "An answer is right if its VQA accuracy among the accepted ones is at least %(threshold)s.",
             threshold=f"{self.threshold:g}",
         )
 
@@ -173,7 +171,7 @@ class MetricBelow(Rule):
             sample: Any = SPANS if self._scale.spans else "one plain text"
             self._scale.compare(sample, [sample, sample])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            refuse_keys({"metric": _("This metric cannot be taken here: %(reason)s", reason=_reason(error))})
+            refuse_keys({"metric": _("This metric cannot be used here: %(reason)s", reason=_reason(error))})
         return self
 
     @property
@@ -208,7 +206,7 @@ class MetricBelow(Rule):
         """A sentence that says when an answer counts as right."""
         name = f"{self.metric} ({self.output})" if self.output else self.metric
         return _(
-            "An answer is right if its %(name)s against an accepted one is %(threshold)s or more.",
+            "An answer is right if its %(name)s against an accepted one is at least %(threshold)s.",
             name=name,
             threshold=f"{self.threshold:g}",
         )
@@ -265,7 +263,7 @@ def _reason(error: Exception) -> str:
 @lru_cache(maxsize=100)
 def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> MetricScale:
     if "/" in name or "\\" in name or name.endswith(".py"):
-        raise ValueError(_("name one of the library, or of a plug-in"))
+        raise ValueError(_("use a metric of the library or a plug-in"))
     option_values: dict[str, Any] = dict(options)
     module = loading.find_module(name, "metric")(None, **option_values)
     if needs_trusted_input(type(module)) or type(module).card.needs or type(module).card.resource:
@@ -278,7 +276,11 @@ def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> M
     chosen = outputs[output] if output else next(iter(outputs.values()))
     if chosen.better != "higher":
         raise ValueError(
-            _("of its %(output)s less is better, or neither; take one of which more is better", output=chosen.name)
+            _(
+                "its output %(output)s is better when lower, or has no direction; choose one that is "
+                "better when higher",
+                output=chosen.name,
+            )
         )
     if isinstance(module.columns.get("predictions"), SpanLists):
         return MetricScale(module, chosen, several=False)

@@ -33,7 +33,7 @@ def _chosen(session: Session, person: Person, task: str, form: FormData) -> list
     try:
         question = ExampleQuery.model_validate(known | {"after": 0, "limit": 1})
     except ValidationError:
-        raise errors.Invalid({"ids": _("This question makes no sense. Go back and ask again.")}) from None
+        raise errors.Invalid({"ids": _("This request cannot be understood. Go back and try again.")}) from None
     top = str(form.get("top", ""))  # what was written since is not meant
     before = int(top) + 1 if top.isdecimal() and len(top) < 17 else None
     return search.ids(session, person, task, question.filters(), before=before, most=bulk.MOST + 1)
@@ -47,11 +47,11 @@ async def ask(request: Request, task: str, person: TaskModerator) -> Response:
     wrong: dict[str, str] = {}
     ids = await db.aread(_chosen, person, task, form)
     if kind not in KINDS:
-        wrong["kind"] = _("Choose what to do.")
+        wrong["kind"] = _("Choose an action.")
     if not ids:
-        wrong["ids"] = _("Choose some examples first.")
+        wrong["ids"] = _("Select examples first.")
     elif len(ids) > bulk.MOST:
-        wrong["ids"] = _("At most %(most)s at once. Ask for fewer, for instance by day.", most=f"{bulk.MOST:,}")
+        wrong["ids"] = _("At most %(most)s at once. Narrow the filters, for instance by day.", most=f"{bulk.MOST:,}")
     if not wrong and form.get("sure") == str(len(ids)):
         try:
             done = await db.awrite(lambda s: bulk.act(s, person, task, kind, value, ids).id)  # type: ignore[arg-type]

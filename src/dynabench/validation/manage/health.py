@@ -140,24 +140,26 @@ def alerts(request: Request, task: str, config: Any, of: Round | None, any_conte
     said = []
     if config.context and not any_context:
         said.append(
-            Alert(_("There are no contexts, so nobody can write anything."), at("manage_contexts"), N_("Add some"))
+            Alert(_("There are no contexts, so nothing can be written."), at("manage_contexts"), N_("Add contexts"))
         )
     if of is None or of.state != RoundState.OPEN:
-        said.append(Alert(_("No round is open: nothing is collected."), at("manage_rounds"), N_("Open one")))
+        said.append(Alert(_("No round is open: nothing is being collected."), at("manage_rounds"), N_("Open a round")))
     if of is None or found is None:
         return said
     if of.state == RoundState.OPEN and not any(each.examples for each in found.days[-2:]):
         said.append(
-            Alert(_("Nobody has written anything since yesterday."), address(request, task, "people"), N_("Invite"))
+            Alert(_("No examples were written since yesterday."), address(request, task, "people"), N_("Invite"))
         )
     if found.waiting > max(20.0, 3 * WEEK * found.usual):
         said.append(
-            Alert(_("Examples wait longer than three weeks' worth of writing."), at("validate"), N_("Check some"))
+            Alert(
+                _("The backlog of unchecked examples is more than three weeks of writing."),
+                at("validate"),
+                N_("Check examples"),
+            )
         )
     if found.rate.high is not None and found.rate.n >= 30 and found.rate.high < 0.05:
-        said.append(
-            Alert(_("Hardly anything fools the models any more."), at("manage_rounds"), N_("Look at the targets"))
-        )
+        said.append(Alert(_("Almost nothing fools the models any more."), at("manage_rounds"), N_("View the targets")))
     if found.disagreement.low is not None and found.disagreement.low > 0.3:
         said.append(
             Alert(_("Validators disagree often: the instructions may be unclear."), at("manage_config"), N_("Edit"))

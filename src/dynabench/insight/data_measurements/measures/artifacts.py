@@ -17,11 +17,12 @@ from dynabench.stats.rates import FEW_ROWS, Rate, clustered_rate
 
 TITLE = _("Annotation artifacts")
 ABOUT = _(
-    "A naive Bayes classifier over words and pairs of words sees a part of the input alone: a hypothesis without its "
-    "premise, a question without its passage. It is cross-validated, with other writers in its training set wherever "
-    "there are ten or more. Its accuracy stands beside that of always giving the most frequent answer. p values come "
-    "from 199 shuffles of the answers among the examples of each writer, corrected by Holm’s method over all "
-    "baselines: of rounds without artifacts at most one in twenty shows any."
+    "A naive Bayes classifier over words and word pairs sees only part of the input: a hypothesis "
+    "without its premise, a question without its passage. It is cross-validated, with other writers "
+    "in the training set if there are at least ten. Its accuracy is compared with always giving the "
+    "most frequent answer. p values come from 199 shuffles of the answers among each writer's "
+    "examples, Holm-corrected over all baselines: at most one in twenty rounds without artifacts "
+    "shows any."
 )
 SHUFFLES = 199
 LEVEL = 0.05
@@ -71,14 +72,14 @@ def views(sample: Sample, rows: Sequence[object]) -> list[View]:
     if not several:
         return all_views
     if sample.context and any(context):
-        all_views.append(View("context", _("%(field)s alone", field=sample.context), context, True))
+        all_views.append(View("context", _("%(field)s only", field=sample.context), context, True))
     together = [list(chain.from_iterable(held)) for held in zip(context, *parts.values(), strict=True)]
-    return [*all_views, View("bag_of_words", _("All words, in no order"), together, False)]
+    return [*all_views, View("bag_of_words", _("All words, without order"), together, False)]
 
 
 def _named(label: str, several: bool) -> str:
     if several:
-        return _("%(field)s alone", field=label)
+        return _("%(field)s only", field=label)
     return _("Words of the %(field)s", field=label.lower())
 
 
@@ -156,8 +157,8 @@ def _result(sample: Sample, results: Sequence[Baseline], corrected: Sequence[flo
         ""
         if any(entry.view.partial for entry in results)
         else _(
-            "Models are given these words and no more: that words tell the answer is no artifact here, but says how "
-            "far counting words goes."
+            "Models see exactly these words: that words predict the answer is not an artifact here, "
+            "but it shows how far counting words goes."
         )
     )
     return MeasureResult(_finding(results, corrected, majority), tuple(figures), (table,), sample.people, note)
@@ -172,11 +173,15 @@ def _finding(results: Sequence[Baseline], corrected: Sequence[float], majority: 
         right = Amount(best.accuracy.value or 0, ".0%")
         if partial:
             return _(
-                "%(part)s gives the answer away: %(right)s right, %(most)s by always saying the same",
+                "%(part)s gives the answer away: %(right)s correct, against %(most)s for the most frequent answer",
                 right=right,
                 **values,
             )
-        return _("%(part)s go some way: %(right)s right, %(most)s by always saying the same", right=right, **values)
+        return _(
+            "%(part)s predict part of the answer: %(right)s correct, against %(most)s for the most frequent answer",
+            right=right,
+            **values,
+        )
     if any(entry.view.partial for entry in results):
         return _("No part of the input gives the answer away")
-    return _("Counting words does not find the answer")
+    return _("Counting words does not predict the answer")

@@ -12,10 +12,11 @@ from dynabench.stats.rates import Rate
 
 TITLE = _("Complexity")
 ABOUT = _(
-    "Words by sentence, letters by word, and the readability index that follows from both (ARI: about the American "
-    "school grade; Smith and Senter 1967). Negations, and numbers; and how many of an example’s words stand in its "
-    "context too, since models like to go by that. Written for languages with spaces between words; negations and "
-    "readability for English. Intervals are clustered by writer."
+    "Words per sentence, letters per word, and the readability index derived from both (ARI: roughly "
+    "the US school grade; Smith and Senter 1967). Negations and numbers; and the share of an "
+    "example’s words that also occur in its context, a cue that models like to use. For languages "
+    "with spaces between words; negations and readability for English. Intervals are clustered by "
+    "writer."
 )
 _END = re.compile(r"[.!?…]+(?=\s|$)")
 _NEGATIONS = frozenset(
@@ -36,22 +37,22 @@ def measure(sample: Sample) -> MeasureResult | None:
     n = int(written.sum())
     parts: list[tuple[str, str, ClusteredEstimate | Rate, int, bool]] = [
         ("readability", _("Readability index (ARI)"), sample.mean(readable, written), n, False),
-        ("sentence", _("Words by sentence"), sample.ratio(lengths, sentences, written), n, False),
-        ("word", _("Letters by word"), sample.ratio(letters, lengths), n, False),
+        ("sentence", _("Words per sentence"), sample.ratio(lengths, sentences, written), n, False),
+        ("word", _("Letters per word"), sample.ratio(letters, lengths), n, False),
         ("negated", _("Examples with a negation"), sample.share([_negated(held) for held in sample.words]), n, True),
         ("numbers", _("Examples with a number"), sample.share([_numbered(held) for held in sample.words]), n, True),
     ]
     shared = [_shared(held, set(words(row.context))) for held, row in zip(sample.words, sample.rows, strict=True)]
     has_context = np.array([bool(row.context) for row in sample.rows], bool) & written
     if has_context.any():
-        label = _("Words that are in the context too")
+        label = _("Words that also occur in the context")
         parts.append(("shared", label, sample.ratio(shared, lengths, has_context), int(has_context.sum()), True))
     figures = tuple(
         Figure(name, label, total.value, total.low, total.high, count, "share" if share else "number")
         for name, label, total, count, share in parts
     )
     finding = _(
-        "%(words)s words by sentence, %(negated)s with a negation",
+        "%(words)s words per sentence, %(negated)s with a negation",
         words=Amount(figures[1].value or 0, ".1f"),
         negated=Amount(figures[3].value or 0, ".0%"),
     )

@@ -14,16 +14,17 @@ from dynabench.stats.rates import clustered_rate
 
 TITLE = _("Starts, experts and arms")
 ABOUT = _(
-    "Validated model error rate (vMER) by what people started from, by who they are, and by arm, over all examples "
-    "in which a model was asked. Each is compared with the other examples of its breakdown: the difference is in "
-    "points, with an interval clustered by writer and p values after Holm’s correction over all that are compared."
+    "Validated model error rate (vMER) by starting point, by kind of author and by arm, over all "
+    "examples for which a model was asked. Each group is compared with all other examples: the "
+    "difference is in points, with an interval clustered by writer and p values Holm-corrected over "
+    "all comparisons."
 )
-NAMES = {"start": _("vMER: starts"), "source": _("vMER: who wrote it"), "arm": _("vMER: arms")}
+NAMES = {"start": _("vMER: starts"), "source": _("vMER: authors"), "arm": _("vMER: arms")}
 LEVEL = 0.05
 HEADER = make_columns(
     ("condition", _("Condition"), "text"), ("vmer", "vMER", "share"),
     ("low", _("from"), "share"), ("high", _("to"), "share"),
-    ("difference", _("Against the rest"), "share"), ("difference_low", _("from"), "share"),
+    ("difference", _("Against all others"), "share"), ("difference_low", _("from"), "share"),
     ("difference_high", _("to"), "share"), ("p", _("p (Holm)"), "p"), ("n", "n", "count"),
 )  # fmt: skip
 
@@ -64,9 +65,9 @@ def measure(sample: Sample) -> MeasureResult | None:
         for item in comparisons
         if item.p is not None and item.p < LEVEL and item.people >= LEAST
     ]
-    finding = _("No condition differs clearly from the rest")
+    finding = _("No condition differs clearly")
     if clear:
-        finding = _("Unlike the rest: %(names)s", names=joined(", ", clear))
+        finding = _("Different from the rest: %(names)s", names=joined(", ", clear))
     tables = tuple(_table(name, [item for item in comparisons if item.breakdown == name]) for name in several)
     everybody = [item.group.person[item.group.examples > 0] for item in comparisons]
     return MeasureResult(finding, (), tables, len(np.unique(np.concatenate(everybody))))

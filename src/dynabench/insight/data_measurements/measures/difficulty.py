@@ -13,9 +13,10 @@ from dynabench.stats.rates import Rate
 
 TITLE = _("Difficulty")
 ABOUT = _(
-    "For people: how often the votes on an example agree, and Krippendorff’s alpha of them. For models: how sure they "
-    "were of their own answer and of the author’s, and, where a round has several targets, how far these differ: "
-    "models of other kinds or other seeds that disagree have found something hard. Intervals are clustered by writer."
+    "For people: how often the votes on an example agree, and their Krippendorff’s alpha. For "
+    "models: confidence in their own answer and in the author’s, and, if a round has several "
+    "targets, how far these differ: disagreement between different models or seeds is a sign of a "
+    "hard example. Intervals are clustered by writer."
 )
 
 
@@ -43,7 +44,7 @@ def _votes(sample: Sample) -> list[Figure]:
     padded = [[*votes, *[None] * (longest - len(votes))] for votes in ratings]
     kinds = {vote for votes in ratings for vote in votes}
     alpha = KrippendorffAlpha().compute(ratings=padded)["krippendorff_alpha"] if len(kinds) > 1 else None
-    figures = [_figure("agreement", _("Examples whose votes all agree"), alike, int(voted.sum()), "share")]
+    figures = [_figure("agreement", _("Examples with unanimous votes"), alike, int(voted.sum()), "share")]
     if alpha is not None:
         figures.append(Figure("alpha", _("Krippendorff’s alpha of votes"), float(alpha), n=int(voted.sum())))
     return figures

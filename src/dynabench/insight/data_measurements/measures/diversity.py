@@ -13,9 +13,10 @@ from dynabench.stats import clusters
 
 TITLE = _("Diversity")
 ABOUT = _(
-    "Self-BLEU is the mean BLEU-4 of each text against all others as references: less is more diverse. Distinct-n is "
-    "the share of different n-grams. Spread is the mean cosine distance of two texts’ sentence embeddings. All "
-    "three change with the number of texts, and are taken over 200 drawn at random, or all where a round has fewer."
+    "Self-BLEU is the mean BLEU-4 of each text against all others as references: lower is more "
+    "diverse. Distinct-n is the share of different n-grams. Spread is the mean cosine distance "
+    "between the sentence embeddings of two texts. All three depend on the number of texts, so they "
+    "use 200 random texts, or all if a round has fewer."
 )
 TEXTS = 200
 ORDERS = 4
@@ -39,7 +40,9 @@ def measure(sample: Sample) -> MeasureResult | None:
         vectors = sample.embed([sample.whole[row] for row in chosen])
         figures.append(Figure("spread", _("Spread of embeddings"), spread(vectors), n=len(vectors)))
     people = len(np.unique(writers))
-    note = "" if len(texts) == TEXTS else _("Over %(n)s texts: compare with rounds of as many.", n=len(texts))
+    note = (
+        "" if len(texts) == TEXTS else _("Over %(n)s texts: compare only with rounds of the same number.", n=len(texts))
+    )
     finding = _(
         "Self-BLEU %(bleu)s, distinct-2 %(distinct)s",
         bleu=Amount(mean.value or 0, ".2f"),

@@ -10,8 +10,9 @@ from dynabench.stats.rates import clustered_rate
 
 TITLE = _("Label balance")
 ABOUT = _(
-    "The share of each answer, with intervals that are clustered by writer. Evenness is the entropy of the shares by "
-    "that of equal ones: 1 where all answers are equally frequent, 0 where there is one alone."
+    "The share of each answer, with intervals clustered by writer. Evenness is the entropy of the "
+    "shares divided by that of equal shares: 1 if all answers are equally frequent, 0 if there is "
+    "only one."
 )
 
 
@@ -44,6 +45,8 @@ def measure(sample: Sample) -> MeasureResult | None:
         Figure("most_frequent", _("Share of the most frequent answer"), shares[most], n=n, kind="share"),
     )
     finding = (
-        _("Answers are about equally frequent") if even > 0.98 else _("“%(answer)s” is claimed most often", answer=most)
+        _("Answers are about equally frequent")
+        if even > 0.98
+        else _("“%(answer)s” is the most frequent answer", answer=most)
     )
     return MeasureResult(finding, figures, (table,), sample.people)

@@ -9,8 +9,8 @@ from dynabench.stats.clusters import ClusteredEstimate
 
 TITLE = _("Lengths")
 ABOUT = _(
-    "Words of each field, with the mean by answer: where lengths differ by answer, length alone gives something away. "
-    "Intervals are clustered by writer."
+    "Words of each field, with the mean by answer: if lengths differ by answer, length alone gives "
+    "something away. Intervals are clustered by writer."
 )
 EDGES = (0, 5, 10, 15, 20, 30, 40, 60, 80, 120, 200, 10**9)
 

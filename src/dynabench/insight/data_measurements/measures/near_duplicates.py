@@ -10,8 +10,9 @@ from dynabench.stats import minhash
 
 TITLE = _("Near-duplicates")
 ABOUT = _(
-    "Examples whose text has a Jaccard similarity of 0.8 or more with another’s, over groups of four characters "
-    "without signs. All pairs are compared exactly. Intervals are clustered by writer."
+    "Examples whose text has a Jaccard similarity of at least 0.8 with another, over groups of four "
+    "characters without punctuation. All pairs are compared exactly. Intervals are clustered by "
+    "writer."
 )
 NEAR = 0.8
 
@@ -37,13 +38,13 @@ def measure(sample: Sample) -> MeasureResult | None:
     figures = []
     for name, label, values in (
         ("alike", _("Examples with a near-duplicate"), alike),
-        ("by_others", _("The same, by another writer"), by_others),
+        ("by_others", _("By another writer"), by_others),
         ("again", _("Near-duplicates of earlier rounds"), again),
     ):
         if name != "again" or sample.earlier:
             part = sample.share(values)
             figures.append(Figure(name, label, part.value, part.low, part.high, n, "share"))
-    header = make_columns(("size", _("Examples alike"), "count"), ("groups", _("Groups"), "count"))
+    header = make_columns(("size", _("Similar examples"), "count"), ("groups", _("Groups"), "count"))
     counted = sorted({size for size, _ in sizes})
     counts = tuple((size, sum(group_size == size for group_size, _ in sizes)) for size in counted)
     tables = (
@@ -54,6 +55,6 @@ def measure(sample: Sample) -> MeasureResult | None:
     finding = (
         _("%(some)s of %(n)s examples have a near-duplicate", some=Amount(int(alike.sum())), n=Amount(n))
         if alike.any()
-        else _("No example is nearly the same as another")
+        else _("No near-duplicates")
     )
     return MeasureResult(finding, tuple(figures), tables, sample.people)

@@ -10,12 +10,13 @@ from dynabench.insight.data_measurements.sample import Floats, Row, Sample, word
 from dynabench.kit.language import _
 from dynabench.stats import p_values
 
-TITLE = _("Against earlier rounds")
+TITLE = _("Compared with earlier rounds")
 ABOUT = _(
-    "The Jensen–Shannon divergence of word frequencies, in bits: 0 for the same words equally often, 1 for no word "
-    "in common. Two halves of one round differ too, so it stands beside what examples dealt to the two rounds at "
-    "random would give, with the p value of 99 such deals. New words are those of this round that none of the other’s "
-    "examples has. Rounds are compared by equally many examples."
+    "The Jensen–Shannon divergence of word frequencies in bits: 0 if the same words are equally "
+    "frequent, 1 if no word is shared. Two halves of one round differ too, so it is compared with "
+    "random splits of both rounds' examples, with a p value from 99 such splits. New words are words "
+    "of this round that occur in none of the other’s examples. Rounds are compared using equally "
+    "many examples."
 )
 DEALS = 99
 MOST = 1_000
@@ -41,17 +42,17 @@ def measure(sample: Sample) -> MeasureResult | None:
         ("round", _("Round"), "text"), ("divergence", _("Divergence, bits"), "number"),
         ("chance", _("By chance"), "number"),
         ("p", "p", "p"), ("new_words", _("New words"), "share"), ("answers", _("Difference of answers"), "share"),
-        ("n", _("Examples each"), "count"),
+        ("n", _("Examples per round"), "count"),
     )  # fmt: skip
     last = rows[-1]
     figures = (
         Figure("divergence", _("Divergence from round %(n)s", n=compared[-1].number), last[1], n=last[6]),
         Figure("new_words", _("New words since round %(n)s", n=compared[-1].number), last[4], n=last[6], kind="share"),
     )
-    other = _("The words are not clearly other ones than in round %(n)s", n=compared[-1].number)
+    other = _("The words do not differ clearly from round %(n)s", n=compared[-1].number)
     if last[3] < LEVEL:
-        other = _("The words are other ones than in round %(n)s", n=compared[-1].number)
-    table = Table("rounds", _("This round beside earlier ones"), header, tuple(rows), tuple(people))
+        other = _("The words differ from round %(n)s", n=compared[-1].number)
+    table = Table("rounds", _("This round and earlier ones"), header, tuple(rows), tuple(people))
     return MeasureResult(other, figures, (table,), min(people))
 
 

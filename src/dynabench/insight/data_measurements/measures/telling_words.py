@@ -13,11 +13,11 @@ from dynabench.stats import p_values
 
 TITLE = _("Words that give the answer away")
 ABOUT = _(
-    "Words of what people wrote that stand with one answer more often than chance allows, by pointwise mutual "
-    "information (PMI, with 100 added to every count, which keeps rare words down). The p value is that of the "
-    "largest deviation among all words and answers when answers are shuffled among the examples of each writer "
-    "(Westfall and Young): of rounds without such words at most one in twenty shows any. Words of fewer than five "
-    "examples are left out."
+    "Words by the annotators that occur with one answer more often than by chance, by pointwise "
+    "mutual information (PMI, with 100 added to every count to damp rare words). The p value is that "
+    "of the largest deviation among all words and answers when answers are shuffled among each "
+    "writer's examples (Westfall and Young): at most one in twenty rounds without such words shows "
+    "any. Words in fewer than five examples are left out."
 )
 SHUFFLES = 199
 LEVEL = 0.05
@@ -85,15 +85,15 @@ def _result(
     sample: Sample, rows: Sequence[tuple[Any, ...]], people: Sequence[int], words: int, total: int, n: int
 ) -> MeasureResult:
     header = make_columns(
-        ("word", _("Word"), "text"), ("answer", _("Gives away"), "text"), ("pmi", _("PMI, bits"), "number"),
+        ("word", _("Word"), "text"), ("answer", _("Predicts"), "text"), ("pmi", _("PMI, bits"), "number"),
         ("with", _("Examples with both"), "count"), ("examples", _("Examples with the word"), "count"), ("p", "p", "p"),
     )  # fmt: skip
-    table = Table("words", _("Words that give an answer away"), header, tuple(rows), tuple(people))
+    table = Table("words", _("Words that predict an answer"), header, tuple(rows), tuple(people))
     figures = (
-        Figure("telling", _("Words that give an answer away"), float(words), n=total, kind="count"),
+        Figure("telling", _("Words that predict an answer"), float(words), n=total, kind="count"),
         Figure("tested", _("Words tested"), float(total), n=n, kind="count"),
     )
-    finding = _("No word gives an answer away")
+    finding = _("No word predicts an answer")
     if words:
-        finding = _("%(words)s of %(of)s words give an answer away", words=words, of=Amount(total))
+        finding = _("%(words)s of %(of)s words predict an answer", words=words, of=Amount(total))
     return MeasureResult(finding, figures, (table,) if rows else (), sample.people)

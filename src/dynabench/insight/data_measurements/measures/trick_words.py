@@ -9,9 +9,10 @@ from dynabench.stats.clusters import difference
 
 TITLE = _("Trick words")
 ABOUT = _(
-    "Of the words that authors marked as the trick, the share that is among as many words that the first target’s "
-    "attribution weighs most; beside it what words drawn at random would share. Where a task asks for an explanation "
-    "in words alone, the words of the example that it repeats count as marked. Intervals are clustered by writer."
+    "Of the words that authors marked as the trick, the share that is also among the same number of "
+    "words with the highest attribution by the first target, compared with random words. If a task "
+    "asks only for a written explanation, the example's words repeated in it count as marked. "
+    "Intervals are clustered by writer."
 )
 
 
@@ -29,13 +30,13 @@ def measure(sample: Sample) -> MeasureResult | None:
     both, alone = sample.ratio(shared, marked, has_marks), sample.ratio(chance, marked, has_marks)
     figures = (
         Figure("above_chance", _("Above chance"), gap.value, gap.low, gap.high, n, "share"),
-        Figure("shared", _("Marked words that the model looked at"), both.value, both.low, both.high, n, "share"),
+        Figure("shared", _("Marked words that mattered to the model"), both.value, both.low, both.high, n, "share"),
         Figure("chance", _("By chance"), alone.value, alone.low, alone.high, n, "share"),
     )
     if gap.low is not None and gap.low > 0:
-        finding = _("The words that tricked the model, people say, are words it looked at")
+        finding = _("Annotators name words that mattered to the model")
     elif gap.high is not None and gap.high < 0:
-        finding = _("The words that people blame are those that the model looked at least")
+        finding = _("Annotators name words that mattered least to the model")
     else:
-        finding = _("The words that people blame and those that the model looked at agree no more than by chance")
+        finding = _("The words that annotators name and those that mattered to the model agree no more than by chance")
     return MeasureResult(finding, figures, (), people)

@@ -10,9 +10,10 @@ from dynabench.kit.language import Amount, _
 
 TITLE = _("Vocabulary")
 ABOUT = _(
-    "Different words of what people wrote, and how their number grows with examples in random order (a mean of ten "
-    "orders). The exponent is that of Heaps’ law over the second half: near 0 nothing new comes, near 1 every word "
-    "is new. Different words in 50 is the mean over stretches of 50 words, whatever the round’s size."
+    "Different words by the annotators, and how their number grows with examples in random order "
+    "(mean of ten orders). The exponent is that of Heaps’ law over the second half: near 0, few new "
+    "words appear; near 1, every word is new. Different words in 50 is the mean over stretches of 50 "
+    "words, independent of the round’s size."
 )
 ORDERS, POINTS, STRETCH = 10, 10, 50
 
@@ -28,10 +29,10 @@ def measure(sample: Sample) -> MeasureResult | None:
     exponent = float(np.log(last[1] / half[1]) / np.log(last[2] / half[2])) if last[2] > half[2] else None
     once = sum(count == 1 for count in counts.values()) / len(counts)
     figures = (
-        Figure("growth", _("Exponent of growth"), exponent, n=len(sample.rows)),
+        Figure("growth", _("Growth exponent"), exponent, n=len(sample.rows)),
         Figure("different", _("Different words"), float(len(counts)), n=total, kind="count"),
         Figure("words", _("Words"), float(total), n=len(sample.rows), kind="count"),
-        Figure("once", _("Of these used once"), once, n=len(counts), kind="share"),
+        Figure("once", _("Used only once"), once, n=len(counts), kind="share"),
         _stretches(sample),
     )
     header = make_columns(

@@ -8,9 +8,9 @@ from dynabench.kit.language import Amount, _
 
 TITLE = _("Writers")
 ABOUT = _(
-    "How evenly examples spread over their writers. The effective number is how many equally busy writers would be as "
-    "diverse (the inverse of Simpson’s index); Gini is 0 where all wrote equally much and near 1 where one wrote "
-    "all."
+    "How evenly examples are spread over writers. The effective number is the number of equally "
+    "active writers that would be as diverse (the inverse of Simpson’s index); Gini is 0 if all "
+    "wrote equally much and near 1 if one person wrote everything."
 )
 
 
@@ -25,11 +25,11 @@ def measure(sample: Sample) -> MeasureResult | None:
         Figure("effective", _("Effective number of writers"), effective(counts), n=n),
         Figure("writers", _("Writers"), float(len(counts)), n=n, kind="count"),
         Figure("gini", _("Gini"), gini(counts), n=len(counts)),
-        Figure("top_writer", _("Share of the busiest writer"), top(counts, 1), n=n, kind="share"),
-        Figure("top_tenth", _("Share of the busiest tenth"), top(counts, tenth), n=n, kind="share"),
+        Figure("top_writer", _("Share of the most active writer"), top(counts, 1), n=n, kind="share"),
+        Figure("top_tenth", _("Share of the most active tenth"), top(counts, tenth), n=n, kind="share"),
     )
     finding = _(
-        "%(n)s writers, as diverse as %(effective)s equally busy ones",
+        "%(n)s writers, as diverse as %(effective)s equally active ones",
         n=Amount(len(counts)),
         effective=Amount(effective(counts), ".1f"),
     )
@@ -57,7 +57,7 @@ def _curve(counts: Floats) -> Table:
     places = sorted({max(round(share * len(counts)), 1) for share in np.linspace(0.1, 1, 10)})
     rows = tuple((place / len(counts), float(counts[:place].sum() / counts.sum()), place) for place in places)
     header = make_columns(
-        ("writers", _("Of the writers, busiest first"), "share"), ("examples", _("Of the examples"), "share"),
+        ("writers", _("Writers, most active first"), "share"), ("examples", _("Examples"), "share"),
         ("n", _("Writers"), "count"),
     )  # fmt: skip
-    return Table("curve", _("Share of the busiest writers"), header, rows, tuple(row[2] for row in rows), "lines")
+    return Table("curve", _("Share of the most active writers"), header, rows, tuple(row[2] for row in rows), "lines")

@@ -53,7 +53,7 @@ class AnswerPicker extends SpanPicker {
   clear() {
     this.start = undefined;
     this.select(-1, -1);
-    announce(_("No answer is marked."));
+    announce(_("No answer marked."));
   }
 
   /** A word was chosen: the first one, or the last one after it. */
@@ -66,7 +66,7 @@ class AnswerPicker extends SpanPicker {
   }
 
   say() {
-    announce(this.range ? _("Answer: %(text)s", { text: this.text }) : _("No answer is marked."));
+    announce(this.range ? _("Answer: %(text)s", { text: this.text }) : _("No answer marked."));
   }
 
   tell() {

@@ -63,7 +63,7 @@ export class BoardRows {
     if (parts.why) {
       if (known) parts.why.hidden = true;
       else if (parts.why.hidden || !parts.why.textContent) {
-        parts.why.textContent = _("It lacks a score that is weighed.");
+        parts.why.textContent = _("It lacks a score with a weight above 0.");
         parts.why.hidden = false;
       }
     }

@@ -131,7 +131,7 @@ class ChatField extends HTMLElement {
       await wait(Math.min(250 * 2 ** lost, LONGEST));
     }
     if (body && !this.at) this.write(this.said ?? ""); // it has not begun: kept as a draft
-    this.trouble(_("The connection is lost. Reload the page: nothing that was written is gone."));
+    this.trouble(_("The connection is lost. Reload the page: nothing you wrote is lost."));
     this.busy = false;
   }
 

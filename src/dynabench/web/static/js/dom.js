@@ -72,17 +72,17 @@ export async function fetchJson(address, { body, signal } = {}) {
     const after = Number(response.headers.get("Retry-After")) || 0;
     throw new Failure(data?.detail ?? sentence(response.status), response.status, after);
   }
-  if (data === null) throw new Failure(_("The server sent something unreadable."), response.status);
+  if (data === null) throw new Failure(_("The server sent an unreadable answer."), response.status);
   return data;
 }
 
 /** What a status means to a person, where the server did not say more. */
 export function sentence(status) {
-  if (status === 0) return _("The server cannot be reached. What you wrote is kept.");
-  if (status === 401) return _("You are not logged in any more. What you wrote is kept.");
-  if (status === 403) return _("This page is out of date or you may not do this. Reload it and try again.");
-  if (status === 429) return _("That was too fast. Wait a moment and try again.");
-  return _("The server could not do this (%(status)s). What you wrote is kept.", { status });
+  if (status === 0) return _("The server cannot be reached. Your text is kept.");
+  if (status === 401) return _("You have been logged out. Your text is kept.");
+  if (status === 403) return _("This page has expired, or you may not do this. Reload it and try again.");
+  if (status === 429) return _("Too fast. Wait a moment and try again.");
+  return _("The server failed (%(status)s). Your text is kept.", { status });
 }
 
 /** Whether keys that somebody presses now are meant as text. */

@@ -69,7 +69,7 @@ class DraftKeeper extends HTMLElement {
       }
     }
     if (!changed) return;
-    this.say(_("your draft is back"));
+    this.say(_("draft restored"));
     this.dispatchEvent(new CustomEvent("draft:restored", { bubbles: true }));
   }
 

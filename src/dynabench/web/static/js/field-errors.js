@@ -10,21 +10,21 @@ let first = true; // of one attempt to send: the focus goes to the first field t
 function reason(field) {
   const { validity, type, min, max, step, minLength, value } = field;
   if (validity.valueMissing) return missing(field);
-  if (validity.badInput) return type === "number" ? _("Write a number.") : _("Write a whole date and time.");
+  if (validity.badInput) return type === "number" ? _("Enter a number.") : _("Enter a full date and time.");
   if (validity.typeMismatch && type === "email") return _("Enter a full mail address, such as name@example.org.");
-  if (validity.typeMismatch) return _("Write a whole address, such as https://example.org.");
+  if (validity.typeMismatch) return _("Enter a full address such as https://example.org.");
   if (validity.tooShort) return _("Too short: %(n)s of at least %(least)s characters.", { n: value.length, least: minLength });
   if (validity.tooLong) return _("Too long: at most %(most)s characters.", { most: field.maxLength });
-  if (validity.rangeUnderflow) return _("Give %(least)s or more.", { least: min });
-  if (validity.rangeOverflow) return _("Give %(most)s or less.", { most: max });
-  if (validity.stepMismatch) return step && step !== "1" ? _("Give a number in steps of %(step)s.", { step }) : _("Give a whole number.");
-  return field.title || _("This does not have the form that is asked for.");
+  if (validity.rangeUnderflow) return _("The minimum is %(least)s.", { least: min });
+  if (validity.rangeOverflow) return _("The maximum is %(most)s.", { most: max });
+  if (validity.stepMismatch) return step && step !== "1" ? _("Use steps of %(step)s.", { step }) : _("Enter a whole number.");
+  return field.title || _("This does not match the required format.");
 }
 
 function missing({ type, localName }) {
-  if (type === "checkbox") return _("Tick this box to go on.");
+  if (type === "checkbox") return _("Tick this box to continue.");
   if (type === "radio" || localName === "select") return _("Choose one.");
-  return type === "file" ? _("Choose a file.") : _("Fill this in.");
+  return type === "file" ? _("Choose a file.") : _("This field is required.");
 }
 
 /** What the message is about: the field, or the group that its button belongs to. */

@@ -68,7 +68,7 @@ function before({ detail }) {
   elt.setAttribute("aria-busy", "true");
   const entry = {};
   entry.timer = setTimeout(() => {
-    entry.close = toast(_("This takes longer than usual."), { seconds: 0, action: { label: _("Stop"), run: () => window.htmx.trigger(elt, "htmx:abort") } });
+    entry.close = toast(_("This is taking longer than usual."), { seconds: 0, action: { label: _("Stop"), run: () => window.htmx.trigger(elt, "htmx:abort") } });
   }, SLOW);
   running.set(xhr, entry);
 }

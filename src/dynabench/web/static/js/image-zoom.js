@@ -12,9 +12,9 @@ class ImageZoom extends HTMLElement {
     const link = this.querySelector("a");
     if (!this.img || this.frame) return;
     this.step = 0;
-    this.frame = make("div", { class: "zoom-frame", tabindex: "0", role: "group", "aria-label": _("%(what)s: plus and minus zoom", { what: this.img.alt }) }, this.img);
+    this.frame = make("div", { class: "zoom-frame", tabindex: "0", role: "group", "aria-label": _("%(what)s: zoom with plus and minus", { what: this.img.alt }) }, this.img);
     const button = (label, sign, by) => make("button", { type: "button", class: "quiet small zoom-button", "aria-label": label, title: label, onclick: () => this.zoom(by) }, sign);
-    this.tools = make("div", { class: "zoom-tools" }, button(_("Farther"), "−", -1), button(_("Closer"), "+", 1), link);
+    this.tools = make("div", { class: "zoom-tools" }, button(_("Zoom out"), "−", -1), button(_("Zoom in"), "+", 1), link);
     link.replaceChildren(_("Open full size"));
     link.className = "small";
     this.replaceChildren(this.frame, this.tools);

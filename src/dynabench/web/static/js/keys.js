@@ -32,11 +32,11 @@ function showKeys() {
   off.checked = store.get(OFF) === "1";
   dialog.querySelector("[data-keys-list]").replaceChildren(
     ...[...offers()].flatMap(([key, element]) => entry(key, label(element))),
-    ...entry("Ctrl ⏎", _("Send the form that you are in")),
-    ...entry("?", _("Show these keys")),
+    ...entry("Ctrl ⏎", _("Submit the current form")),
+    ...entry("?", _("Show keyboard shortcuts")),
   );
   dialog.querySelector(".check")?.remove();
-  dialog.append(make("label", { class: "check small" }, off, " ", _("Switch single keys off")));
+  dialog.append(make("label", { class: "check small" }, off, " ", _("Turn single keys off")));
   dialog.showModal();
 }
 

@@ -115,7 +115,7 @@ class LabelledSpans extends SpanPicker {
   }
 
   remove(mark) {
-    announce(_("Taken away: %(mark)s", { mark: this.told(mark) }));
+    announce(_("Removed: %(mark)s", { mark: this.told(mark) }));
     this.marks = this.marks.filter((each) => each !== mark);
     this.changed();
   }

@@ -38,7 +38,7 @@ class MediaUpload extends HTMLElement {
   }
 
   async send(file, name) {
-    this.tell(_("Sending…"));
+    this.tell(_("Uploading…"));
     let response;
     try {
       response = await fetch(`${this.getAttribute("to")}&name=${encodeURIComponent(name.slice(-120))}`, {
@@ -63,7 +63,7 @@ class MediaUpload extends HTMLElement {
     this.input.required = false;
     if (this.choices) this.choose(data);
     else this.preview(data, name);
-    this.tell(_("Stored: %(name)s", { name }));
+    this.tell(_("Uploaded: %(name)s", { name }));
     const field = this.getAttribute("name").split(".").slice(1).join(".");
     this.dispatchEvent(new CustomEvent("media-stored", { bubbles: true, detail: { ...data, field } }));
   }
@@ -106,7 +106,7 @@ class MediaUpload extends HTMLElement {
     try {
       stream = await navigator.mediaDevices.getUserMedia({ audio: true });
     } catch {
-      this.tell(_("The microphone cannot be used. Allow it in the browser, or choose a file."), true);
+      this.tell(_("The microphone cannot be used. Allow it in the browser or choose a file."), true);
       return;
     }
     const pieces = [];

@@ -19,7 +19,7 @@ async function copy(button) {
     button.classList.add("done");
     setTimeout(() => button.classList.remove("done"), 1500);
   } catch {
-    announce(_("Copying was refused by the browser."));
+    announce(_("The browser did not allow copying."));
   }
 }
 

@@ -11,7 +11,7 @@ class RankList extends HTMLElement {
     if (!this.list || this.classList.contains("live")) return;
     this.classList.add("live");
     for (const item of this.items) this.dress(item);
-    this.keep = make("button", { type: "button", class: "quiet small rank-keep", onclick: () => { this.fill(); announce(_("Kept in this order.")); } }, _("Keep this order"));
+    this.keep = make("button", { type: "button", class: "quiet small rank-keep", onclick: () => { this.fill(); announce(_("Order saved.")); } }, _("Save order"));
     this.append(this.keep);
     this.addEventListener("pointerdown", this.down);
     this.addEventListener("keydown", this.key);

@@ -83,7 +83,7 @@ class RegionPicker extends HTMLElement {
       const told = this.box ? place : { d: `M${place.x + 0.5} ${place.y + 0.5}h0` };
       for (const [name, value] of Object.entries(told)) mark.setAttribute(name, value);
       for (const [name, value] of Object.entries({ tabindex: 0, role: "button", "vector-effect": "non-scaling-stroke", "data-index": index })) mark.setAttribute(name, value);
-      mark.setAttribute("aria-label", _("Place %(n)s: left %(x)s, top %(y)s", { n: index + 1, x: place.x, y: place.y }) + (this.box ? `, ${place.width} × ${place.height}` : ""));
+      mark.setAttribute("aria-label", _("Region %(n)s: left %(x)s, top %(y)s", { n: index + 1, x: place.x, y: place.y }) + (this.box ? `, ${place.width} × ${place.height}` : ""));
       mark.addEventListener("keydown", (event) => this.key(event, row, index));
       this.marks.append(mark);
       if (index === focused) mark.focus();

@@ -19,7 +19,7 @@ const SLOW = ["layer_integrated_gradients", "integrated_gradients", "shapley"];
 const METHODS = {
   gradient: _("gradient"), layer_integrated_gradients: _("layer integrated gradients"),
   integrated_gradients: _("integrated gradients"), exact: _("exact for this model"),
-  occlusion: _("each word taken away in turn"), shapley: _("Shapley values, sampled"), lime: _("LIME"),
+  occlusion: _("leave one word out"), shapley: _("Shapley values, sampled"), lime: _("LIME"),
 };
 
 class TokenStrip extends HTMLElement {
@@ -76,7 +76,7 @@ class TokenStrip extends HTMLElement {
   }
 
   wait(method) {
-    const text = SLOW.includes(method) || (method && this.loaded) ? _("Looking closer…") : _("Looking at the words…");
+    const text = SLOW.includes(method) || (method && this.loaded) ? _("Computing more precisely…") : _("Computing the explanation…");
     const note = make("p", { class: "strip-note", role: "status" }, text);
     if (this.loaded) this.querySelector(".strip-foot")?.replaceChildren(note);
     else this.replaceChildren(make("div", { class: "skeleton", "aria-hidden": "true" }, make("span"), make("span")), note);
@@ -85,7 +85,7 @@ class TokenStrip extends HTMLElement {
   fail(error, method) {
     const again = make("button", { type: "button", class: "link", onclick: () => this.load(method) }, _("Try again"));
     const later = make("span", { "aria-hidden": "true" }); // read out once, not every second
-    const note = make("p", { class: "strip-note", role: "status" }, _("Which words it looked at could not be computed. "), error.message, " ", later, " ", again);
+    const note = make("p", { class: "strip-note", role: "status" }, _("The explanation could not be computed. "), error.message, " ", later, " ", again);
     if (error.passes) this.tryLater(later, error.after, method);
     if (this.loaded) this.querySelector(".strip-foot").replaceChildren(note);
     else this.replaceChildren(note);
@@ -102,7 +102,7 @@ class TokenStrip extends HTMLElement {
   draw(answer) {
     const fields = answer.fields ?? Object.fromEntries(Object.entries(answer).filter(([, value]) => Array.isArray(value)));
     const explained = answer.label ?? this.getAttribute("label") ?? "";
-    const label = (this.parts.length && { start: _("its start"), end: _("its end") }[explained]) || explained;
+    const label = (this.parts.length && { start: _("the start"), end: _("the end") }[explained]) || explained;
     const names = Object.keys(fields);
     const lines = names.map((name) => this.line(name, fields[name], label, names.length > 1));
     this.readout = make("span", { class: "strip-readout", "aria-hidden": "true" });
@@ -118,7 +118,7 @@ class TokenStrip extends HTMLElement {
   chooser(methods, chosen) {
     if (!methods.length) return [];
     const options = methods.map((name) => make("option", { value: name, selected: name === chosen }, METHODS[name] ?? name.replaceAll("_", " ")));
-    const list = make("select", { "aria-label": _("Explained by"), onchange: () => { this.chosen = true; this.method = list.value; this.load(list.value); } }, ...options);
+    const list = make("select", { "aria-label": _("Method:"), onchange: () => { this.chosen = true; this.method = list.value; this.load(list.value); } }, ...options);
     if (this.chosen) queueMicrotask(() => list.focus());
     this.chosen = false;
     return [make("span", { class: "strip-how" }, _("by"), " ", list)];
@@ -128,16 +128,16 @@ class TokenStrip extends HTMLElement {
   switch() {
     if (!this.parts.length) return [];
     const now = this.getAttribute("label");
-    const names = { start: _("where it starts"), end: _("where it ends") };
+    const names = { start: _("start"), end: _("end") };
     const button = (part) => make("button", {
       type: "button", "aria-pressed": String(part === now),
       onclick: () => { if (part !== this.getAttribute("label")) { this.setAttribute("label", part); this.switched = true; this.load(this.method); } },
     }, names[part] ?? part);
-    return [make("div", { class: "segments strip-switch", role: "group", "aria-label": _("Which part of its answer is explained") }, ...this.parts.map(button))];
+    return [make("div", { class: "segments strip-switch", role: "group", "aria-label": _("Explained part of the answer") }, ...this.parts.map(button))];
   }
 
   line(name, words, label, titled) {
-    const list = make("ol", { class: "strip", dir: "auto", "aria-label": _("Words of %(field)s and how much they spoke for %(label)s", { field: name, label }) });
+    const list = make("ol", { class: "strip", dir: "auto", "aria-label": _("Words of %(field)s and their weight for %(label)s", { field: name, label }) });
     let end = null;
     for (const word of words) {
       if (end !== null && word.start > end) list.append(" ");
@@ -182,12 +182,12 @@ class TokenStrip extends HTMLElement {
     foot.append(key, this.readout);
     const how = METHODS[method] ?? method ?? "";
     const exact = error == null || method === "exact" ? "" : _("the weights miss %(percent)s % of the change in its answer", { percent: decimal(100 * error, error < 0.001 ? 2 : 1) });
-    const short = cut ? _("time ran out: the best so far") : "";
+    const short = cut ? _("time limit reached: best result so far") : "";
     const methods = (this.getAttribute("methods") ?? "").split(" ").filter(Boolean);
     foot.append(make("span", { class: "strip-method" }, [methods.length ? "" : how, exact, short].filter(Boolean).join(" · ")), ...this.chooser(methods, method));
     const closer = methods.length ? "" : exacter;
     if (this.hasAttribute("closer") && closer) {
-      foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = closer; this.load(closer); } }, _("look closer")));
+      foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = closer; this.load(closer); } }, _("more precise")));
     }
     return foot;
   }

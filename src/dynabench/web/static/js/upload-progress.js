@@ -18,24 +18,24 @@ class UploadProgress extends HTMLElement {
 
   send(data) {
     const request = new XMLHttpRequest();
-    const bar = make("progress", { class: "import-bar", max: "1", value: "0", "aria-label": _("Sent") });
-    const said = make("span", { class: "small muted" }, _("Sending…"));
+    const bar = make("progress", { class: "import-bar", max: "1", value: "0", "aria-label": _("Submitted") });
+    const said = make("span", { class: "small muted" }, _("Uploading…"));
     const stop = make("button", { type: "button", class: "quiet small", onclick: () => request.abort() }, _("Stop"));
     const box = make("div", { class: "upload-state" }, bar, make("p", { class: "row-between" }, said, stop));
     this.querySelector(".upload-state")?.remove();
     this.form.append(box);
     const buttons = this.form.querySelectorAll('button[type="submit"]');
     for (const button of buttons) button.disabled = true;
-    announce(_("Sending…"));
+    announce(_("Uploading…"));
     request.upload.addEventListener("progress", ({ loaded, total }) => {
       bar.value = total ? loaded / total : 0;
-      said.textContent = loaded < total ? `${decimal(loaded / 1e6, 1)} / ${decimal(total / 1e6, 1)} MB` : _("Looking at it…");
+      said.textContent = loaded < total ? `${decimal(loaded / 1e6, 1)} / ${decimal(total / 1e6, 1)} MB` : _("Checking the file…");
     });
     const failed = (message) => {
       for (const button of buttons) button.disabled = false;
       box.replaceChildren(make("p", { class: "callout bad", role: "alert" }, message));
     };
-    request.addEventListener("abort", () => failed(_("Stopped. Nothing was kept.")));
+    request.addEventListener("abort", () => failed(_("Stopped. Nothing was saved.")));
     request.addEventListener("error", () => failed(sentence(0)));
     request.addEventListener("load", () => this.answered(request, failed));
     request.open("POST", this.form.action);

@@ -30,7 +30,7 @@ class UsedSuggestion extends HTMLElement {
       if (!used.value) before.value = this.field.value;
       used.value = button.value;
       this.put(document.getElementById(`suggestion-${button.value}`).textContent);
-      announce(_("The suggestion is in the field"));
+      announce(_("The suggestion was inserted"));
     }
     for (const item of this.querySelectorAll(".suggestion")) {
       item.toggleAttribute("data-used", item.contains(button) && Boolean(used.value));

@@ -99,10 +99,10 @@ class WeighedBoard extends HTMLElement {
       const ranks = await fetchJson(address, { signal: this.asking.signal });
       this.draw(ranks);
       this.classList.remove("lb-waiting");
-      this.status.textContent = _("Ranked anew under your weights.");
+      this.status.textContent = _("Ranked again with your weights.");
       announce(this.status.textContent);
     } catch (error) {
-      if (error.name !== "AbortError") this.status.textContent = _("The order is right; rank intervals could not be read: %(why)s", { why: error.message });
+      if (error.name !== "AbortError") this.status.textContent = _("The order is right; rank intervals could not be loaded: %(why)s", { why: error.message });
     }
   }
 
