@@ -43,7 +43,7 @@ VARYING = (
     re.compile(r"()\b[\d.]+ ms\b"),
     re.compile(r"()\b\d+ answers\b"),
     re.compile(r'("health":)\{[^}]*\}'),
-    re.compile(r'()<span>(?:<span class="nowrap">p50 .*?|<span class="muted">not asked lately)</span></span>'),
+    re.compile(r'()<span>(?:<span class="nowrap">p50 .*?|<span class="muted">not used recently)</span></span>'),
     re.compile(r'("used_at":)"[^"]*"'),
     re.compile(r"()\b\d+ (?:s|min) ago\b"),
     re.compile(r'(<td><time datetime=")[^>]*(?=>\*</time></td>\n)'),  # when a token was used: by this very test

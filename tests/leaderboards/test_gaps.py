@@ -78,7 +78,7 @@ def test_a_metric_that_nobody_has_yet_is_named_with_its_reason_and_the_link_that
     assert reason(board(client), "model-0") == "No robustness; set its weight to 0 to rank without it."
     page = client.get(PAGE).text
     assert "No model has robustness yet" in page
-    [link] = re.findall(r'href="([^"]+)">Rank all without it', page)
+    [link] = re.findall(r'href="([^"]+)">Rank without them', page)
     ranked = client.get(link.replace("&amp;", "&")).text
     assert "No model has robustness yet" not in ranked
     assert set(ranks(board(client, "?m.robustness=0"))) == {f"model-{n}" for n in range(4)}
