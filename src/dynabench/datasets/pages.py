@@ -101,6 +101,57 @@ async def make_of_round(request: Request, task: str, n: int, person: Member) -> 
     return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
 
 
+# `files` and `hub` are no names of datasets: their routes come before those with a name.
+@router.post("/tasks/{task}/datasets/files", name="send_dataset")
+async def send_dataset(request: Request, task: str, person: Member) -> Response:
+    """Keep a file and show what is in it (owners); `of` is the dataset that it is a new version of."""
+
+    db: Database = request.app.state.db
+    settings = request.app.state.settings
+    config = await db.aread(dataset_config, person, task)
+    async with request.form(max_files=1, max_fields=10) as form:
+        file, dataset_name = form.get("file"), str(form.get("of", ""))[:62]
+        try:
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise errors.Invalid({"file": _("Choose a file first.")})
+            path = await uploaded_files.store_named_upload(
+                settings, task, file.filename[-200:], read_pieces(file), sources.kind_of_source
+            )
+            try:
+                await to_thread.run_sync(service.preview_dataset, path, config)
+            except errors.Problem:
+                path.unlink(missing_ok=True)
+                raise
+        except (errors.Invalid, errors.TooLarge) as problem:
+            fields = problem.fields if isinstance(problem, errors.Invalid) else {}
+            message = fields.get("name") or fields.get("file") or "; ".join(fields.values()) or problem.detail
+            return await task_tab(request, task, person, 422, errors={"file": message}, of=dataset_name or None)
+    address = request.app.url_path_for("map_dataset", task=task, file=path.name.partition("--")[0])
+    return RedirectResponse(f"{address}?of={dataset_name}" if dataset_name else str(address), status_code=303)
+
+
+@router.post("/tasks/{task}/datasets/hub", name="hub_dataset")
+async def start_hub_dataset(request: Request, task: str, person: Member) -> Response:
+    """Read a dataset of the hub (owners); it is downloaded by the worker, which tells the columns apart."""
+
+    db: Database = request.app.state.db
+    form = await request.form()
+    typed = {name: str(form.get(name, ""))[:200].strip() for name in HUB_FIELDS}
+    await db.aread(dataset_config, person, task)
+    try:
+        layout = str(form.get("layout", ""))[:20_000].strip()
+        title = typed["dataset"].rpartition("/")[2]
+        name = await db.aread(library.fresh_name, task, title)
+        body = DatasetIn(name=name, title=title[:200], source=f"{request.app.state.settings.hub_url}/datasets/"
+                         f"{typed['dataset']}"[:500], hub=HubDataset(**typed),
+                         layout=Layout.parse(layout) if layout else None)  # fmt: skip
+        await db.awrite(service.start_dataset, person, request.app.state.settings, task, body)
+    except (errors.Invalid, ValidationError) as problem:
+        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": _("Give a shorter id.")}
+        return await task_tab(request, task, person, 422, errors=wrong, given=typed)
+    return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
+
+
 @router.get("/tasks/{task}/datasets/{name}", name="dataset", dependencies=[Depends(people.load_actions)])
 async def show_dataset(request: Request, task: str, name: str, viewer: Viewer) -> Response:
     """A dataset: its card, versions and slices; the first rows if it is public."""
@@ -204,56 +255,6 @@ async def refused_csv(request: Request, task: str, name: str, n: int, person: Me
 
 TOLERANCES = ("few", "none", "any")
 HUB_FIELDS = ("dataset", "config", "split", "revision")
-
-
-@router.post("/tasks/{task}/datasets/files", name="send_dataset")
-async def send_dataset(request: Request, task: str, person: Member) -> Response:
-    """Keep a file and show what is in it (owners); `of` is the dataset that it is a new version of."""
-
-    db: Database = request.app.state.db
-    settings = request.app.state.settings
-    config = await db.aread(dataset_config, person, task)
-    async with request.form(max_files=1, max_fields=10) as form:
-        file, dataset_name = form.get("file"), str(form.get("of", ""))[:62]
-        try:
-            if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": _("Choose a file first.")})
-            path = await uploaded_files.store_named_upload(
-                settings, task, file.filename[-200:], read_pieces(file), sources.kind_of_source
-            )
-            try:
-                await to_thread.run_sync(service.preview_dataset, path, config)
-            except errors.Problem:
-                path.unlink(missing_ok=True)
-                raise
-        except (errors.Invalid, errors.TooLarge) as problem:
-            fields = problem.fields if isinstance(problem, errors.Invalid) else {}
-            message = fields.get("name") or fields.get("file") or "; ".join(fields.values()) or problem.detail
-            return await task_tab(request, task, person, 422, errors={"file": message}, of=dataset_name or None)
-    address = request.app.url_path_for("map_dataset", task=task, file=path.name.partition("--")[0])
-    return RedirectResponse(f"{address}?of={dataset_name}" if dataset_name else str(address), status_code=303)
-
-
-@router.post("/tasks/{task}/datasets/hub", name="hub_dataset")
-async def start_hub_dataset(request: Request, task: str, person: Member) -> Response:
-    """Read a dataset of the hub (owners); it is downloaded by the worker, which tells the columns apart."""
-
-    db: Database = request.app.state.db
-    form = await request.form()
-    typed = {name: str(form.get(name, ""))[:200].strip() for name in HUB_FIELDS}
-    await db.aread(dataset_config, person, task)
-    try:
-        layout = str(form.get("layout", ""))[:20_000].strip()
-        title = typed["dataset"].rpartition("/")[2]
-        name = await db.aread(library.fresh_name, task, title)
-        body = DatasetIn(name=name, title=title[:200], source=f"{request.app.state.settings.hub_url}/datasets/"
-                         f"{typed['dataset']}"[:500], hub=HubDataset(**typed),
-                         layout=Layout.parse(layout) if layout else None)  # fmt: skip
-        await db.awrite(service.start_dataset, person, request.app.state.settings, task, body)
-    except (errors.Invalid, ValidationError) as problem:
-        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": _("Give a shorter id.")}
-        return await task_tab(request, task, person, 422, errors=wrong, given=typed)
-    return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
 
 
 def _read_layout(form_values: Any, guessed: Layout) -> Layout:
