@@ -47,7 +47,7 @@ def test_a_form_without_a_token_is_refused(client: TestClient):
     client.get("/login")
     answer = client.post("/login", data=BAD)
     assert answer.status_code == 403
-    assert "out of date" in answer.text
+    assert "has expired" in answer.text
 
 
 @pytest.mark.parametrize("token", ["", ".", "x.y", "0" * 81])

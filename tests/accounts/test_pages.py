@@ -27,7 +27,7 @@ def test_a_form_with_errors_keeps_what_was_typed_but_never_the_password(browser)
     assert answer.status_code == 422
     assert 'value="ada@example.org"' in answer.text
     assert "3 to 40 letters" in answer.text
-    assert "Agree to the terms" in answer.text
+    assert "Accept the terms" in answer.text
     assert "horses" not in answer.text
 
 

@@ -66,7 +66,7 @@ def test_a_form_without_any_scope_is_refused_and_keeps_the_name(browser):
     ada.join("ada")
     answer = ada.submit("/settings/tokens", page="/settings", name="laptop")
     assert answer.status_code == 422
-    assert "Choose some of" in answer.text
+    assert "Choose from" in answer.text
 
 
 def test_a_password_is_changed_by_a_program_that_may(client, person, browser):

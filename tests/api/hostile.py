@@ -19,8 +19,8 @@ def ledger(database):
 
 
 TEXTS = {
-    "empty": ("", "Fill this in"),
-    "blank": (" \t \u200b ", "Fill this in"),
+    "empty": ("", "This field is required"),
+    "blank": (" \t \u200b ", "This field is required"),
     "too long": ("x" * 501, "shorten it to 500"),
     "very long": ("x" * 100_000, "shorten it to 500"),
     "bell": ("a bell \x07", "U+0007"),

@@ -148,7 +148,7 @@ LOSSES = {
     "weights of a trained model": lambda settings, database: weights_of(trained_model(settings, database)),
     "token": token,
     "upload": upload,
-    "archive of a task": lambda settings, database: upload(settings, database, "import_task"),
+    "task archive": lambda settings, database: upload(settings, database, "import_task"),
     "upload of a job that was sent": upload_of_sent_job,
     "predictions": predicted,
 }

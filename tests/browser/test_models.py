@@ -49,7 +49,7 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     write(page)
     page.get_by_role("button", name="Ask both").click()
     expect(page.locator(".replies article")).to_have_count(2)
-    expect(page.locator(".replies-difference")).to_contain_text("furthest apart on")
+    expect(page.locator(".replies-difference")).to_contain_text("largest difference is on")
     expect(page.locator("article[aria-label=nli-ngram] token-strip [data-word]").first).to_be_visible()
     looks_well(page)
     page.go_back()

@@ -51,12 +51,12 @@ def create_task(page: Page, task: str) -> None:
     page.goto("/tasks/new")
     page.get_by_label("Config (YAML)").fill(CONFIG.replace("TASK", task).replace("type: choice", "type: wish"))
     page.get_by_role("button", name="Create task").click()
-    expect(page.get_by_role("heading", name="to mend")).to_be_visible()
+    expect(page.get_by_role("heading", name="to correct")).to_be_visible()
     expect(page.get_by_role("link", name="line 8")).to_be_visible()
     file = {"name": "weather.yaml", "mimeType": "application/yaml", "buffer": CONFIG.replace("TASK", task).encode()}
     page.get_by_label("Or a file").set_input_files(file)
     page.get_by_role("button", name="Create task").click()
-    expect(page.get_by_role("heading", name="need your attention")).to_be_visible()
+    expect(page.get_by_role("heading", name="need attention")).to_be_visible()
 
 
 def add_contexts(page: Page) -> None:

@@ -48,7 +48,7 @@ def test_a_picture_of_ones_own_is_sent_at_once_and_a_program_is_refused(guest):
     page.goto("/tasks/image-classification/create")
     sender = page.locator("media-upload input[type=file]")
     sender.set_input_files({"name": "digit.png", "mimeType": "image/png", "buffer": files.SVG})
-    expect(page.locator("media-upload [data-said]")).to_have_text(re.compile("This is no PNG"))
+    expect(page.locator("media-upload [data-said]")).to_have_text(re.compile("This is not a readable PNG"))
     one.forgive("422")
     held = io.BytesIO()
     Image.new("L", (40, 40), 255).save(held, "PNG")

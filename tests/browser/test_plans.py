@@ -34,7 +34,7 @@ def draft(page: Page) -> None:
 def choose(page: Page) -> None:
     """Ten at random, and one that is found by its words."""
     page.get_by_role("link", name="Choose contexts").click()
-    expect(page.get_by_role("heading", name="None is chosen")).to_be_visible()
+    expect(page.get_by_role("heading", name="None chosen")).to_be_visible()
     page.get_by_role("button", name="Add 10 at random").click()
     expect(page.get_by_role("heading", name="10 contexts are chosen")).to_be_visible()
     page.get_by_label("Words", exact=True).fill("31 SACKS")
@@ -50,7 +50,7 @@ def plan(page: Page) -> None:
     page.get_by_label("Per day").fill("1")
     page.get_by_label("Examples", exact=True).fill("5")
     page.get_by_role("button", name="Save plan").click()
-    expect(page.get_by_text("Choose a moment that is still to come")).to_be_visible()
+    expect(page.get_by_text("Choose a time in the future")).to_be_visible()
     expect(page.get_by_label("Per day")).to_have_value("1")
     page.get_by_label("Close automatically").fill("")
     page.get_by_role("button", name="Save plan").click()

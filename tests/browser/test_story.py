@@ -139,7 +139,7 @@ def test_sentiment_is_checked_blind_on_a_phone_in_the_dark(guest, visitor):
     for name in ("dora", "ada"):
         other = guest(name, viewport=PHONE, color_scheme="dark", has_touch=True, is_mobile=True).page
         find_in_queue(other, "sentiment", example)
-        expect(other.get_by_text("Somebody says")).to_have_count(0)  # blind: the claim is not shown
+        expect(other.get_by_text("The author says")).to_have_count(0)  # blind: the claim is not shown
         other.get_by_role("button", name=re.compile(f"^(.? )?{draft.label}")).tap()
         expect(other.locator(".last")).to_contain_text(draft.label)
         assert other.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
@@ -178,7 +178,7 @@ def test_an_example_can_be_taken_back(guest, visitor):
     fool(bela, visitor, "sentiment")
     bela.get_by_text("Withdraw this example").click()
     bela.get_by_role("button", name="Withdraw").click()
-    expect(bela.get_by_text("Taken back.")).to_be_visible()
+    expect(bela.get_by_text("Withdrawn.")).to_be_visible()
     assert visitor.statistics("sentiment", 1)["examples"] == before
     bela.reload()
     expect(bela.locator("#tries")).to_contain_text("retracted")

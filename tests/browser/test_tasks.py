@@ -216,7 +216,7 @@ def test_a_seed_is_shown_with_what_the_models_say_and_then_what_was_changed(gues
     seed = page.locator(".start-text").inner_text()
     expect(page.get_by_role("textbox", name="Statement")).to_have_value(seed)
     first, rest = seed.split(" ", 1)
-    page.get_by_role("textbox", name="Statement").fill(f"Hardly {rest}")
+    page.get_by_role("textbox", name="Statement").fill(f"Almost {rest}")
     page.locator("#create-form").get_by_label("negative").check()
     page.keyboard.press("Control+Enter")
     expect(page.locator(".change del")).to_contain_text(first)

@@ -135,7 +135,7 @@ def test_names_are_marked_without_scripts(guest: Any) -> None:
     page.goto("/tasks/ner/create")
     fill(page, Sentence=SENTENCE)
     page.get_by_role("button", name="Ask the models").click()
-    expect(page.locator("#create-form .field-error")).to_contain_text("Mark at least one span")
+    expect(page.locator("#create-form .field-error")).to_contain_text("Mark and label at least one span")
     hugo.forgive("422")
     row = page.get_by_role("group", name="Span 1", exact=True)
     row.get_by_label("Label").select_option("person")

@@ -141,7 +141,7 @@ def test_tables_are_read_from_a_file_and_from_the_field(browser, name, content):
         (b"[1, 2]", "give each row as an object"),
         (b"[" * 100_000, "nested too deeply"),
         (b'[{"predictions": NaN, "references": 1}]', "no number that can be computed with"),
-        (b"\xff\xfe\x00", "no text in UTF-8"),
+        (b"\xff\xfe\x00", "not a UTF-8 text file"),
         (b'"predictions","references\n1,2\n', "cannot be read"),
         (b"predictions,predictions\n1,2\n", "same name"),
     ],
@@ -185,7 +185,7 @@ def test_pictures_and_tasks_are_named_in_the_language_of_each_reader(client):
     ]
     for page, found, axis, task in zip(
         pages,
-        ("is most often taken for another class", "La clase que más se confunde es", "أكثر ما يُخلط بغيره هو"),
+        ("is most often confused", "La clase que más se confunde es", "أكثر ما يُخلط بغيره هو"),
         ("Reference", "Referencia", "المرجع"),
         ("text classification", "clasificación de texto", "تصنيف النصوص"),
         strict=True,

@@ -51,12 +51,12 @@ def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files):
     assert (mix.parts[0].weight, len(mix.parts[0].rows)) == (0.5, 2000)
     with pytest.raises(NotFound, match="no source"):
         training_mixes.build_mix("nli", ["recipe:nli-minilm/SNLI"], [], [], data)
-    with pytest.raises(NotFound, match="is no release"):
+    with pytest.raises(NotFound, match="is not a release"):
         training_mixes.build_mix("nli", ["nothing.jsonl"], [], [], None)
     with pytest.raises(Invalid, match="Row 1"):
         training_mixes.build_mix("nli", [str(files / "train.jsonl")], [], [], None)
     (files / "notes.jsonl").write_text("No rows.")
-    with pytest.raises(Invalid, match="no JSON"):
+    with pytest.raises(Invalid, match="not a JSON"):
         training_mixes.build_mix("nli", [str(files / "notes.jsonl")], [], [], None)
     with pytest.raises(Invalid, match="chosen from a list"):
         training_mixes.build_mix("summarization", [str(files / "train.jsonl")], [], [], None)

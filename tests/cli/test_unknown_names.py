@@ -25,7 +25,7 @@ MORE = {
 TOLD = {
     "task create": "There is no such key. (line 1)",
     "task decide": "There is no such proposal.",
-    "task import-archive": "This is no archive of a task",
+    "task import-archive": "This is not a task archive",
     "round bring": "has no manifest.json",
     "model pack": "An archive has model.yaml at its top. There is none.",
     "model ask": "'NOSUCH' is not of the form FIELD=TEXT.",

@@ -84,7 +84,7 @@ def test_the_assigned_goal_must_be_the_answer(ada, database):
 def test_a_context_that_was_not_given_to_one_is_refused(ada, bob):
     answer = send(bob, written(draw(ada), "They sleep."))
     assert answer.status_code == 409
-    assert "not given to you" in answer.json()["detail"]
+    assert "were not given" in answer.json()["detail"]
     assert send(ada, written({"id": 99999, "goal": {"label": "neutral"}}, "They sleep.")).status_code == 404
 
 

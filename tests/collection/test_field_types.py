@@ -74,7 +74,7 @@ def test_every_type_from_the_context_to_the_vote_and_the_export(task, inside):
     wrong = every_field.posted("check", "validation") | {"vote": "incorrect", "validation.check_ranking.a": "1"}
     refused = bob.submit(f"/tasks/{TASK}/validate/{number}", htmx=True, **wrong)
     assert refused.status_code == 422
-    assert "Give each of them a place of its own" in refused.text
+    assert "Give each a different position" in refused.text
     for ticked in ("check_multi_choice-1", "check_multi_choice-2", "check_consent"):
         assert re.search(rf'id="validation-{ticked}"[^>]* checked', refused.text), ticked
     assert ">They stand.</textarea>" in refused.text.replace("\n", "")

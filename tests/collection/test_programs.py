@@ -44,7 +44,7 @@ def test_the_same_search_that_took_longer_is_the_same_request(ada):
 def test_owners_may_keep_a_round_for_people(ada, owner):
     assert owner.request("PUT", "/api/v1/tasks/nli/rounds/1/plan", json={"programs": False}).status_code == 200
     refused = send(ada, written(draw(ada), "Not so.", program=PROGRAM))
-    assert (refused.status_code, "people alone" in refused.json()["detail"]) == (403, True)
+    assert (refused.status_code, "people only" in refused.json()["detail"]) == (403, True)
     assert send(ada, written(draw(ada), "It is not so.")).status_code == 201
 
 

@@ -113,7 +113,7 @@ def test_the_page_shows_counts_and_asks_for_the_name(owner, ada, browser):
         "1 example was withdrawn."
         in page.submit("/settings/examples", page="/settings", of="nli/1", confirm="ada").text
     )
-    assert "nothing left that could be taken back" in page.get("/settings/examples").text
+    assert "no examples that can be withdrawn" in page.get("/settings/examples").text
 
 
 def identified(session, person_id):

@@ -28,7 +28,7 @@ def test_votes_are_shown_once_they_decide_and_without_names(mine, ada, bob, owne
     made = send(ada, written(draw(ada), "The otter is not asleep.")).json()["id"]
     page = mine.get("/people/me").text
     assert "The otter is not asleep." in page
-    assert "Somebody found" not in page
+    assert "A validator voted" not in page
     vote = {"vote": "incorrect", "as_owner": True, "reason": "Otters do sleep."}
     assert owner.post(f"/api/v1/examples/{made}/validations", json=vote).status_code == 201
     page = mine.get("/people/me?task=nli").text
@@ -45,5 +45,5 @@ def test_one_example_is_taken_back_from_the_list_by_its_author_alone(mine, ada, 
     assert mine.submit(f"/people/me/examples/{foreign}/retraction", page="/settings").status_code == 404
     gone = mine.submit(f"/people/me/examples/{made}/retraction", page="/settings")
     page = mine.get(gone.headers["location"]).text
-    assert f"Example {made} is retracted." in page
+    assert f"Example {made} was withdrawn." in page
     assert "retracted" in page

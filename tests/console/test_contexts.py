@@ -53,7 +53,7 @@ class TestTheList:
         before = count(database)
         kept = page.submit(f"{HERE}/{given}/delete", page="/settings")
         assert kept.status_code == 409
-        assert "given this context already" in kept.text
+        assert "already handed out" in kept.text
         other = database.read(
             lambda s: s.scalar(select(Context.id).where(Context.task_id == "nli", Context.id != given))
         )
@@ -121,9 +121,9 @@ class TestAFileOnItsWayIn:
     @pytest.mark.parametrize(
         ("name", "content", "says"),
         [
-            ("a.txt", b"x", "Give a file that ends in"),
+            ("a.txt", b"x", "Upload a file that ends in"),
             ("a.csv", b"", "no rows"),
-            ("a.csv", b"a,a\n1,2\n", "a name of its own"),
+            ("a.csv", b"a,a\n1,2\n", "a unique name"),
             ("a.jsonl", b"broken\n", "can be read"),
         ],
     )

@@ -96,7 +96,7 @@ def test_a_flagged_example_is_hidden_and_comes_back(mine, ada, owner, made):
     assert "A rude sentence" in queue.text
     without = mine.submit(f"/tasks/nli/manage/examples/{made[1]}/hide", page="/settings", back="waiting")
     assert without.status_code == 422
-    assert "Say why" in without.text
+    assert "Give a reason" in without.text
     hidden = mine.submit(f"/tasks/nli/manage/examples/{made[1]}/hide", page="/settings", reason="rude", back="waiting")
     after = mine.get(hidden.headers["location"])
     assert "A rude sentence" not in after.text

@@ -74,10 +74,10 @@ def test_ties_and_gains_that_may_be_chance_keep_the_present_target():
     rule, old = PromotionRule(by="recency"), model("old@1", 0.5, 0.5)
     tied = decide_promotion(rule, [old], [model("a", 0.4, 0.6)])
     assert (tied.promoted, tied.candidates[0].lacks) == ((), ("gain",))
-    assert told(rule, tied).startswith("The present targets stay.")
+    assert told(rule, tied).startswith("The current targets stay.")
     unsure = decide_promotion(rule, [old], [model("a", 0.52, 0.52, spread=0.1)])
     assert (unsure.promoted, unsure.candidates[0].lacks) == ((), ("sure",))
-    assert "whose interval does not lie above 0" in told(rule, unsure)
+    assert "but the interval includes 0" in told(rule, unsure)
     assert decide_promotion(PromotionRule(surely=False), [old], [model("a", 0.52, 0.52, spread=0.1)]).promoted == ("a",)
     assert "no candidate could be compared" in told(rule, decide_promotion(rule, [old], []))
 
@@ -144,7 +144,7 @@ def test_a_decision_is_kept_in_codes_and_told_in_the_readers_language():
     kept = TurnReport.of(rule, found, excluded={"b": "unscored", "c": "Out of memory."})
     assert kept.why == ""
     shown = report.add_words(kept, {})
-    assert shown.excluded["b"].startswith("It was not scored on all rounds")
+    assert shown.excluded["b"].startswith("Not scored on all rounds")
     assert shown.excluded["c"] == "Out of memory."
     with speaking("es"):
         assert said(shown.why) != shown.why

@@ -157,7 +157,7 @@ def test_words_that_authors_blame_are_set_against_chance():
     measured = trick_words.measure(Sample(rows, 8, {"text": "Text"}))
     assert value(measured, "shared") == 0.75
     assert value(measured, "chance") == pytest.approx(0.2)
-    assert measured.finding.endswith("are words it looked at")
+    assert measured.finding.endswith("name words that mattered to the model")
 
 
 def test_the_public_sees_nothing_that_few_writers_stand_behind():

@@ -95,7 +95,7 @@ def test_an_unknown_dataset_is_told_apart_from_a_hub_that_is_gone(address, tmp_p
     gone = Settings(home=tmp_path, hub_url="http://127.0.0.1:9")
     with pytest.raises(errors.Unavailable, match="does not answer"):
         hub.download_dataset(gone, hub.HubRequest("some/data"), tmp_path / "b")
-    with pytest.raises(errors.Unavailable, match="calls no hub"):
+    with pytest.raises(errors.Unavailable, match="does not use a hub"):
         hub.download_dataset(Settings(home=tmp_path, hub_url=""), hub.HubRequest("some/data"), tmp_path / "c")
 
 

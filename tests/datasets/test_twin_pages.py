@@ -131,7 +131,7 @@ def test_where_rows_are_not_public_owners_see_how_many_copies_there_are_and_nobo
     told = place.olga.get(f"/api/v1{ADDRESS}").json()["items"]
     assert counts in [each["transformations"] for each in told]
     page = window.get(ADDRESS).text
-    assert "so that it stays a fair test" in page
+    assert "so that it remains a fair test" in page
     assert all(find_transformations([name])[0].title in page for name in counts)
     assert not any(word in page for word in ("apples", "beautiful", "robustness.csv", "transformation="))
 

@@ -168,7 +168,7 @@ class Stage:
         path.write_bytes(before)
         made = direct.import_archive(self.db, self.settings, path, copy, "")
         if config.media and made.refused:  # archives leave out what shows files, and say so
-            assert all("This file is not here." in why for _, _, why in made.refused), made.refused
+            assert all("This file is missing." in why for _, _, why in made.refused), made.refused
             return
         assert not made.refused, made.refused
         assert not made.notes, made.notes

@@ -103,17 +103,17 @@ def test_a_bad_record_is_named_and_the_next_one_is_read(read, name, record, reas
     [
         ("a.csv", "text,label\nEs stürmt.,b\n".encode("utf-16"), "in UTF-16"),
         ("a.jsonl", '{"a": 1}'.encode("utf-16"), "in UTF-16"),
-        ("a.csv", "größe,b\n1,2\n".encode("latin-1"), "Save the file in UTF-8"),
-        ("a.csv", b"a,b,a\n1,2,3\n", "needs a name of its own"),
-        ("a.csv", b"a,,b\n1,2,3\n", "needs a name of its own"),
+        ("a.csv", "größe,b\n1,2\n".encode("latin-1"), "Save the file as UTF-8"),
+        ("a.csv", b"a,b,a\n1,2,3\n", "needs a unique name"),
+        ("a.csv", b"a,,b\n1,2,3\n", "needs a unique name"),
         ("a.csv", b"a" * 1_100_000, "header cannot be read"),
         ("a.exe", b"", "Give a file that ends in .jsonl"),
         ("a.parquet", b"PAR1 but not really PAR1", "cannot be read"),
         ("a.parquet", as_parquet(pa.table({"when": pa.array([2**62], pa.timestamp("us"))})), "cannot be read"),
-        ("a.parquet", as_parquet(pa.table([[1], [2]], ["a", "a"])), "needs a name of its own"),
+        ("a.parquet", as_parquet(pa.table([[1], [2]], ["a", "a"])), "needs a unique name"),
         ("a.parquet.gz", b"", "without .gz"),
-        ("a.jsonl.gz", b"no gzip", "damaged or cut off"),
-        ("a.jsonl.gz", gzip.compress(JSON_LINES, mtime=0)[:-20], "damaged or cut off"),
+        ("a.jsonl.gz", b"no gzip", "damaged or incomplete"),
+        ("a.jsonl.gz", gzip.compress(JSON_LINES, mtime=0)[:-20], "damaged or incomplete"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_what_to_do(read, name, content, message):
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_what_to_do(read, name, conte
 
 
 def test_a_small_file_that_unpacks_to_a_great_deal_is_refused_early(read):
-    with pytest.raises(TooLarge, match="too large unpacked"):
+    with pytest.raises(TooLarge, match="too large when unpacked"):
         read("bomb.jsonl.gz", gzip.compress(b"\0" * 2 * reader.SUSPECT_BYTES))
 
 

@@ -39,4 +39,6 @@ def test_a_task_is_packed_brought_in_and_cloned_though_the_worker_dies(worker, o
     cloned = owner.post("/api/v1/tasks/copy/clone", json={"id": "clone"}).json()["id"]
     assert done(owner, cloned)["task"] == "clone"
     assert len(owner.get("/api/v1/tasks/clone/contexts", params={"limit": 100}).json()["items"]) == 100
-    assert any("is made of its archive" in each["text"] for each in owner.get("/api/v1/me/notices").json()["items"])
+    assert any(
+        "was created from its archive" in each["text"] for each in owner.get("/api/v1/me/notices").json()["items"]
+    )

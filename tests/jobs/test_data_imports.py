@@ -82,7 +82,7 @@ def test_a_hub_that_does_not_answer_is_told(owner, worker):
     job = owner.post(f"{API}/hub", json={"dataset": "some/data", "format": "anli"}).json()["id"]
     told = ended(owner, job)
     assert told["state"] == "failed"
-    assert "calls no hub" in told["error"]
+    assert "does not use a hub" in told["error"]
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

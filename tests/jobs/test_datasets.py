@@ -74,7 +74,7 @@ def test_a_reading_that_was_given_up_bars_no_later_one_and_leaves_no_file(olga, 
     assert not left.exists()
     maintenance.tidy(database, settings)
     assert newest(database).state == "failed", jobs.progress(settings, database.read(lambda s: s.get_one(Job, lost)))
-    assert "Send it again" in newest(database).reason
+    assert "Upload it again" in newest(database).reason
     worker.start()
     again = send(olga, lines(rows(31)))["file"]
     assert olga.post(f"{API}/films/versions", json={"file": again}).status_code == 202

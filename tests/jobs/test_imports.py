@@ -179,7 +179,7 @@ def test_a_file_that_cannot_be_read_fails_with_its_reason(owner, worker, setting
     worker.start()
     told = ended(owner, upload(owner, "twice.csv", b"premise,premise\r\na,b\r\n"))
     assert told["state"] == "failed"
-    assert "a name of its own" in told["error"]
+    assert "a unique name" in told["error"]
     told = ended(owner, upload(owner, "none.csv", b""))
     assert told["state"] in ("done", "failed")
     assert uploads(settings) == []

@@ -128,7 +128,7 @@ def test_a_child_that_hangs_is_waited_for_no_longer_than_its_time_and_can_be_can
     ("request_", "code", "words"),
     [
         ({"do": "grow"}, "out_of_memory", "of memory; 300 MiB are allowed"),
-        ({"do": "abort"}, "out_of_memory", "more memory than it may have"),
+        ({"do": "abort"}, "out_of_memory", "more memory than its limit"),
         ({"do": "kill", "signal": signal.SIGKILL}, "out_of_memory", "The system killed"),
         ({"do": "kill", "signal": signal.SIGSEGV}, "crashed", "Segmentation fault"),
         ({"do": "exit", "status": 3}, "crashed", "status 3"),

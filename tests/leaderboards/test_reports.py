@@ -45,7 +45,7 @@ def brought(ids, owner):
             paper_date="2026",
         ),
         row("a share", 0.97),
-        row("no number", "-"),
+        row("not a number", "-"),
     )
     answer = owner.post(REPORTED, json={"source": SOURCE, "document": tables(*rows)})
     assert answer.status_code == 201, answer.text

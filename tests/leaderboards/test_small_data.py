@@ -80,5 +80,5 @@ def test_a_board_says_in_which_metrics_a_score_depends_on_other_models(client, i
     assert changed != source
     database.write(service.save_task, None, changed)
     page = client.get(PAGE).text
-    assert "depends on no other model." not in page
+    assert "does not depend on other models." not in page
     assert "depends on no other model except in Price" in page

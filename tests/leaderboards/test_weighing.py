@@ -132,7 +132,7 @@ def test_a_slider_moved_by_keys_re_ranks_at_once_and_the_link_shows_the_same(pag
     slider.focus()
     for _ in range(4):
         slider.press("ArrowLeft")
-    expect(page.locator("[data-status]")).to_contain_text("Ranked anew")
+    expect(page.locator("[data-status]")).to_contain_text("Ranked again")
     assert "m.accuracy=0" in page.url
     now = shown(page)
     assert now != before
@@ -142,7 +142,7 @@ def test_a_slider_moved_by_keys_re_ranks_at_once_and_the_link_shows_the_same(pag
     assert shown(page) == now, "what the page computed is what the server computes"
     assert page.locator("[data-c=rank] strong").all_inner_texts() == intervals
     page.get_by_role("link", name="Reset").click()
-    expect(page.locator("[data-status]")).to_contain_text("Ranked anew")
+    expect(page.locator("[data-status]")).to_contain_text("Ranked again")
     assert shown(page) == before
     assert "?" not in page.url
 

@@ -85,7 +85,7 @@ def link() -> bytes:
         (packed(("one.csv", CSV), ("two.csv", CSV)), "2 tables"),
         (packed(("a.png", files.picture())), "0 tables"),
         (packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.bomb())), "a.png: This picture has far"),
-        (packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", b"\0" * 90_000_000)), "too large unpacked"),
+        (packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", b"\0" * 90_000_000)), "too large when unpacked"),
     ],
     ids=["none", "above", "absolute", "link", "two", "no table", "bomb", "zeros"],
 )

@@ -117,14 +117,14 @@ def test_a_form_without_scripts_sends_the_files_of_its_rows(album, round_of, bro
     post = {"data": form, "headers": {"X-CSRF-Token": eva.token()}}
     told = eva.client.post("/tasks/album/create", files=sent, **post)
     assert told.status_code == 422
-    assert "This is no PNG" in told.text
+    assert "This is not a readable PNG" in told.text
     sent["input.shots.2.photo.file"] = ("b.png", files.picture(colour=(6, 6, 6)))
     places = {"input.shots.2.where.0": (2, 3, 30, 4), "input.shots.0.where.0": (1, 0, 5, 6)}
     for place, numbers in places.items():
         form |= {f"{place}.{part}": str(n) for part, n in zip(("x", "y", "width", "height"), numbers, strict=True)}
     told = eva.client.post("/tasks/album/create", files=sent, **post)
     assert told.status_code == 422
-    assert "outside of the picture" in told.text
+    assert "outside the picture" in told.text
     form["input.shots.2.where.0.width"] = "3"
     told = eva.client.post("/tasks/album/create", files=sent, **post)
     assert told.status_code == 200, told.text

@@ -89,7 +89,7 @@ def test_nobody_uses_what_others_sent(owner, ada, bob):
     theirs = send(bob, "input.image", files.picture(colour=(1, 2, 3)))
     _, refused = play(ada, theirs)
     assert refused.status_code == 422
-    assert "Send it again" in refused.json()["fields"]["input.image"]
+    assert "Upload it again" in refused.json()["fields"]["input.image"]
     _, refused = play(ada, {"media": "0" * 64})
     assert refused.status_code == 422
 
@@ -108,9 +108,9 @@ def test_what_is_claimed_of_a_picture_counts_for_nothing(owner, ada, eye):
         ("input.image", files.bomb(), "points"),
         ("input.image", files.picture(size=(600, 600)), "250,000"),
         ("input.heard", files.sound(9), "5 s are allowed"),
-        ("input.paper", files.picture(), "are taken here"),
-        ("input.nothing", files.picture(), "no field of this name"),
-        ("nowhere.image", files.picture(), "no field of this name"),
+        ("input.paper", files.picture(), "accepted are"),
+        ("input.nothing", files.picture(), "no upload field of this name"),
+        ("nowhere.image", files.picture(), "no upload field of this name"),
     ],
 )
 def test_hostile_files_are_refused_with_a_message(owner, ada, field, content, told):
@@ -182,7 +182,7 @@ def test_a_form_without_scripts_sends_the_file_itself(owner, browser):
 
     told = post("x.png", files.SVG)
     assert told.status_code == 422
-    assert "This is no PNG" in told.text
+    assert "This is not a readable PNG" in told.text
     own = files.picture(colour=(0, 0, 77))
     told = post("x.svg", own)
     assert told.status_code == 200, told.text

@@ -70,7 +70,7 @@ def _own(parts):
     [
         (made.SVG, ""),
         (made.bomb(), "points"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(90), "no PNG, JPEG or WebP"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(90), "not a readable PNG, JPEG or WebP"),
         (b"", "empty"),
         (bytes(21 * 2**20), "too large"),
     ],

@@ -132,7 +132,7 @@ def test_a_name_that_leads_to_a_private_address_is_not_called(ada, settings, wor
     work()
     [delivery] = sent(ada, MINE, hook)
     assert (delivery["state"], delivery["tries"][0]["status"]) == ("failed", None)
-    assert "no public address" in delivery["tries"][0]["answer"]
+    assert "not a public address" in delivery["tries"][0]["answer"]
 
 
 def test_what_never_answers_is_turned_off_and_its_owner_told(ada, database, receiver, work):

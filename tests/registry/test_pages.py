@@ -132,20 +132,20 @@ def test_one_silent_model_does_not_silence_the_other(owner, visitor, rules):
 def test_models_of_two_tasks_cannot_be_compared(owner, visitor):
     page = visitor.get("/models/compare?a=nli-a&b=sentiment-a")
     assert page.status_code == 422
-    assert "choose two of one task" in page.text
+    assert "choose two models of one task" in page.text
 
 
 def test_while_no_host_answers_pages_say_so(owner, visitor, rules):
     token = visitor.token("/models/nli-a")
     rules.away = True
-    assert "model host does not answer" in text(visitor.get("/models"))
-    assert "model host does not answer" in text(visitor.get("/tasks/nli/models"))
-    assert "model host does not answer" in text(visitor.get("/models/compare"))
+    assert "model host is not answering" in text(visitor.get("/models"))
+    assert "model host is not answering" in text(visitor.get("/tasks/nli/models"))
+    assert "model host is not answering" in text(visitor.get("/models/compare"))
     page = text(visitor.get("/models/nli-a"))
-    assert "model host does not answer" in page
+    assert "model host is not answering" in page
     assert "nli, round 1" in page
     posted = visitor.client.post("/models/nli-a", data=FIELDS, headers={"X-CSRF-Token": token})
-    assert "model host does not answer" in text(posted)
+    assert "model host is not answering" in text(posted)
 
 
 def test_while_no_host_answers_a_private_model_looks_like_none(owner, visitor, rules, listing):

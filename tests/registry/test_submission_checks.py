@@ -113,7 +113,7 @@ def test_hostile_archives_fail_with_what_is_wrong_and_leave_nothing(ada, owner, 
         "200 times as large": enter(ada, "adapter", "bomb", bomb(tmp_path / "bomb.zip")),
         "pickle": enter(ada, "adapter", "pickle", of(tmp_path / "p.zip", **{"model.yaml": "x", "weights.pkl": "x"})),
         "has model.yaml at its top": enter(ada, "adapter", "empty", of(tmp_path / "e.zip", **{"a.txt": "x"})),
-        "Only what runs in the sandbox": enter(ada, "archive", "code", ngram(tmp_path)[0]),
+        "Only models that run in the sandbox": enter(ada, "archive", "code", ngram(tmp_path)[0]),
         "Submit its address": enter(ada, "adapter", "served", archives.pack(served, tmp_path / "served.zip")),
     }
     for says, id in ids.items():

@@ -41,8 +41,8 @@ def test_a_file_is_found_by_whoever_sent_it_alone(ada, bob):
     [
         ("m.zip", b"no zip file", "no zip file"),
         ("m.zip", b"PK\5\6" + bytes(6) + b"\xff\xff" + bytes(10), "more than 2000 files"),
-        ("m.pkl", b"\x80\4", "Give a file that ends in"),
-        ("m.tar.gz", b"x", "Give a file that ends in"),
+        ("m.pkl", b"\x80\4", "Upload a file that ends in"),
+        ("m.tar.gz", b"x", "Upload a file that ends in"),
     ],
 )
 def test_other_kinds_of_file_are_refused_when_they_are_sent(ada, name, content, says, settings):
@@ -71,7 +71,7 @@ def test_the_page_has_only_what_the_kind_needs_and_keeps_what_was_written(client
     assert 'name="url"' not in hub
     bad = eve.submit("/tasks/nli/submit", page="/settings", kind="hub", name="Bad Name", hub="owner/name", readme="hey")
     assert bad.status_code == 422
-    assert "Begin with a small letter" in bad.text
+    assert "Start with a lowercase letter" in bad.text
     assert 'value="owner/name"' in bad.text
     sent = eve.submit("/tasks/nli/submit", page="/settings", kind="hub", name="good", hub="owner/name")
     assert sent.status_code == 303, sent.text

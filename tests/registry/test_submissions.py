@@ -181,7 +181,7 @@ def test_an_installed_model_is_entered_once_and_is_ready_at_once(database, owner
     assert (made.state, made.kind, made.model, made.version) == ("ready", "installed", "nli-ngram", card.version)
     assert made.inside
     assert made.card["licence"] == card.licence
-    with pytest.raises(Exception, match="entered for this task already"):
+    with pytest.raises(Exception, match="already submitted for this task"):
         database.write(submissions.submit_installed, None, "nli", card)
     with pytest.raises(Exception, match="needs the fields"):
         database.write(submissions.submit_installed, None, "sentiment", card)

@@ -103,7 +103,7 @@ def test_a_model_s_page_enters_it_for_an_owner_s_other_task(world, client, brows
     world.db.write(rounds.set_role, None, world.task, "olga", "owner")
     olga = browser()
     olga.log_in("olga")
-    page, offer = "/models/nli-b", f"Enter it for {world.task}"
+    page, offer = "/models/nli-b", f"Submit to {world.task}"
     assert offer not in client.get(page).text
     assert offer in olga.get(page).text
     assert olga.submit(f"{page}/enter", page, task=world.task).status_code == 303

@@ -66,7 +66,7 @@ def test_rows_are_named_by_their_uid_in_any_kind_of_file(given, tmp_path, name, 
         ("a.txt", b"p-\x80\x00", "The pool has no row"),
         ("a.txt.gz", b"\x1f\x8b not gzip", "gzip file is damaged"),
         ("a.parquet", b"PAR1 nothing", "cannot be read"),
-        ("a.exe", "p-0", "Give a file that ends in"),
+        ("a.exe", "p-0", "Upload a file that ends in"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(given, tmp_path, name, content, told):

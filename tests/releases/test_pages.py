@@ -112,7 +112,7 @@ def test_an_earlier_dataset_of_the_round_is_hidden_for_good_too(world, olga, set
     for name in ("round-1", "round-1-hidden"):
         assert olga.patch(f"{where}/{name}", json={"visibility": "public"}).status_code == 409
         assert olga.get(f"{where}/{name}/rows").status_code == 403
-    assert olga.post(f"{where}/rounds/1").status_code == 409, "its dataset stays as it is"
+    assert olga.post(f"{where}/rounds/1").status_code == 409, "its dataset can no longer change"
     assert olga.get(WHERE).json()["test"] == "round-1-test"
     assert made.report["findings"] == [] or "published" not in str(made.report)
 
@@ -142,7 +142,7 @@ def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, clien
     assert wrong.status_code == 422
     assert "Type the number of the round" in wrong.text
     assert browser.submit(PAGE, page="/settings", sure="1", seed="2", anyway="yes").status_code == 303
-    assert "about to be released" in browser.get(PAGE).text
+    assert "waiting to be released" in browser.get(PAGE).text
     assert len(work()) == 64
     assert "is released" in browser.get(PAGE).text
     page = client.get("/tasks/checks/rounds/1/release").text
@@ -192,7 +192,7 @@ def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path)
     for path in folder.rglob("*.*"):
         name = path.relative_to(folder)
         assert (tmp_path / "there" / name).read_bytes() == path.read_bytes() == memory.cat(f"/shelf/one/{name}")
-    with pytest.raises(errors.Invalid, match="no address"):
+    with pytest.raises(errors.Invalid, match="not a valid address"):
         manifest.upload_release(settings, folder, "nothing://x")
     hub = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     hub.taken = {}

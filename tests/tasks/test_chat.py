@@ -34,9 +34,9 @@ def test_a_transcript_is_a_value_as_an_object_and_as_the_text_of_a_cell():
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"input": {"name": "g", "type": "group", "fields": [{"name": "talk", "type": "chat"}]}}, "in no group"),
-        ({"fooled": {"rule": "judged_by_annotator"}}, "needs no judge"),
-        ({"ask": {"name": "again", "type": "chat"}}, "stands in the input"),
+        ({"input": {"name": "g", "type": "group", "fields": [{"name": "talk", "type": "chat"}]}}, "part of a group"),
+        ({"fooled": {"rule": "judged_by_annotator"}}, "without a judge"),
+        ({"ask": {"name": "again", "type": "chat"}}, "belongs in the input"),
     ],
 )
 def test_where_a_conversation_cannot_stand_is_told(changes, told):

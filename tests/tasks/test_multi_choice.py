@@ -24,8 +24,8 @@ def test_the_schema_and_clean_agree(raw):
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ("a", "among the options"),
-        (["z"], "among the options"),
+        ("a", "from the options"),
+        (["z"], "from the options"),
         (["a", "a"], "twice"),
         (["a", "b", "c"], "You chose 3: choose at most 2"),
         ([], "at least one"),

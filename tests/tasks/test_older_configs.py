@@ -248,7 +248,7 @@ def test_where_both_dialects_stand_in_one_config_the_later_one_leads():
         ("", None, "neither"),
         ("- a", None, "neither"),
         ("colour: red", 1, "neither"),
-        ("id: a\nname: A\nanswer: []", 1, "config of today"),
+        ("id: a\nname: A\nanswer: []", 1, "current config"),
         ("input: [{name: a, type: string}]\ninput: []", 2, "occurs twice"),
         ("input: &a [1]\noutput: *a", 1, "Aliases"),
         ("a: &a [x, x]\nb: &b [*a, *a]\ninput: [*b, *b]", 1, "Aliases"),

@@ -64,7 +64,7 @@ def test_the_schema_and_clean_agree_on_text_in_its_stored_form(field, raw):
     "raw", [None, "", "   ", "\n\t ", "\u200b\u200d", "\ufeff", "\u2800", "\u00a0\u3000", "\ufe0f"]
 )
 def test_a_required_field_needs_something_to_see(raw):
-    with pytest.raises(FieldError, match="Fill this in"):
+    with pytest.raises(FieldError, match="This field is required"):
         one_line.clean(raw)
     assert many_lines.clean(raw) is None
 
@@ -112,7 +112,7 @@ def test_lengths_count_code_points_of_the_normal_form():
 @pytest.mark.parametrize("letter", ["a", " ", "\u0301\u0323", "\ud800", "\x00", "é", "\u200b"])
 def test_a_megabyte_is_refused_at_once(letter):
     started = time.perf_counter()
-    with pytest.raises(FieldError, match="shorten it"):
+    with pytest.raises(FieldError, match="the maximum is"):
         Text(name="x", max_length=500).clean(letter * (1_000_000 // len(letter)))
     assert time.perf_counter() - started < 5
 

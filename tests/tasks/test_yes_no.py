@@ -29,8 +29,8 @@ def test_the_schema_and_clean_agree(raw):
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"value": True}, "Say why"),
-        ({"value": True, "reason": "  "}, "Say why"),
+        ({"value": True}, "Give a reason"),
+        ({"value": True, "reason": "  "}, "Give a reason"),
         ({"reason": "So."}, "Choose yes or no"),
         ({"value": "yes", "reason": "So."}, "Choose yes or no"),
         (True, "value and reason"),

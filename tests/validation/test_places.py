@@ -65,7 +65,7 @@ def test_a_vote_without_a_place_is_taken_while_places_are_free(world):
     example, holder = world.example(world.person()), world.person()
     world.next(holder)
     world.vote(world.person(), example, "correct")
-    with pytest.raises(errors.Conflict, match="hold the places"):
+    with pytest.raises(errors.Conflict, match="are checking this example"):
         world.vote(world.person(), example, "correct")
     assert world.vote(holder, example, "correct").verdict == "correct"
 
@@ -86,7 +86,7 @@ def test_a_place_that_ran_out_is_of_no_use_once_others_hold_all(world, monkeypat
     with world.later(monkeypatch, timedelta(seconds=601)):
         for _ in range(2):
             assert world.next(world.person()) is not None
-        with pytest.raises(errors.Conflict, match="hold the places"):
+        with pytest.raises(errors.Conflict, match="are checking this example"):
             world.vote(late, example, "correct")
 
 

@@ -77,7 +77,7 @@ def test_a_validator_does_not_see_what_the_models_said():
 
 
 def test_a_blind_validator_sees_no_claim():
-    assert "Somebody says" not in draw("validate-blind")
+    assert "The author says" not in draw("validate-blind")
 
 
 IN_THE_APP = {

@@ -82,7 +82,7 @@ def test_the_words_must_be_those_that_it_was_drawn_of(ada, bob, studio):
     digest = drawn(ada, on["handout"], WORDS)["pictures"][0]["media"]
     other = sent(ada, on, "Something else", digest)
     assert other.status_code == 422
-    assert f"of other words: “{WORDS}”" in other.json()["fields"]["input.picture"]
+    assert f"for other words: “{WORDS}”" in other.json()["fields"]["input.picture"]
     theirs = given(bob)
     stolen = sent(bob, theirs, WORDS, digest)
     assert stolen.status_code == 422

@@ -195,7 +195,7 @@ def test_a_models_scores_stand_on_its_page_with_errors_by_tag(client):
     assert client.get("/models/nobody/scores").status_code == 404
     part = client.get("/models/nobody/scores", headers={"HX-Request": "true"})
     assert part.status_code == 200
-    assert "has not been entered" in part.text
+    assert "has not been submitted" in part.text
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,8 @@ def entry(content):
         ({"data": [entry(files.picture())] * 3}, "asked for 1 pictures and sent 3."),
         ({"data": [{"text": "a picture"}]}, "neither `b64_json` nor `url`"),
         ({"data": [{"b64_json": "!!!"}]}, "no base64"),
-        ({"data": [entry(files.HTML)]}, "no PNG, JPEG or WebP picture"),
-        ({"data": [entry(files.SVG)]}, "no PNG, JPEG or WebP picture"),
+        ({"data": [entry(files.HTML)]}, "not a readable PNG, JPEG or WebP picture"),
+        ({"data": [entry(files.SVG)]}, "not a readable PNG, JPEG or WebP picture"),
         ({"data": [entry(files.picture()[:40])]}, "no picture that can be read"),
         ({"data": [entry(files.bomb())]}, "pixels"),
         ({"data": [entry(b"\x89PNG\r\n\x1a\n" + bytes(4 * 2**20))]}, "more than 4 MiB"),
@@ -147,11 +147,11 @@ HUGE = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 214748364
     ("sent", "told"),
     [
         (http(files.HTML, kind="text/html"), "holds text/html, no picture"),
-        (http(files.HTML, kind="image/png"), "no PNG, JPEG or WebP picture"),
+        (http(files.HTML, kind="image/png"), "not a readable PNG, JPEG or WebP picture"),
         (http(b"gone", "404 Not Found"), "answers with status 404"),
         (http(b"", "302 Found", Location="http://169.254.169.254/latest"), "redirect"),
         (HUGE, "2048 MiB; up to 4 MiB are read"),
-        (http(zlib.compress(b"x"), kind="image/png", Content_Encoding="deflate"), "packed its answer"),
+        (http(zlib.compress(b"x"), kind="image/png", Content_Encoding="deflate"), "compressed its answer"),
     ],
 )
 def test_what_lies_at_a_told_address_is_checked_too(sent, told, hostile, opened):

@@ -153,7 +153,10 @@ def test_a_repository_that_cannot_be_had_is_told(here, opposites_folder, tmp_pat
 
 def test_no_network_and_no_hub_are_told(here, opposites_folder, tmp_path, monkeypatch):
     folder = pointing(tmp_path / "one", opposites_folder)
-    for url, told in (("http://127.0.0.1:9", "does not answer.*bring its files as a folder"), ("", "calls no hub")):
+    for url, told in (
+        ("http://127.0.0.1:9", "does not answer.*bring its files as a folder"),
+        ("", "does not use a hub"),
+    ):
         monkeypatch.setenv("DYNABENCH_HUB_URL", url)
         get_settings.cache_clear()
         with pytest.raises(errors.Unavailable, match=told):
