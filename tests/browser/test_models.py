@@ -42,7 +42,7 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     expect(other.get_by_role("heading", name="Prediction")).to_have_text(said.inner_text())
     expect(other.get_by_role("textbox", name="Hypothesis")).to_have_value(HYPOTHESIS)
 
-    follow(page.get_by_role("link", name="Compare"), "**/models/compare?*")
+    follow(page.get_by_role("link", name="Compare", exact=True), "**/models/compare?*")
     page.get_by_label("Second model").select_option("nli-ngram")
     page.get_by_role("button", name="Compare").click()
     arrived(page.get_by_role("button", name="Ask both"))
