@@ -21,8 +21,8 @@ def ledger(database):
 TEXTS = {
     "empty": ("", "This field is required"),
     "blank": (" \t \u200b ", "This field is required"),
-    "too long": ("x" * 501, "shorten it to 500"),
-    "very long": ("x" * 100_000, "shorten it to 500"),
+    "too long": ("x" * 501, "the maximum is 500"),
+    "very long": ("x" * 100_000, "the maximum is 500"),
     "bell": ("a bell \x07", "U+0007"),
     "escape": ("\x1b[31m red", "U+001B"),
     "override": ("left \u202e right", "U+202E"),

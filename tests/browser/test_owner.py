@@ -67,7 +67,7 @@ def add_contexts(page: Page) -> None:
     page.get_by_role("button", name="Preview").click()
     arrived(page.get_by_label("Premise"))
     page.get_by_label("Premise").select_option("Report text")
-    expect(page.get_by_role("heading", name="1 would be left out")).to_be_visible()
+    expect(page.get_by_role("heading", name="1 row would be skipped")).to_be_visible()
     page.get_by_label("Tag (optional)", exact=True).select_option("Region")
     expect(page.locator("#preview")).to_contain_text("coast")  # nothing is asked for any more
     page.get_by_role("button", name="Import the whole file").click()
@@ -213,7 +213,7 @@ def add_contexts_without_scripts(page: Page) -> None:
     page.get_by_role("button", name="Preview").click()
     page.get_by_label("Premise").select_option("Report text")
     page.get_by_role("button", name="Update preview").click()
-    expect(page.get_by_role("heading", name="1 would be left out")).to_be_visible()
+    expect(page.get_by_role("heading", name="1 row would be skipped")).to_be_visible()
     page.get_by_role("button", name="Import the whole file").click()
     done, again = page.get_by_role("heading", name="contexts added"), page.get_by_role("link", name="Reload")
     for _ in range(60):

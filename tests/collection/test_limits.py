@@ -37,7 +37,7 @@ def test_examples_that_are_taken_back_count_for_the_limit_of_the_round(owner, ad
     assert ada.post(f"/api/v1/examples/{made['id']}/retract").status_code == 200
     told = ada.post("/api/v1/tasks/nli/contexts/next")
     assert told.status_code == 409
-    assert "one person may in this round: 1." in told.json()["detail"]
+    assert "this round's limit of 1 examples per person" in told.json()["detail"]
     assert ada.get(f"{HERE}/progress").json()["mine"]["for_good"] is True
 
 

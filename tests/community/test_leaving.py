@@ -197,7 +197,7 @@ def test_who_leaves_may_take_their_examples_along(owner, ada, bob, database, bro
     send(ada, draft(draw(ada), "Nobody is there."))
     page = browser()
     page.log_in("ada")
-    assert "Take back my 1 example" in page.get("/settings/delete").text
+    assert "Withdraw my 1 unreleased example" in page.get("/settings/delete").text
     answer = page.submit("/settings/delete", page="/settings", name="ada", password=PASSWORD, withdraw_examples="true")
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     board = bob.get("/api/v1/tasks/nli/rounds/1/board").json()["items"]

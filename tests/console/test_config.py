@@ -61,7 +61,7 @@ class TestTheEditor:
         assert save(page, source.replace("name: ", "name: New ", 1)).status_code == 303
         late = save(page, source.replace("name: ", "name: Late ", 1), base=1)
         assert late.status_code == 409
-        assert "saved version 2 while you were writing" in late.text
+        assert "saved version 2 while you were editing" in late.text
         assert 'name="base" value="2"' in late.text
 
 

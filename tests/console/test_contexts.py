@@ -88,7 +88,7 @@ class TestAFileOnItsWayIn:
         assert '<option value="Premise text" selected>' in shown
         assert '<option value="Genre" selected>' in shown
         assert "A dog barks." in shown
-        assert "1 would be left out" in shown
+        assert "1 row would be skipped" in shown
 
     def test_another_choice_shows_other_rows_as_a_part_or_a_page(self, owner, enter):
         page = enter(owner)
@@ -157,8 +157,8 @@ def test_a_mapped_file_is_imported_and_its_bad_rows_come_back_to_be_mended(owner
     worker.start()
     done = until(lambda: "contexts added" in (text := page.get(here).text) and text)
     assert "2 contexts added" in done
-    assert "1 row was known already" in done
-    assert "1 row was left out" in done
+    assert "1 row already existed" in done
+    assert "1 row was skipped" in done
     assert count(database) == before + 2
     tags = database.read(lambda s: list(s.scalars(select(Context.tag).order_by(Context.id.desc()).limit(2))))
     assert sorted(tags) == ["animals", "rest"]

@@ -115,7 +115,7 @@ def test_a_promotion_is_taken_back(films, olga, browser, settings):
     mine = browser()
     mine.log_in("olga")
     page = mine.get(f"{PAGE}/{made}").text
-    assert "This opens a new round with the targets of before and closes round 2" in page
+    assert "This opens a new round with the previous targets and closes round 2" in page
     assert "Because." in page, "a report of an earlier version, without its rule, keeps its words"
     refused = olga.post(f"{API}/{made}/undo")
     assert refused.status_code == 503, "no host answers"

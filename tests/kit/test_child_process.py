@@ -105,7 +105,7 @@ def test_what_a_child_prints_is_its_log_and_no_answer(child):
 
 
 def test_an_answer_that_is_too_large_is_not_read(child):
-    with pytest.raises(MessageTooLarge, match="of 100 at most"):
+    with pytest.raises(MessageTooLarge, match="the limit is 100"):
         ask(child, do="echo", text="x" * 100, most=100)
 
 
@@ -127,7 +127,7 @@ def test_a_child_that_hangs_is_waited_for_no_longer_than_its_time_and_can_be_can
 @pytest.mark.parametrize(
     ("request_", "code", "words"),
     [
-        ({"do": "grow"}, "out_of_memory", "of memory; 300 MiB are allowed"),
+        ({"do": "grow"}, "out_of_memory", "of memory; the limit is 300 MiB"),
         ({"do": "abort"}, "out_of_memory", "more memory than its limit"),
         ({"do": "kill", "signal": signal.SIGKILL}, "out_of_memory", "The system killed"),
         ({"do": "kill", "signal": signal.SIGSEGV}, "crashed", "Segmentation fault"),

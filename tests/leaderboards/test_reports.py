@@ -111,7 +111,7 @@ def test_the_page_takes_a_file_and_says_beside_the_field_what_is_wrong(browser, 
     assert olga.client.post(PAGE, files=file, data={"source": SOURCE}, headers=headers).status_code == 303
     page = olga.get(PAGE).text
     assert "far ahead" in page
-    assert "1 left out" in page
+    assert "1 skipped" in page
     (made,) = olga.client.get(REPORTED).json()["reports"]
     assert olga.submit(f"{PAGE}/{made['id']}", page=PAGE, removed="1").status_code == 303
     gone = olga.get(PAGE).text

@@ -104,10 +104,10 @@ def test_what_is_claimed_of_a_picture_counts_for_nothing(owner, ada, eye):
 @pytest.mark.parametrize(
     ("field", "content", "told"),
     [
-        ("input.image", files.SVG, "no PNG"),
-        ("input.image", files.bomb(), "points"),
+        ("input.image", files.SVG, "not a readable PNG"),
+        ("input.image", files.bomb(), "pixels"),
         ("input.image", files.picture(size=(600, 600)), "250,000"),
-        ("input.heard", files.sound(9), "5 s are allowed"),
+        ("input.heard", files.sound(9), "the limit is 5 s"),
         ("input.paper", files.picture(), "accepted are"),
         ("input.nothing", files.picture(), "no upload field of this name"),
         ("nowhere.image", files.picture(), "no upload field of this name"),

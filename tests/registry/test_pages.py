@@ -189,7 +189,7 @@ def test_the_keeper_s_form_changes_who_sees_it(client, owner, browser, person, l
     wrong = ada.submit("/models/nli-b/listing", page="/models/nli-b", visibility="all", note="n" * 501)
     assert wrong.status_code == 422
     assert "Choose one of" in wrong.text
-    assert "shorten it to 500" in wrong.text
+    assert "the limit is 500" in wrong.text
 
 
 def test_a_form_from_elsewhere_changes_nothing(client, owner, browser):

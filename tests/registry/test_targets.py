@@ -81,8 +81,8 @@ def test_who_submits_a_model_under_the_name_of_a_target_is_sent_to_its_page(worl
     assert refused.status_code == 422
     assert list(refused.json()["fields"]) == ["name"]
     assert refused.json()["fields"]["name"] == (
-        f"{SHIPPED} is the name of a model that is here already. Its page enters it for a task of yours that it fits; "
-        "for a model of your own, choose a name that nobody has."
+        f"A model called {SHIPPED} already exists here. Submit it to a matching task of yours from its page; "
+        "for a new model, choose another name."
     )
 
 

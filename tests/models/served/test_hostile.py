@@ -87,7 +87,7 @@ def test_a_span_that_the_passage_does_not_hold_is_no_answer(hostile, opened):
 
 def test_an_answer_of_two_gigabytes_is_not_read(hostile, opened):
     server = hostile(lambda c, n: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2147483648\r\n\r\n{"))
-    with pytest.raises(Interrupted, match="2048 MiB; up to 8 MiB are read"):
+    with pytest.raises(Interrupted, match="2048 MiB; the limit is 8 MiB"):
         asked(opened, server)
 
 

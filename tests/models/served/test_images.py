@@ -150,7 +150,7 @@ HUGE = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 214748364
         (http(files.HTML, kind="image/png"), "not a readable PNG, JPEG or WebP picture"),
         (http(b"gone", "404 Not Found"), "answers with status 404"),
         (http(b"", "302 Found", Location="http://169.254.169.254/latest"), "redirect"),
-        (HUGE, "2048 MiB; up to 4 MiB are read"),
+        (HUGE, "2048 MiB; the limit is 4 MiB"),
         (http(zlib.compress(b"x"), kind="image/png", Content_Encoding="deflate"), "compressed its answer"),
     ],
 )
