@@ -79,7 +79,7 @@ def preview(page: Page) -> None:
     page.get_by_label("Add contexts from a file").set_input_files(file)
     page.get_by_role("button", name="Preview").click()
     page.get_by_label("Premise").select_option("Report text")
-    expect(page.get_by_role("heading", name="1 would be left out")).to_be_visible()
+    expect(page.get_by_role("heading", name="1 row would be skipped")).to_be_visible()
 
 
 def look(page: Page, secret: str, shoot: Callable[[Page, str], None]) -> None:

@@ -21,8 +21,8 @@ SILENT = (
     "gave no answer",
     "has not answered",
     "is busy",
-    "Tell the owner",
-    "answered something",
+    "Tell the task's owner",
+    "The answer of",
     "answered as",
 )
 
