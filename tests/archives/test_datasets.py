@@ -105,7 +105,7 @@ def test_a_dataset_that_was_meddled_with_is_refused_and_nothing_is_stored(world,
     assert "a file of rows" in refused(**{FILE: None})
     assert "a file of rows" in refused(**line(name="files"))
     assert "a file of rows" in refused(**{layout.DATASETS: honest[layout.DATASETS] * 2})
-    assert "differ" in refused(**{layout.data_file("other"): b""})
+    assert "do not match" in refused(**{layout.data_file("other"): b""})
     assert "visibility" in refused(**line(visibility="hidden"))
     assert "kind" in refused(**line(kind="secret"))
     assert "name" in refused(**line(name="../../x"))

@@ -63,7 +63,7 @@ def test_what_is_no_archive(parts, refused):
 
 
 def test_the_manifest_must_tell_the_truth(parts, refused):
-    assert "differ" in refused(put_together(parts | {"extra.txt": b""}, files=_told(parts)))
+    assert "do not match" in refused(put_together(parts | {"extra.txt": b""}, files=_told(parts)))
     assert "changed" in refused(put_together(parts | {layout.CONTEXTS: b""}, files=_told(parts)))
     assert "longer" in refused(put_together(parts | {layout.CONTEXTS: parts[layout.CONTEXTS] * 2}, files=_told(parts)))
     assert "format" in refused(put_together(parts, format="something-else"))
@@ -148,7 +148,7 @@ def test_a_draft_with_arms_that_no_form_takes_is_refused(parts, refused):
 
 def test_the_new_name_is_a_name_and_free(parts, refused):
     assert "id" in refused(put_together(parts), id="Not a name")
-    assert "There is a task checks already" in refused(put_together(parts), id="checks")
+    assert "A task checks already exists" in refused(put_together(parts), id="checks")
     assert "A task cannot be called" in refused(put_together(parts), id="new")
 
 

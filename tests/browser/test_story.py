@@ -181,4 +181,4 @@ def test_an_example_can_be_taken_back(guest, visitor):
     expect(bela.get_by_text("Withdrawn.")).to_be_visible()
     assert visitor.statistics("sentiment", 1)["examples"] == before
     bela.reload()
-    expect(bela.locator("#tries")).to_contain_text("retracted")
+    expect(bela.locator("#tries")).to_contain_text("withdrawn")

@@ -104,7 +104,7 @@ def test_a_closed_module_is_shown_and_not_computed(client, monkeypatch):
     address = "/api/v1/evaluate/metric/accuracy"
     assert client.get(address).json()["computes"] is False
     assert client.post(address, json=PAIR).status_code == 403
-    assert "only from Python" in client.get("/evaluate/metric/accuracy").text
+    assert "Only available from Python" in client.get("/evaluate/metric/accuracy").text
     assert client.get("/evaluate/metric/accuracy?column.predictions=1&column.references=1").status_code == 403
 
 

@@ -34,7 +34,7 @@ def test_a_task_is_packed_brought_in_and_cloned(database, tmp_path):
     assert told("clone", "copy", "clone")["rows"]["contexts"] == 1
     refused = CliRunner().invoke(app, ["task", "import-archive", file, "--id", "nli"])
     assert refused.exit_code == 1
-    assert "There is a task nli already" in refused.stderr
+    assert "A task nli already exists" in refused.stderr
 
 
 def test_operators_decide_what_was_proposed(database, person):

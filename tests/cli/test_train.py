@@ -51,7 +51,7 @@ def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files):
     assert (mix.parts[0].weight, len(mix.parts[0].rows)) == (0.5, 2000)
     with pytest.raises(NotFound, match="no source"):
         training_mixes.build_mix("nli", ["recipe:nli-minilm/SNLI"], [], [], data)
-    with pytest.raises(NotFound, match="is not a release"):
+    with pytest.raises(NotFound, match="is no release"):
         training_mixes.build_mix("nli", ["nothing.jsonl"], [], [], None)
     with pytest.raises(Invalid, match="Row 1"):
         training_mixes.build_mix("nli", [str(files / "train.jsonl")], [], [], None)

@@ -26,7 +26,7 @@ TOLD = {
     "task create": "There is no such key. (line 1)",
     "task decide": "There is no such proposal.",
     "task import-archive": "This is not a task archive",
-    "round bring": "has no manifest.json",
+    "round bring": "has no readable manifest.json",
     "model pack": "An archive has model.yaml at its top. There is none.",
     "model ask": "'NOSUCH' is not of the form FIELD=TEXT.",
     "restore": "no backup of Dynabench",

@@ -52,5 +52,5 @@ def test_a_model_that_is_not_there_leaves_the_others(talks, root):  # noqa: F811
     said = asked(ada, given, hypothesis="It isn't cold.").json()
     assert [each["provider"] for each in said["items"]] == ["edits"] * len(said["items"])
     assert said["items"]
-    assert "not served" in said["problems"][0]
+    assert "not available" in said["problems"][0]
     assert "Be brief" not in ada.get("/api/v1/tasks/nli").text

@@ -74,5 +74,5 @@ def test_the_page_says_what_is_left_and_when_there_is_more(owner, ada, browser):
     spent = page.get("/tasks/nli/create")
     assert spent.status_code == 200
     assert "You have finished for today" in spent.text
-    assert "The next day begins at 00:00 UTC." in spent.text
+    assert "It resets at 00:00 UTC." in spent.text
     assert page.get("/tasks/nli/create?sandbox=1").text.count('id="create-form"') == 1

@@ -36,7 +36,7 @@ def test_who_has_written_nothing_yet_is_led_to_a_task(owner, browser, eve):
     assert welcome not in browser().get("/").text
     page = eve.get("/").text
     assert welcome in page
-    assert 'href="/tasks/sentiment/create">Begin with Sentiment' in page
+    assert 'href="/tasks/sentiment/create">Start with Sentiment' in page
     fields = {"context_id": hidden(eve.get("/tasks/sentiment/create").text, "context_id"), "answer.label": "negative"}
     assert eve.submit("/tasks/sentiment/create", **fields, **{"input.statement": "A good one."}).status_code == 200
     assert welcome not in eve.get("/").text

@@ -49,7 +49,7 @@ class TestTheEditor:
     def test_another_id_is_another_task(self, owner, enter, source):
         answer = save(enter(owner), source.replace("id: nli", "id: nlj", 1))
         assert answer.status_code == 422
-        assert "This must stay nli" in answer.text
+        assert "The id must stay nli" in answer.text
 
     def test_line_ends_of_browsers_make_no_new_version(self, owner, enter, source):
         answer = save(enter(owner), source.replace("\n", "\r\n"))
@@ -97,7 +97,7 @@ class TestANewTask:
         assert made.headers["location"] == "/tasks/my-task/manage", made.text
         again = page.submit("/tasks/new", page="/settings", config=text, then="save")
         assert again.status_code == 422
-        assert "There is a task my-task already." in again.text
+        assert "A task my-task already exists." in again.text
 
     @pytest.mark.parametrize(
         ("asked", "id", "name"),

@@ -60,7 +60,7 @@ def test_a_link_is_made_shown_once_accepted_and_revoked(owner, ada, enter):
 def test_wrong_numbers_of_a_link_are_said_beside_their_fields(owner, enter):
     answer = enter(owner).submit(f"{HERE}/invitations", page="/settings", role="owner", uses="2", days="x")
     assert answer.status_code == 422
-    assert "works once" in answer.text
+    assert "works only once" in answer.text
     assert "1 to 90 days" in answer.text
     assert 'value="x"' in answer.text
 

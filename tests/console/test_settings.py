@@ -36,7 +36,7 @@ def test_what_saving_does_is_said_first_and_only_that_changes(owner, enter):
     before = newest(owner)["config"]
     fields = form(page) | {"votes": "3", "language.context.0": "de"}
     asked = page.submit(HERE, page="/settings", **fields)
-    assert "Checking changes for later rounds" in asked.text
+    assert "The checking rules change for later rounds" in asked.text
     assert newest(owner)["number"] == 1
     assert page.submit(HERE, page="/settings", sure="yes", **fields).headers["location"] == f"{HERE}?saved=2"
     after = newest(owner)["config"]

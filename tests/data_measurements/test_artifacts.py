@@ -23,9 +23,9 @@ def words_with_answers(result):
 def test_a_planted_word_is_found_by_the_hypothesis_alone_and_by_its_own_name(seed):
     sample = inference(300, planted=0.7, seed=seed)
     result = artifacts.measure(sample)
-    assert "Hypothesis alone" in revealing_baselines(result)
-    assert "Premise alone" not in revealing_baselines(result)
-    assert result.finding.startswith("Hypothesis alone gives the answer away")
+    assert "Hypothesis only" in revealing_baselines(result)
+    assert "Premise only" not in revealing_baselines(result)
+    assert result.finding.startswith("Hypothesis only gives the answer away")
     gain = result.figures[0]
     assert gain.name == "gain_hypothesis"
     assert gain.low > 0

@@ -181,7 +181,7 @@ def test_a_mapping_reads_any_columns(db, settings, tmp_path):
     predictions:
       - {model: ours, answer: {label: {column: ours, values: {"0": neutral}}}}
     """
-    with pytest.raises(errors.Invalid, match="No mapping from columns"):
+    with pytest.raises(errors.Invalid, match="Map its columns"):
         batches.plan_file(path, path.name, "examples")
     state, refused = bring(db, settings, path, "pairs", mapping=mapping)
     assert (state.created, refused) == (1, [])

@@ -117,7 +117,7 @@ def test_there_is_an_end_to_drawing_on_one_handout_and_a_day(ada, draws, setting
     assert "7 files" in drawn(ada, on["handout"], "three", 429)["detail"]
     settings.media_files_per_day = 500
     draws.app.state.db.write(again, 18)
-    assert "20 times" in drawn(ada, on["handout"], "the last", 409)["detail"]
+    assert "all 20 drawings" in drawn(ada, on["handout"], "the last", 409)["detail"]
 
 
 def test_a_round_of_a_task_that_draws_needs_models_that_draw(root, draws):
