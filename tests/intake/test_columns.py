@@ -102,7 +102,7 @@ def test_the_beginning_of_a_file_names_its_columns():
     assert preview.rows == rows
     assert find_column(preview.columns, "label", "text") == "Text"
     assert preview_rows(rows, 1).rows == rows[:1]
-    with pytest.raises(Invalid, match=r"no row in this file that can be read.* Row 2: broken"):
+    with pytest.raises(Invalid, match=r"No row of this file can be read.* Row 2: broken"):
         preview_rows(rows[1:2]).require_rows()
     with pytest.raises(Invalid, match="no rows"):
         preview_rows([]).require_rows()

@@ -107,7 +107,7 @@ def test_a_bad_record_is_named_and_the_next_one_is_read(read, name, record, reas
         ("a.csv", b"a,b,a\n1,2,3\n", "needs a unique name"),
         ("a.csv", b"a,,b\n1,2,3\n", "needs a unique name"),
         ("a.csv", b"a" * 1_100_000, "header cannot be read"),
-        ("a.exe", b"", "Give a file that ends in .jsonl"),
+        ("a.exe", b"", "Upload a file that ends in .jsonl"),
         ("a.parquet", b"PAR1 but not really PAR1", "cannot be read"),
         ("a.parquet", as_parquet(pa.table({"when": pa.array([2**62], pa.timestamp("us"))})), "cannot be read"),
         ("a.parquet", as_parquet(pa.table([[1], [2]], ["a", "a"])), "needs a unique name"),

@@ -45,7 +45,7 @@ def brought(ids, owner):
             paper_date="2026",
         ),
         row("a share", 0.97),
-        row("not a number", "-"),
+        row("no number", "-"),
     )
     answer = owner.post(REPORTED, json={"source": SOURCE, "document": tables(*rows)})
     assert answer.status_code == 201, answer.text
@@ -222,7 +222,7 @@ def test_the_operator_exports_imports_and_takes_back(ids, settings, tmp_path, mo
         assert run.invoke(app, bring).exit_code == 1, "it is there already"
         assert run.invoke(app, ["board", "remove", "sentiment", str(made["id"])]).exit_code == 0
         (listed,) = json.loads(run.invoke(app, ["board", "imports", "sentiment", "--json"]).output)
-        assert listed["undone"]
+        assert listed["taken back"]
         assert run.invoke(app, ["board", "remove", "sentiment", str(made["id"]), "--undo"]).exit_code == 0
     finally:
         get_settings.cache_clear()

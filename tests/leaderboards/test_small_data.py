@@ -69,7 +69,7 @@ def test_the_title_of_a_board_names_a_leader_only_where_the_data_tell_it_from_th
     assert finding(client).endswith(": 2 of 3 share the lead")
     for id in ids[2:]:
         become(id, state="withdrawn")
-    assert finding(client).endswith(": model-1 is the only one ranked")
+    assert finding(client).endswith(": model-1 is the only ranked model")
 
 
 def test_a_board_says_in_which_metrics_a_score_depends_on_other_models(client, ids, database):
@@ -81,4 +81,4 @@ def test_a_board_says_in_which_metrics_a_score_depends_on_other_models(client, i
     database.write(service.save_task, None, changed)
     page = client.get(PAGE).text
     assert "does not depend on other models." not in page
-    assert "depends on no other model except in Price" in page
+    assert "does not depend on other models, except for Price" in page

@@ -57,5 +57,5 @@ def test_an_export_of_hostile_files_is_refused_by_name(owner, client, settings, 
         made.writestr(formats.ROWS, "{}\n")
         made.writestr(f"media/{'a' * 64}.png", files.bomb())
     db = client.app.state.db
-    with pytest.raises(errors.Invalid, match=r"aaaa.*points"):
+    with pytest.raises(errors.Invalid, match=r"aaaa.*pixels"):
         packed.extract_rows(db, settings, "colours", None, path, tmp_path / "rows.jsonl")

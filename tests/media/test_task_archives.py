@@ -69,7 +69,7 @@ def _own(parts):
     ("content", "told"),
     [
         (made.SVG, ""),
-        (made.bomb(), "points"),
+        (made.bomb(), "pixels"),
         (b"\x89PNG\r\n\x1a\n" + bytes(90), "not a readable PNG, JPEG or WebP"),
         (b"", "empty"),
         (bytes(21 * 2**20), "too large"),

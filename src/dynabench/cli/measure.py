@@ -62,7 +62,7 @@ def _print(measurements: Any) -> None:
                 )
             console.print(table)
     if len(measurements) > 1:
-        table = Table("Between rounds", *(f"Round {of_round.round}" for of_round in measurements))
+        table = Table("Across rounds", *(f"Round {of_round.round}" for of_round in measurements))
         for row in formatting.compare_rounds(measurements):
             table.add_row(
                 *row[:1], *(formatting.format_value(figure.value, figure.kind) if figure else "–" for figure in row[1])
