@@ -56,9 +56,9 @@ def test_an_owner_who_may_not_make_tasks_is_told_so_instead_of_asked_for_a_name(
     page = enter(ada)
     lists = page.get("/tasks/nli/manage/archives").text
     assert "New tasks need an admin" in lists
-    assert '>Clone</button>' not in lists
+    assert ">Clone</button>" not in lists
     client.app.state.settings.new_tasks = "free"
-    assert '>Clone</button>' in page.get("/tasks/nli/manage/archives").text
+    assert ">Clone</button>" in page.get("/tasks/nli/manage/archives").text
 
 
 def test_the_pages_say_the_same(admin, owner, enter, archive):
@@ -68,7 +68,7 @@ def test_the_pages_say_the_same(admin, owner, enter, archive):
     assert "Waiting in the queue" in page.get(shown.headers["location"]).text
     lists = page.get("/tasks/nli/manage/archives").text
     assert "Create archive" in lists
-    assert '>Clone</button>' in lists
+    assert ">Clone</button>" in lists
     root = enter(admin)
     headers = {"X-CSRF-Token": root.token("/settings")}
     wrong = root.client.post("/archives", data={"id": "nli"}, files={"file": ("a.zip", archive)}, headers=headers)

@@ -80,7 +80,7 @@ def test_a_handler_that_answers_its_loading_with_nonsense_is_told(small_handler)
         ("import ctypes\nctypes.string_at(0)", "ended by signal 11"),
         pytest.param(
             "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
-            "most likely for lack of memory",
+            "most likely because memory ran out",
             marks=pytest.mark.skipif(
                 os.getuid() != 0, reason="it is the first process, which takes no signal from inside"
             ),

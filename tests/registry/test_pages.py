@@ -74,11 +74,11 @@ def test_a_model_s_card_is_sanitised_markdown_without_its_head(owner, visitor, r
 
 def test_a_try_is_answered_with_shares_and_a_link_that_shows_it_again(owner, visitor, rules):
     page = visitor.submit("/models/nli-a", page="/models/nli-a", **FIELDS)
-    assert "It says contradiction" in text(page)
+    assert "Prediction contradiction" in text(page)
     assert "80%" in text(page)
     [link] = re.findall(r'href="(/models/nli-a\?inputs[^"]+)"', page.text)
     again = visitor.get(html.unescape(link))
-    assert "It says contradiction" in text(again)
+    assert "Prediction contradiction" in text(again)
     assert len(rules.rules["nli-a"].seen) == 2
 
 
@@ -92,7 +92,7 @@ def test_htmx_gets_what_was_said_and_the_link_for_its_address(owner, visitor):
 def test_long_inputs_are_answered_without_a_link(owner, visitor):
     fields = FIELDS | {"inputs.premise": "\u00e9" * 900}
     answer = visitor.submit("/models/nli-a", page="/models/nli-a", htmx=True, **fields)
-    assert "It says contradiction" in text(answer)
+    assert "Prediction contradiction" in text(answer)
     assert "HX-Push-Url" not in answer.headers
     assert "Link to this answer" not in answer.text
 
@@ -116,7 +116,7 @@ def test_two_models_are_asked_the_same_and_their_difference_is_named(owner, visi
     page = visitor.submit("/models/compare?a=nli-a&b=nli-b", page="/models/compare?a=nli-a&b=nli-b", **FIELDS)
     said = text(page)
     assert "They disagree" in said
-    assert "nli-a says contradiction , nli-b neutral" in said
+    assert "nli-a predicts contradiction , nli-b neutral" in said
     assert "furthest apart on neutral: 10% and 80%" in said
     [link] = re.findall(r'href="(/models/compare\?a=nli-a[^"]+inputs[^"]+)"', page.text)
     assert "They disagree" in text(visitor.get(html.unescape(link)))
@@ -202,7 +202,7 @@ def test_a_form_from_elsewhere_changes_nothing(client, owner, browser):
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_a_picture_is_sent_kept_and_explained_by_a_heat_map(owner, visitor, sees_pictures, kind):
     page = send_picture(visitor, picture(kind), explain="nli-b:length")
-    assert "It says neutral" in text(page)
+    assert "Prediction neutral" in text(page)
     [sent] = sees_pictures.seen
     assert sent["image"].startswith(f"data:image/{kind.lower()};base64,")
     assert f'<input type="hidden" name="inputs.image" value="{sent["image"]}">' in page.text

@@ -199,9 +199,9 @@ class TestReading:
         ("change", "says"),
         [
             (lambda r: r[:3], "1 of 4 rows are missing; every row needs an answer: 'r3'"),
-            (lambda r: [*r, r[0]], "line 5: Row 'r0' was answered in line 1 already."),
+            (lambda r: [*r, r[0]], "line 5: Row 'r0' already has an answer in line 1."),
             (lambda r: [*r, {"uid": "zz", "label": "neutral"}], "line 5: The dataset has no row 'zz'."),
-            (lambda r: [{"label": "neutral"}, *r], "line 1: It has no `uid`"),
+            (lambda r: [{"label": "neutral"}, *r], "line 1: The line has no `uid`"),
             (lambda r: [{**r[0], "label": "maybe"}, *r[1:]], "line 1: row 'r0': 'maybe' is none of the labels"),
             (lambda r: [{"uid": "r0"}, *r[1:]], "line 1: It lacks label."),
             (

@@ -77,7 +77,7 @@ def test_the_page_has_only_what_the_kind_needs_and_keeps_what_was_written(client
     assert sent.status_code == 303, sent.text
     page = eve.get(sent.headers["location"])
     assert page.status_code == 200
-    assert "waits" in page.text
+    assert "waiting" in page.text
     assert "good" in eve.get("/tasks/nli/submissions").text
     gone = eve.submit(f"{sent.headers['location']}/withdraw", page="/settings")
     assert gone.status_code == 303

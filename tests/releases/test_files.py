@@ -179,7 +179,7 @@ def test_a_released_round_changes_no_more(world, settings):
     assert world.rebuilt() == before, "what is withheld can be counted again from the ledger"
     with pytest.raises(service.errors.Conflict, match="released"):
         world.vote(world.owner, 3, "correct", owner=True)
-    with pytest.raises(service.errors.Conflict, match="is released"):
+    with pytest.raises(service.errors.Conflict, match="released"):
         released(world, settings)
 
 

@@ -130,7 +130,7 @@ def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, clien
     browser = Browser(client)
     assert browser.log_in("olga").status_code == 303
     early = browser.get(PAGE, params={"look": "yes"}).text
-    assert "only a closed round is released" in early
+    assert "only closed rounds are released" in early
     assert 'name="sure"' not in early
     world.db.write(rounds.close_round, None, world.task, 1)
     assert f'href="{PAGE}"' in browser.get("/tasks/checks/manage/rounds/1").text

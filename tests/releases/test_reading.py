@@ -98,5 +98,5 @@ def test_a_changed_release_is_refused(release, tmp_path):
     *_, folder = release
     path = folder / "data/train.jsonl"
     path.write_bytes(path.read_bytes().replace(b"correct", b"incorrect"))
-    with pytest.raises(Invalid, match=r"data/train.jsonl is not the file"):
+    with pytest.raises(Invalid, match=r"data/train.jsonl differs from the file"):
         release_reading.to_archive(folder, tmp_path / "a.zip")

@@ -107,7 +107,7 @@ def test_the_command_ends_with_1_where_no_task_results(database, tmp_path):
     assert run(file, "--id", "moods", "--name", "Moods of remarks").exit_code == 0
     assert database.read(service.newest_config, "moods").name == "Moods of remarks"
     again = run(file, "--id", "moods")
-    assert (again.exit_code, "There is a task moods already" in again.stderr) == (1, True)
+    assert (again.exit_code, "A task moods already exists" in again.stderr) == (1, True)
     file.write_text(OLD.replace("multiclass", "multi"))
     told = run(file, "--id", "others", "--json")
     assert (told.exit_code, json.loads(told.stdout)["valid"]) == (1, False)

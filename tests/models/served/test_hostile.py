@@ -157,7 +157,7 @@ def test_several_inputs_are_asked_at_once(hostile, opened):
 @pytest.mark.parametrize("address", ["http://169.254.169.254/latest", "http://127.0.0.1:1/", "https://example.org/"])
 def test_a_redirect_leads_nowhere(address, hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(b"", "307 Temporary Redirect", Location=address)))
-    with pytest.raises(Refused, match=r"redirect .307., and none is followed"):
+    with pytest.raises(Refused, match=r"redirect .307.; redirects are not followed"):
         asked(opened, server)
     assert len(server.requests) == 1
 

@@ -260,7 +260,7 @@ def test_whatever_a_chat_answers_is_an_output_or_broken(opened):
 
 
 def test_a_limit_without_a_price_is_told(opened):
-    with pytest.raises(Invalid, match="give the price of a call"):
+    with pytest.raises(Invalid, match="say what calls cost"):
         opened("openai", url="https://example.org/v1", model="m", spend_per_day=1.0)
 
 

@@ -155,7 +155,7 @@ def test_no_network_and_no_hub_are_told(here, opposites_folder, tmp_path, monkey
     folder = pointing(tmp_path / "one", opposites_folder)
     for url, told in (
         ("http://127.0.0.1:9", "does not answer.*bring its files as a folder"),
-        ("", "does not use a hub"),
+        ("", "calls no hub"),
     ):
         monkeypatch.setenv("DYNABENCH_HUB_URL", url)
         get_settings.cache_clear()

@@ -167,7 +167,7 @@ def test_a_label_that_is_plainly_meant_is_read(written, label):
     "written", ["", "hateful", "It is hate", "hate or not hate", "neither", "hate? No: unclear", "not  hate but hate"]
 )
 def test_anything_else_is_no_answer_and_is_shown(written):
-    with pytest.raises(Broken, match="The model wrote") as told:
+    with pytest.raises(Broken, match="It wrote") as told:
         prompts.label(written, CARD.labels, {})
     assert repr(written) in str(told.value)
 
@@ -185,7 +185,7 @@ def test_a_written_span_must_stand_in_the_passage():
     ("change", "told"),
     [
         ({"options": {"prompt": ""}}, "options.prompt"),
-        ({"options": {"system": "You are kind."}}, "Only chat"),
+        ({"options": {"system": "You are kind."}}, "Only a chat"),
         ({"options": {"answer": "likelihood"}}, "Only labels"),
         ({"returns": "tags", "labels": ["A"]}, "a label, spans or text"),
         (
