@@ -72,7 +72,7 @@ def test_of_two_proposals_for_one_name_the_second_is_told_so(ada, bob, admin):
     decide(admin, first, True)
     late = decide(admin, second, True)
     assert late.status_code == 422
-    assert "There is a task irony already" in late.json()["fields"]["id"]
+    assert "A task irony already exists" in late.json()["fields"]["id"]
     assert decide(admin, second, False, "The name is taken.").status_code == 200
 
 

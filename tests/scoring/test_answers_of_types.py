@@ -40,7 +40,7 @@ def test_what_a_model_says_is_compared_by_what_it_means(kind):
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_an_answer_that_is_none_breaks_the_model_and_fools_nobody(kind):
-    with pytest.raises(Unavailable, match="Tell the owner"):
+    with pytest.raises(Unavailable, match="Tell the task's owner"):
         config(kind).fooled_by({"it": "neither this nor that"}, {"it": TYPES[kind][2]})
 
 

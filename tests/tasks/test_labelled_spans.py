@@ -95,7 +95,7 @@ def test_pieces_spell_the_text_and_know_what_covers_them(raw):
         ([{"start": 0, "end": 9, "label": "date"}, {"start": 3, "end": 9, "label": "person"}], "overlap"),
         ([{"words": [0, 2], "label": "date"}], "from 1 to"),
         ([{"words": ["x", 2], "label": "date"}], "from 1 to"),
-        ([], "Mark at least one"),
+        ([], "Mark and label at least one"),
         ("[]", "list of spans"),
     ],
 )

@@ -26,7 +26,7 @@ def test_places_that_make_no_order_are_refused_and_drawn_again(places):
     posted = {f"input.order.{value}": [place] for value, place in zip("abc", places, strict=True)}
     raw = order.read_form(posted, "input.order")
     if isinstance(raw, dict):
-        with pytest.raises(FieldError, match="a place of its own"):
+        with pytest.raises(FieldError, match="a different position"):
             order.clean(raw)
         assert Form(drawn(order, "create", raw, {})).posted == {name: [text[0][:20]] for name, text in posted.items()}
     else:

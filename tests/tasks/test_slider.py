@@ -52,7 +52,7 @@ def test_the_box_beside_an_optional_slider_leaves_it_empty_without_scripts():
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"a": 1}, "Move these sliders as well: Bee"),
+        ({"a": 1}, "Also move these sliders: Bee"),
         ({"a": 1, "b": 9}, "Bee: Enter a number from 0 to 5"),
         ({"a": 1, "b": "x"}, "Bee: Enter a number"),
         ({"a": 1, "z": 2}, "a number for each slider"),

@@ -40,7 +40,7 @@ def test_four_lines_make_a_task():
         ("context: [{name: a}]", "context.0.type", "Give a type"),
         ("context: [{name: a, type: txt}]", "context.0.type", "Did you mean “text”?"),
         ("context: [{name: a, type: text, max_lenght: 5}]", "context.0.max_lenght", "Did you mean “max_length”?"),
-        ("context: [{name: statement, type: text}]", "input.0.name", "taken"),
+        ("context: [{name: statement, type: text}]", "input.0.name", "already has the name"),
         ("context: [5]", "context.0", "mapping"),
         ("context: 5", "context", "list"),
         ("ask: [{name: w, type: spans, of: statment}]", "ask.0.of", "Did you mean “statement”?"),

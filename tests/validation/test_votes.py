@@ -116,9 +116,9 @@ def test_examples_that_fooled_nobody_are_checked_where_the_task_asks(database):
 def test_retracted_examples_take_no_votes(world):
     example = world.example(world.person())
     world.retract(example)
-    with pytest.raises(errors.Conflict, match="retracted"):
+    with pytest.raises(errors.Conflict, match="withdrawn"):
         world.vote(world.person(), example, "correct")
-    with pytest.raises(errors.Conflict, match="retracted"):
+    with pytest.raises(errors.Conflict, match="withdrawn"):
         world.vote(world.owner, example, "correct", owner=True)
     assert world.next(world.person()) is None
 

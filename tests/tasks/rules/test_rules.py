@@ -70,7 +70,7 @@ def test_each_says_where_it_comes_from_and_is_in_the_reference(name):
         ({"rule": "matches", "pattern": "(a+)+b"}, "fooled.pattern", "can be very slow"),
         ({"rule": "metric_below", "metric": "chfr", "threshold": 1}, "fooled.metric", "did you mean chrf"),
         ({"rule": "metric_below", "metric": "ter", "threshold": 1}, "fooled.metric", "cannot be used here"),
-        ({"rule": "metric_below", "metric": "wer", "threshold": 1}, "fooled.metric", "lower is better"),
+        ({"rule": "metric_below", "metric": "wer", "threshold": 1}, "fooled.metric", "is better when lower"),
         ({"rule": "metric_below", "metric": "code_eval", "threshold": 1}, "fooled.metric", "cannot be used here"),
         ({"rule": "metric_below", "metric": "bertscore", "threshold": 1}, "fooled.metric", "cannot be used here"),
         ({"rule": "metric_below", "metric": "pearsonr", "threshold": 1}, "fooled.metric", "cannot be used here"),
