@@ -166,7 +166,7 @@ def test_a_line_of_the_matrix_has_the_rate_of_that_version_of_the_model(world, c
 )
 def test_a_vmer_that_may_be_higher_says_so(world, client, owner, browser, rule, also, expected):
     against(world, rule, also)
-    said = "only a lower bound"
+    said = "a lower bound"
     found = client.get("/api/v1/tasks/checks/rounds/1/statistics").json()
     assert {each["vmer_is_lower_bound"] for each in found["targets"]} == {expected}
     assert client.get("/api/v1/models/m").json()["rounds"][0]["vmer_is_lower_bound"] is expected
