@@ -75,7 +75,7 @@ def prefer_north(ada):
         page.locator(f'input[name="rating.{each}"][value="{5 if each == side else 2}"]').check()
     page.locator(f'button[value="choose:{side}"]').click()
     expect(page.get_by_text(f"You chose {side}.")).to_be_visible()
-    page.get_by_label("Go on").fill("And how long does that take?")
+    page.get_by_label("Continue, or submit").fill("And how long does that take?")
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_text("Which reply is better?")).to_be_visible()
     for each in "AB":

@@ -67,7 +67,7 @@ def mark_the_names(page: Page) -> None:
     press(page, "ArrowRight", "2")
     expect(page.locator(".labelled-list li")).to_have_count(3)
     press(page, "Delete")
-    expect(page.locator("#announcer")).to_have_text("Taken away: opened, Place")
+    expect(page.locator("#announcer")).to_have_text("Removed: opened, Place")
     press(page, "ArrowRight", "ArrowRight", "Shift+ArrowRight", "2")
     expect(page.locator(".labelled-list")).to_contain_text("New York, Place")
 

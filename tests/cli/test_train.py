@@ -56,7 +56,7 @@ def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files):
     with pytest.raises(Invalid, match="Row 1"):
         training_mixes.build_mix("nli", [str(files / "train.jsonl")], [], [], None)
     (files / "notes.jsonl").write_text("No rows.")
-    with pytest.raises(Invalid, match="not a JSON"):
+    with pytest.raises(Invalid, match="no JSON"):
         training_mixes.build_mix("nli", [str(files / "notes.jsonl")], [], [], None)
     with pytest.raises(Invalid, match="chosen from a list"):
         training_mixes.build_mix("summarization", [str(files / "train.jsonl")], [], [], None)

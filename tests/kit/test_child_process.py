@@ -105,7 +105,7 @@ def test_what_a_child_prints_is_its_log_and_no_answer(child):
 
 
 def test_an_answer_that_is_too_large_is_not_read(child):
-    with pytest.raises(MessageTooLarge, match="the limit is 100"):
+    with pytest.raises(MessageTooLarge, match="of 100 at most"):
         ask(child, do="echo", text="x" * 100, most=100)
 
 

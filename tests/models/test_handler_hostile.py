@@ -107,7 +107,7 @@ def test_a_file_beyond_the_limit_is_refused(attempt):
 def test_empty_files_without_end_are_stopped(attempt, monkeypatch):
     monkeypatch.setattr(process, "FILES", 500)
     told = attempt("for number in range(10**9): open(f'/tmp/{number}', 'w').close()", predict_seconds=20)
-    assert "the limit is 500" in told
+    assert "of 500 at most" in told
 
 
 def test_open_files_are_limited(attempt):

@@ -11,7 +11,7 @@ from tests.models.handlers import PAIR, doing
 
 
 def test_answers_beyond_measure_are_not_read(attempt):
-    assert "the limit is 16777216" in attempt("return {'label': 'x' * (20 << 20)}")
+    assert "of 16777216 at most" in attempt("return {'label': 'x' * (20 << 20)}")
 
 
 @pytest.mark.parametrize(

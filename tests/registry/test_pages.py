@@ -117,7 +117,7 @@ def test_two_models_are_asked_the_same_and_their_difference_is_named(owner, visi
     said = text(page)
     assert "They disagree" in said
     assert "nli-a predicts contradiction , nli-b neutral" in said
-    assert "furthest apart on neutral: 10% and 80%" in said
+    assert "The largest difference is on neutral: 10% and 80%" in said
     [link] = re.findall(r'href="(/models/compare\?a=nli-a[^"]+inputs[^"]+)"', page.text)
     assert "They disagree" in text(visitor.get(html.unescape(link)))
 

@@ -105,7 +105,7 @@ def test_lengths_count_code_points_of_the_normal_form():
     assert one_line.clean("😀" * 40) == "😀" * 40
     with pytest.raises(FieldError, match="41 characters; the maximum is 40"):
         one_line.clean("é" * 41)
-    with pytest.raises(FieldError, match="at least 3"):
+    with pytest.raises(FieldError, match="the minimum is 3"):
         Text(name="x", min_length=3).clean("ab")
 
 

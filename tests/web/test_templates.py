@@ -51,7 +51,7 @@ def test_what_people_write_is_shown_as_text():
 
 def test_refused_fields_keep_their_text_and_say_what_to_do():
     html = draw("create-refused")
-    assert "the maximum is 500" in html
+    assert "the limit is 500" in html
     assert 'aria-invalid="true"' in html
 
 
