@@ -220,5 +220,5 @@ def test_a_seed_is_shown_with_what_the_models_say_and_then_what_was_changed(gues
     page.locator("#create-form").get_by_label("negative").check()
     page.keyboard.press("Control+Enter")
     expect(page.locator(".change del")).to_contain_text(first)
-    expect(page.locator(".change ins")).to_contain_text("Hardly")
+    expect(page.locator(".change ins")).to_contain_text("Almost")
     expect(page.locator(".change .badge").first).to_contain_text("character")
