@@ -109,7 +109,7 @@ def test_an_answer_is_drawn_with_the_mouse_and_agrees_with_the_model(guest, visi
     expect(page.locator(".picked-text")).to_have_text(said["text"])
     page.get_by_role("textbox", name="Question").fill(QUESTION)
     page.get_by_role("button", name="Ask the models").click()
-    expect(page.get_by_role("heading", name="qa-minilm got it.")).to_be_focused()
+    expect(page.get_by_role("heading", name="Not fooled: qa-minilm got it right.")).to_be_focused()
     page.reload()
     expect(page.locator(".picked-text")).to_have_text(said["text"])  # the draft keeps it
 

@@ -66,11 +66,11 @@ def test_in_longer_words_nothing_is_wider_than_a_phone(chromium: Browser, galler
 def test_what_was_refused_is_not_said_any_more_once_it_is_taken(page: Page) -> None:
     page.goto("/gallery/create-refused")
     form = page.locator("#create-form")
-    expect(form.get_by_text("the maximum is 500")).to_be_visible()
+    expect(form.get_by_text("the limit is 500")).to_be_visible()
     page.get_by_role("textbox", name="Hypothesis").fill("They finished eating at home.")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="You fooled nli-minilm.")).to_be_focused()
-    expect(form.get_by_text("the maximum is 500")).to_have_count(0)
+    expect(form.get_by_text("the limit is 500")).to_have_count(0)
     expect(form.locator("[aria-invalid], .has-error")).to_have_count(0)
 
 
