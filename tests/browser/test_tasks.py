@@ -185,7 +185,7 @@ def test_nothing_of_a_task_with_a_warning_is_shown_in_public(guest):
     page = guest().page
     page.goto("/")
     card = page.locator(".task-card").filter(has_text="Hate speech")
-    expect(card).to_contain_text("content warning")
+    expect(card).to_contain_text("Content warning")
     expect(page.locator(".specimen").filter(has_text="Hate speech")).to_have_count(0)
     page.goto("/tasks/hate")
     expect(page.locator(".specimen")).to_have_count(0)
@@ -212,7 +212,7 @@ def test_a_seed_is_shown_with_what_the_models_say_and_then_what_was_changed(gues
         context = page.locator("#create-form [name=handout]").input_value()
         page.get_by_role("button", name="Another").click()
         expect(page.locator("#create-form [name=handout]")).not_to_have_value(context)
-    expect(page.locator(".model-reading").first).to_contain_text(re.compile(r"reads this as .* \d+%", re.DOTALL))
+    expect(page.locator(".model-reading").first).to_contain_text(re.compile(r"predicts .* \d+%", re.DOTALL))
     seed = page.locator(".start-text").inner_text()
     expect(page.get_by_role("textbox", name="Statement")).to_have_value(seed)
     first, rest = seed.split(" ", 1)
