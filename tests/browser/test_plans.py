@@ -79,7 +79,7 @@ def meet_the_limit(page: Page) -> None:
     expect(page.locator("#standing")).to_contain_text("0 left today")
     page.reload()
     expect(page.get_by_text("You have finished for today")).to_be_visible()
-    expect(page.get_by_text("The next day begins at 00:00 UTC.")).to_be_visible()
+    expect(page.get_by_text("It resets at 00:00 UTC.")).to_be_visible()
 
 
 def clone(page: Page) -> None:
