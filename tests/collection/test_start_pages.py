@@ -107,7 +107,7 @@ def test_public_pages_show_nothing_of_a_task_with_a_warning(feel, ada, bob, brow
 def test_a_seed_shows_what_the_model_says_and_then_what_was_changed(eve):
     accept(eve)
     page = eve.get("/tasks/feel/create").text
-    assert "prediction" in page
+    assert "predicts" in page
     assert "80%" in page
     assert page.count(SEED) >= 2, "in the field as well"
     same = try_it(eve, SEED, "positive")
