@@ -105,7 +105,14 @@ class Rule(Section, ABC):
 
 
 class Unclaimed(Rule):
-    """A rule about the model's answer alone, whatever was claimed; people's answers must equal the claimed ones."""
+    """A rule about the model's answer alone, whatever was claimed; people's answers must equal the claimed ones.
+
+    So must answers on benchmarks, where nobody judges them and nobody knows a probability.
+    """
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """Return whether the answer is another than the claimed one."""
+        return not same_answer(predicted, claimed, field)
 
     def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], inputs: Values = NOTHING) -> bool:
         """Return whether the two are the same in every field that counts."""
