@@ -72,11 +72,11 @@ class HeadMethod(TrainingMethod[LinearHead]):
     """Heads on the frozen encoder, whose vectors are computed once and stored."""
 
     description = (
-        "A logistic head on the mean of the last states of the frozen shared encoder, scaled to length 1; for two texts "
-        "u and v its input is u, v, |u − v| and u × v. The penalty is chosen on the development rows, in the same way "
-        "for every arm and round. No adapter that was trained on any of these rows is used. The inputs of the head, "
-        "the penalties to choose from and the composition of the pools were fixed in pilot runs that looked at errors "
-        "on test rows of one seed, once with all arms; nothing was changed after the reported run."
+        "A logistic head on the mean of the last states of the frozen shared encoder, scaled to length 1; for two "
+        "texts u and v its input is u, v, |u − v| and u × v. The penalty is chosen on the development rows, in the "
+        "same way for every arm and round. No adapter that was trained on any of these rows is used. The inputs of "
+        "the head, the penalties to choose from and the composition of the pools were fixed in pilot runs that looked "
+        "at errors on test rows of one seed, once with all arms; nothing was changed after the reported run."
     )
     limits = (
         "The model is small: a linear head on a frozen encoder. It cannot learn from hard examples what it cannot "
