@@ -10,7 +10,7 @@ from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Notice
 from dynabench.people.notices import events, retrying, service, webhooks
-from dynabench.people.notices.maintenance import tidy
+from dynabench.people.notices.durable import requeue_lost_deliveries
 from dynabench.people.notices.tables import Delivery, Hook, Try
 from dynabench.rounds import service as rounds
 from dynabench.tasks import shipped_tasks
@@ -232,7 +232,7 @@ def test_what_was_sent_is_forgotten_after_a_month(ada, database, settings, recei
     ada.post(f"{MINE}/{hook}/test")
     database.write(lambda s: s.execute(update(Delivery).where(Delivery.state == "done").values(
         created_at=s.scalar(select(Hook.created_at)) - webhooks.LOG_RETENTION - timedelta(days=1))))  # fmt: skip
-    tidy(database, settings)
+    requeue_lost_deliveries(database, settings)
     assert [each["state"] for each in sent(ada, MINE, hook)] == ["waiting"]
     assert database.read(lambda session: session.scalars(select(Try)).all()) == []
 
