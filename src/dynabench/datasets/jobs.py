@@ -24,7 +24,7 @@ from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.stored import StoredRow, WrittenRows
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.datasets.twins import CopyFields, perturbed_copies
-from dynabench.intake import hub, sources
+from dynabench.intake import sources
 from dynabench.intake.rows import BadRow, BadRowReport
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database
@@ -95,9 +95,9 @@ def fetch_step(job_id: str, payload: dict[str, Any]) -> list[str]:
     settings = get_settings()
     folder = settings.folder / "uploads" / f".hub-{job_id}"
     try:
-        return [str(path) for path in hub.download_dataset(settings, hub.HubRequest(**payload["hub"]), folder)]
+        return [str(path) for path in sources.download_dataset(settings, sources.HubRequest(**payload["hub"]), folder)]
     except errors.Problem:
-        hub.remove_downloads(settings, [folder])
+        sources.remove_downloads(settings, [folder])
         raise
 
 
@@ -149,7 +149,7 @@ def _remove_files(files: list[tuple[Path, str]], settings: Settings) -> None:
     """Throw the files away: all of them are under `uploads`."""
     for path, _name in files:
         path.unlink(missing_ok=True)
-    hub.remove_downloads(settings, {path.parent for path, _name in files})
+    sources.remove_downloads(settings, {path.parent for path, _name in files})
 
 
 REPORT_ROWS = 20_000  # rows between two reports of progress
@@ -185,7 +185,7 @@ def read_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     place = settings.folder / "uploads" / f".hub-{job_id}"
     try:
         if payload.get("hub"):
-            paths = hub.download_dataset(settings, hub.HubRequest(**payload["hub"]), place)
+            paths = sources.download_dataset(settings, sources.HubRequest(**payload["hub"]), place)
             files = [(path, path.name) for path in paths]
             written, reading_end = building.build_version(
                 settings, config, files, layout, payload["tolerance"], refuse, progress
@@ -232,7 +232,7 @@ def read_dataset(payload: dict[str, Any]) -> dict[str, Any]:
     result = end_step(payload["version"], outcome)
     if payload.get("file"):
         Path(payload["file"]).unlink(missing_ok=True)
-    hub.remove_downloads(settings, [settings.folder / "uploads" / f".hub-{job_id}"])
+    sources.remove_downloads(settings, [settings.folder / "uploads" / f".hub-{job_id}"])
     return result
 
 

@@ -16,7 +16,7 @@ from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
 from dynabench.evaluate.module import Kind, Module
 from dynabench.kit.errors import NotFound
 from dynabench.kit.language import _, said
-from dynabench.site.cards import task_names
+from dynabench.site.cards import views
 
 log = structlog.get_logger("dynabench.web")
 KINDS: tuple[Kind, ...] = ("metric", "measurement", "comparison")
@@ -94,7 +94,7 @@ class LibraryEntry:
         """Return whether all words occur in its name, title or card, in English or in the reader's language."""
         card = self.card
         outputs = (output.name for output in card.outputs)
-        titles = (said(task_names.task_title(task)) for task in card.tasks)
+        titles = (said(views.task_title(task)) for task in card.tasks)
         text = " ".join([self.name, self.kind, card.description, self.description, *card.tasks, *titles, *outputs])
         plain = text.casefold().replace("_", " ").replace("-", " ")
         return all(word in text.casefold() or word.replace("_", " ").replace("-", " ") in plain for word in words)
@@ -159,4 +159,4 @@ def count_tasks(selection: Iterable[LibraryEntry]) -> dict[str, int]:
     for module_entry in selection:
         for task in module_entry.card.tasks:
             counts[task] = counts.get(task, 0) + 1
-    return dict(sorted(counts.items(), key=lambda module_entry: said(task_names.task_title(module_entry[0]))))
+    return dict(sorted(counts.items(), key=lambda module_entry: said(views.task_title(module_entry[0]))))
