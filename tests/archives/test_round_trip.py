@@ -20,7 +20,7 @@ from dynabench.people.roles import Role
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import ContextRow
 from dynabench.rounds.tables import Context, Round, TaskVersion
-from dynabench.tasks.config_edits import with_values
+from dynabench.tasks.reading import with_values
 from tests.archives.packing import alike, bring, files, packed
 from tests.datasets.test_round_trip import PHASES, STEPS, _arms, play
 from tests.datasets.world import recount, said, written

@@ -18,7 +18,7 @@ from dynabench.media.file_formats import MediaFacts, UploadLimits, size_text
 from dynabench.media.store import DIGEST, MediaStore, media_digests
 from dynabench.media.tables import Media, MediaUpload, MediaUse
 from dynabench.tasks.fields import Audio, Field, FileField, Group, Image, MediaField
-from dynabench.tasks.fields.file import TYPES
+from dynabench.tasks.fields.media import TYPES
 
 DAY = timedelta(days=1)
 MIB = 2**20

@@ -20,7 +20,7 @@ from dynabench.rounds import config_review, invitations, older_configs, proposal
 from dynabench.rounds.proposal_api import proposal_values
 from dynabench.rounds.tables import ProposalState, Task
 from dynabench.tasks import shipped_tasks
-from dynabench.tasks.config_edits import Path, with_values
+from dynabench.tasks.reading import Path, with_values
 from dynabench.tasks.shipped import ShippedTask, shipped_conversations, shipped_drawings, shipped_selections
 from dynabench.web import render
 

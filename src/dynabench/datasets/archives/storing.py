@@ -26,7 +26,7 @@ from dynabench.rounds import arms, contexts, proposals, service
 from dynabench.rounds.contexts import ContextRow, split_batches
 from dynabench.rounds.tables import Round, RoundState, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.config_edits import with_id
+from dynabench.tasks.reading import with_id
 
 LOOKED_UP = 500
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import folding
 from dynabench.collection.attributions import marked_words_overlap
-from dynabench.collection.changes import SOURCES
+from dynabench.collection.projections import SOURCES
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.insight.data_measurements import tables
 from dynabench.insight.data_measurements.sample import (

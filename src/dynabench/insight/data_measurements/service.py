@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.collection import folding, overview
-from dynabench.collection.changes import COUNTS
+from dynabench.collection.projections import COUNTS
 from dynabench.insight.data_measurements import results, tables
 from dynabench.insight.data_measurements.measures import MEASURES
 from dynabench.insight.data_measurements.results import MeasureResult

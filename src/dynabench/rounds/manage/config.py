@@ -17,8 +17,8 @@ from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskOwner
 from dynabench.rounds.schemas import VersionNumber
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.config_edits import Path, with_values
 from dynabench.tasks.fields import Text
+from dynabench.tasks.reading import Path, with_values
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()

@@ -46,7 +46,7 @@ def modules(request: Request, _: Viewer, q: Words = "", task: Words = "", kind: 
             for kind_name in library.KINDS
         },
         tasks=library.count_tasks(entry for entry in everything if kind in ("", entry.kind)),
-        task_title=views.task_title,
+        task_title=library.task_title,
     )
 
 
@@ -178,6 +178,6 @@ async def _page(
         fields=fields,
         formula=formula_as_mathml(entry.card.formula),
         usage=views.usage_examples(entry),
-        task_title=views.task_title,
+        task_title=library.task_title,
         **(defaults | values),
     )
