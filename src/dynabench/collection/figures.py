@@ -16,8 +16,8 @@ from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import folding, statistics
-from dynabench.collection.changes import CONTROL, COUNTS, SOURCES
 from dynabench.collection.folding import Rows
+from dynabench.collection.projections import CONTROL, COUNTS, SOURCES
 from dynabench.collection.statistics import PEOPLE
 from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors

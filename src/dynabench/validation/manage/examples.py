@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.collection import forms, notes, queries, search, withdrawal
-from dynabench.collection.changes import strings
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.collection.tables import Handout
+from dynabench.collection.terms import strings
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
