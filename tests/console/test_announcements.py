@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from dynabench.announcements import jobs
-from dynabench.announcements.tables import Announcement
+from dynabench.announcements.service import Announcement
 from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.announcements import service
-from dynabench.announcements.tables import Announcement
+from dynabench.announcements.service import Announcement
 from dynabench.collection.schemas import Strict
 from dynabench.kit.db import Database
 from dynabench.kit.security import RowId

@@ -6,7 +6,7 @@ from dbos import DBOS
 from sqlalchemy import Select, select, union
 from sqlalchemy.orm import Session
 
-from dynabench.announcements.tables import Announcement
+from dynabench.announcements.service import Announcement
 from dynabench.collection.tables import Example, Tally
 from dynabench.kit import jobs
 from dynabench.kit.db import now

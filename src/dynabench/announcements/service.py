@@ -6,12 +6,11 @@ They stand on the task's pages until a moment, and go out as notices where the o
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 
-from sqlalchemy import Select, delete, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ForeignKey, Index, Select, Text, delete, select, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from dynabench.announcements.tables import Announcement, AnnouncementSeen
 from dynabench.kit import errors, jobs
-from dynabench.kit.db import now
+from dynabench.kit.db import Base, Key, now
 from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
@@ -21,6 +20,22 @@ from dynabench.rounds import service as rounds
 
 LONGEST, MOST_DAYS, MOST = 2000, 90, 5
 LISTED = 20
+
+
+class Announcement(Base):
+    """A message in markdown from the owners to all participants, shown on the task's pages until a moment."""
+
+    __tablename__ = "announcements"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    text: Mapped[str] = mapped_column(Text)
+    until: Mapped[datetime]
+    told: Mapped[int] = mapped_column(default=0)
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (Index("ix_announcements_task", "task_id", "until"),)
 
 
 def _current(task_id: str) -> Select[Announcement]:
@@ -112,3 +127,12 @@ def forget(session: Session, person_id: int) -> None:
     """Take a person's name from the announcements that they made, and forget which they dismissed."""
     session.execute(update(Announcement).where(Announcement.created_by == person_id).values(created_by=None))
     session.execute(delete(AnnouncementSeen).where(AnnouncementSeen.person_id == person_id))
+
+
+class AnnouncementSeen(Base):
+    """A person who wants to see an announcement no more."""
+
+    __tablename__ = "announcements_seen"
+
+    announcement_id: Mapped[int] = mapped_column(ForeignKey("announcements.id", ondelete="CASCADE"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)

@@ -15,8 +15,7 @@ from dynabench.datasets.api import import_config
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports.batches import INTO
 from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewRow
-from dynabench.intake.columns import find_column
-from dynabench.intake.mapping import PRESETS
+from dynabench.intake.mapping import PRESETS, find_column
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _

@@ -17,7 +17,7 @@ from dynabench.datasets.intake.layout import Layout, guess_from_rows
 from dynabench.datasets.intake.rows import ReadItem, RowReader
 from dynabench.datasets.stored import StoredRow, WrittenRows
 from dynabench.intake import reader
-from dynabench.intake.columns import FilePreview, preview_rows
+from dynabench.intake.mapping import FilePreview, preview_rows
 from dynabench.intake.rows import BadRow, shorten_values
 from dynabench.kit import errors
 from dynabench.kit.language import _

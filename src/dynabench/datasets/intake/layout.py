@@ -10,8 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dynabench.datasets.imports.formats import is_squad, spans_field
-from dynabench.intake.columns import find_column, list_columns
-from dynabench.intake.mapping import value_at
+from dynabench.intake.mapping import find_column, list_columns, value_at
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.storable import printable

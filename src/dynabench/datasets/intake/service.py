@@ -11,9 +11,8 @@ from dynabench.datasets.intake.rows import RowReader
 from dynabench.datasets.schemas import DatasetIn, DatasetSettings, Row, SampleOut, SampleRow, VersionIn
 from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.intake import hub, reader, sources
-from dynabench.intake.columns import preview_rows
-from dynabench.intake.mapping import value_at
+from dynabench.intake import reader, sources
+from dynabench.intake.mapping import preview_rows, value_at
 from dynabench.intake.rows import BadRow
 from dynabench.kit import errors, jobs
 from dynabench.kit.language import _
@@ -93,7 +92,7 @@ def start_version(
     payload = {"task": dataset.task_id, "version": version.id, "tolerance": body.tolerance}
     payload["layout"] = body.layout.model_dump() if body.layout else None
     if body.hub:
-        request = hub.HubRequest(body.hub.dataset, body.hub.config, body.hub.split, body.hub.revision)
+        request = sources.HubRequest(body.hub.dataset, body.hub.config, body.hub.split, body.hub.revision)
         payload |= {"hub": vars(request), "name": request.dataset}
     else:
         path = uploaded_files.find_named_upload(settings, dataset.task_id, body.file)

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.collection import content_warning, overview
-from dynabench.insight.data_measurements import charts, formatting, service
-from dynabench.insight.data_measurements.measures import measures
+from dynabench.insight.data_measurements import formatting, service
+from dynabench.insight.data_measurements.measures import MEASURES
 from dynabench.insight.data_measurements.results import LEAST, Table
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
@@ -41,10 +41,10 @@ def page_values(session: Session, viewer: Person | None, task: str, n: int, ever
         "rounds": of_all,
         "across": formatting.compare_rounds(of_all),
         "later": next((table for table in models if table is not None), None),
-        "measures": measures(),
-        "chart": charts.table_chart,
-        "header": charts.table_header,
-        "lines": charts.table_lines,
+        "measures": MEASURES,
+        "chart": formatting.table_chart,
+        "header": formatting.table_header,
+        "lines": formatting.table_lines,
         "formatting": formatting,
         "least": LEAST,
     }

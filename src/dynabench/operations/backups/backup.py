@@ -25,8 +25,7 @@ from sqlalchemy.orm import Session
 from dynabench import __version__
 from dynabench.kit.db import now
 from dynabench.kit.errors import Conflict, Problem
-from dynabench.kit.secret_file import sync_folder
-from dynabench.kit.settings import Settings
+from dynabench.kit.settings import Settings, sync_folder
 from dynabench.operations import key_check
 from dynabench.operations.backups import file_check, home_files, manifest
 from dynabench.operations.backups.database_copy import Snapshot, copy_online, take_snapshot

@@ -19,8 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Conflict, Problem
-from dynabench.kit.secret_file import sync_folder
-from dynabench.kit.settings import Settings
+from dynabench.kit.settings import Settings, sync_folder
 from dynabench.operations import migrations
 from dynabench.operations.backups import database_copy, home_files, manifest
 from dynabench.operations.backups.backup import cause_of

@@ -36,7 +36,7 @@ OPTIONS: dict[str, Any] = {"compare_type": True, "render_as_batch": True, "rende
 
 def metadata() -> MetaData:
     """All tables of the platform, whichever of their modules are imported by now."""
-    import dynabench.announcements.tables
+    import dynabench.announcements.service
     import dynabench.benchmark.evaluations.tables
     import dynabench.benchmark.leaderboards.tables
     import dynabench.benchmark.registry.tables

@@ -13,8 +13,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.intake.columns import FilePreview, choose_columns, preview_rows, suggest_columns
-from dynabench.intake.mapping import ColumnMapping
+from dynabench.intake.mapping import ColumnMapping, FilePreview, choose_columns, preview_rows, suggest_columns
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.jobs import JobState

@@ -18,7 +18,7 @@ from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.pages import logged_out
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
-from dynabench.site.community import own_work, service
+from dynabench.site.community import service
 from dynabench.site.community.api import require_confirmation
 from dynabench.web import render
 
@@ -56,15 +56,15 @@ async def own_examples(
     """The person's examples for a task, by default the task of the latest example, with their outcomes."""
     db = request.app.state.db
     values = await db.aread(_own, person)
-    chosen = task or await db.aread(own_work.latest_task, person)
+    chosen = task or await db.aread(service.latest_task, person)
     if task and task not in values["names"]:
         raise errors.NotFound(_("You have not written anything for this task."))
     if chosen and (warning := await content_warning.warn(request, chosen)) is not None:
         return warning
 
     def read(session: Session) -> dict[str, Any]:
-        items, more = own_work.own_examples_page(session, person, chosen, after, PAGE_SIZE)
-        return {"totals": own_work.own_totals(session, person, chosen), "items": items, "next": more}
+        items, more = service.own_examples_page(session, person, chosen, after, PAGE_SIZE)
+        return {"totals": service.own_totals(session, person, chosen), "items": items, "next": more}
 
     values |= {"task": chosen, "after": after, "done": done}
     return render(request, "community/own.html", **(values | await db.aread(read)))
@@ -76,7 +76,7 @@ async def retract_own(request: Request, id: RowId, person: Member) -> Response:
 
     def write(session: Session) -> str:
         retract(session, person, id)
-        return own_work.task_of(session, id)
+        return service.task_of(session, id)
 
     task = await request.app.state.db.awrite(write)
     address = request.app.url_path_for("own_examples")
