@@ -20,8 +20,8 @@ from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.may import Action
 from dynabench.people.notices import webhooks
 from dynabench.people.roles import Role, TaskRole
-from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, queries
+from dynabench.rounds import plan as conditions
 from dynabench.rounds.plan import parse_plan
 from dynabench.rounds.tables import Round, RoundState, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
