@@ -168,7 +168,7 @@ def tries(session: Session, person_id: int, round_id: int, context_id: int, key:
     See `statements`.
     """
     what = {"person": person_id, "round": round_id, "context": context_id, "key": key}
-    return session.connection().execute(queries.TRIES, what).all()
+    return queries.TRIES.run(session, what)
 
 
 def _request_digest(task_id: str, body: ExampleIn) -> str:
@@ -192,7 +192,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if person is None:
         raise errors.Unauthenticated(_("Log in to record your example, or try it in the sandbox."))
     what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
-    given: Any = session.connection().execute(queries.GIVEN, what).one_or_none()
+    given = queries.GIVEN.first(session, what)
     collects = given is not None and given.id is not None
     if collects:
         people.require_admission(rounds.config_of(session, given.version_id), person, given.role, given.banned)

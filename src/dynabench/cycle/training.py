@@ -1,4 +1,4 @@
-"""Training of candidates in a turn: the releases and datasets that they learn from, and the process that trains them."""
+"""Training of candidates in a turn: the releases and datasets that they learn from, and the process that trains."""
 
 import contextlib
 import shutil

@@ -12,7 +12,7 @@ from dynabench.benchmark.registry import queries as submission_queries
 from dynabench.benchmark.releases import service as releases
 from dynabench.benchmark.releases.tables import ReleaseState
 from dynabench.cycle import queries, report, service
-from dynabench.cycle import training as training_sources
+from dynabench.cycle import training as trainer
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.report import TurnReport, rule_text
 from dynabench.cycle.tables import CycleTurn
@@ -215,7 +215,7 @@ def preview_turn(
     rounds.require(session, person, Action.RUN_CYCLE, task)
     round_ = service.starting_round(session, task, number)
     service.check_plan(session, person, task, round_, plan)
-    training_sources.outside_datasets(session, task, plan)
+    trainer.outside_datasets(session, task, plan)
     task_rounds = list(session.scalars(round_queries.rounds(task)))
     ages = queries.generations(queries.parent_numbers(session, task, task_rounds), round_.number)
     release = releases.release_of_round(session, task, round_.number)
@@ -224,7 +224,7 @@ def preview_turn(
     planned_turn = CycleTurn(
         task_id=task, round_id=round_.id, plan=plan.model_dump(mode="json"), created_at=round_.created_at
     )
-    before = training_sources.ancestor_releases(session, settings, planned_turn)
+    before = trainer.ancestor_releases(session, settings, planned_turn)
     rows, tested = _sizes(session, task, before)
     share = releases.release_rules(session, task, round_.number, plan.release)
     rows_after = rows + round(verified * share.train)
@@ -252,7 +252,7 @@ def preview_turn(
     )
 
 
-def _sizes(session: Session, task: str, before: list[training_sources.RoundRelease]) -> tuple[int, int]:
+def _sizes(session: Session, task: str, before: list[trainer.RoundRelease]) -> tuple[int, int]:
     train = tested = 0
     for ancestor in before:
         release = releases.release_of_round(session, task, ancestor.number)
