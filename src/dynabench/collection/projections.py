@@ -293,7 +293,7 @@ def _row(
 def describe_counts(change: Mapping[str, Any], conditions: list[Any]) -> str:
     """Write a change of a `Tally` row as a line: its key, the tag of the examples' contexts, and what is added.
 
-    `conditions` are the round's plan.
+    `conditions` are the round's arms.
     """
     kind = kind_of(conditions, change["source"], change["arm"])
     values = [change["person_id"], kind, *(change[name] for name in ("day", "start", "arm", "tag"))]

@@ -12,7 +12,7 @@ from dynabench.rounds.plan import PARTS, PartName, Plan
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number, from 1.")]
-# Checked by `rounds.arms`, which names the arm: a union here would put its alternatives into the names of errors.
+# Checked by `rounds.plan`, which names the arm: a union here would put its alternatives into the names of errors.
 ArmTargets = Annotated[
     Any,
     WithJsonSchema(
