@@ -1,7 +1,8 @@
 """Costs of one posted example in the web process: the files and functions that it runs through, and processor time.
 
 `python -m benchmarks.posted_example` prints both, and with `--against FOLDER` the time beside that of the `src` of
-another checkout, both in turns. The application runs in this process; the model is a rule in a process of its own.
+another checkout, both in turns. The application runs in this process, on the loop of the real server; the model is a
+rule in a process of its own.
 """
 
 import argparse
@@ -20,6 +21,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import uvloop
 
 ROOT = Path(__file__).parent.parent
 MODEL, VERSION = "nli-rule", "0123456789abcdef"
@@ -302,7 +305,7 @@ def main() -> None:
                 checkout.process.wait()
         return
     with tempfile.TemporaryDirectory() as home, rule_host(home) as host_url:
-        asyncio.run(measure(options.url, home, host_url, options.blocks))
+        uvloop.run(measure(options.url, home, host_url, options.blocks))
 
 
 if __name__ == "__main__":

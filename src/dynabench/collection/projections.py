@@ -22,7 +22,8 @@ from dynabench.collection import queries
 from dynabench.collection.queries import Place, place_of
 from dynabench.collection.tables import Example, ExampleChange, ExampleSource, Standing, Tally
 from dynabench.collection.terms import WRITTEN, describe, facet, joined
-from dynabench.rounds import arms
+from dynabench.kit.db import Prepared
+from dynabench.rounds import plan
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, model_was_wrong
 from dynabench.tasks import TaskConfig
@@ -31,7 +32,6 @@ SOURCES = tuple(ExampleSource)
 CONTROL = len(SOURCES)  # added to the source's number where no model was asked, since headline rates leave those out
 COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
 _TABLE = cast(Table, ExampleChange.__table__)
-_NEW_CHANGE = insert(_TABLE)  # built once: putting it together takes longer than running it
 KEY = ("round_id", "person_id", "day", "start", "arm", "source")
 
 Counted = tuple[Example, Place, dict[str, int], list[str]]
@@ -101,7 +101,7 @@ def count_example(
     where it belongs; it is looked up where it is not given. `doubt` is that of the targets.
     """
     session.flush()
-    connection, place = session.connection(), place or place_of(session, example)
+    place = place or place_of(session, example)
     state: dict[str, Any] = {
         "fooled": example.fooled,
         "verdict": str(Verdict.PENDING),
@@ -119,13 +119,14 @@ def count_example(
         "blind_right": 0,
         "targets": targets,
         "targets_right": targets_right,
+        "withheld": False,
     }
     used = {"context": example.context_id, "and_fooled": int(example.fooled is True), "doubt": doubt}
     # Standings, contexts, tallies, changes: in the order of voters and of `rebuild`, so that nobody waits in a circle.
-    connection.execute(queries.NEW_STANDING, standing | state)
-    connection.execute(queries.CONTEXT_USED, used)
+    queries.NEW_STANDING.run(session, standing | state)
+    queries.CONTEXT_USED.run(session, used)
     row = tally_key(example) | tally_counts(**state)
-    connection.execute(_upsert(connection.dialect.name), row)
+    _ADD_TO_TALLY.run(session, row)
     line = describe_counts(row | {"tag": place.tag}, place.arms)
     note_change(session, example.id, None, example.round_id, line)
     if example.made_from is not None:
@@ -256,10 +257,13 @@ def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:
 @cache  # putting the statement together takes longer than running it
 def _upsert(dialect: str) -> Executable:
     columns = Tally.__table__.c
-    insert = (postgresql if dialect == "postgresql" else sqlite).insert(Tally.__table__)
-    sums = {name: columns[name] + insert.excluded[name] for name in COUNTS}
-    statement: Executable = insert.on_conflict_do_update(index_elements=list(KEY), set_=sums)
+    write = (postgresql if dialect == "postgresql" else sqlite).insert(Tally.__table__)
+    sums = {name: columns[name] + write.excluded[name] for name in COUNTS}
+    statement: Executable = write.on_conflict_do_update(index_elements=list(KEY), set_=sums)
     return statement
+
+
+_ADD_TO_TALLY = Prepared(_upsert, (*KEY, *COUNTS))
 
 
 def note_change(
@@ -270,14 +274,13 @@ def note_change(
     counts: str = "",
 ) -> None:
     """Write a change of an example; `changed_terms` is None where it is new, and all its terms are in the ledger."""
-    row = _row(example_id, changed_terms, round_id, counts)
-    session.connection().execute(_NEW_CHANGE, row)
+    queries.NEW_CHANGE.run(session, _row(example_id, changed_terms, round_id, counts))
 
 
 def note_changes(session: Session, rows: Iterable[tuple[int | None, Iterable[str], int | None, str]]) -> None:
     """Write many changes at once, each as the arguments of `note_change`."""
     if values := [_row(*row) for row in rows]:
-        session.connection().execute(_NEW_CHANGE, values)
+        session.connection().execute(insert(_TABLE), values)
 
 
 def _row(
@@ -299,7 +302,7 @@ def describe_counts(change: Mapping[str, Any], conditions: list[Any]) -> str:
 
 def kind_of(conditions: list[Any], source: str, arm: str) -> int:
     """Return the number of a source, told apart by whether models are asked in the arm."""
-    control = bool(conditions) and arm in arms.arms_without_targets(conditions)
+    control = bool(conditions) and arm in plan.arms_without_targets(conditions)
     return SOURCES.index(source) + CONTROL * control
 
 
