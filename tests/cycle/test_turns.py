@@ -4,7 +4,7 @@ import pytest
 from markupsafe import escape
 from sqlalchemy import select
 
-from dynabench.cycle import durable, queries, round_steps, service, training_sources, views
+from dynabench.cycle import durable, queries, round_steps, service, training, views
 from dynabench.cycle import plan as plans
 from dynabench.cycle.tables import CycleTurn
 from dynabench.kit import errors
@@ -159,7 +159,7 @@ def test_rounds_fork_and_merge(films, settings):
     assert "next.parents" in wrong.value.fields
     with pytest.raises(errors.Invalid) as wrong:
         films.read(
-            training_sources.outside_datasets,
+            training.outside_datasets,
             world.TASK,
             plans.read_plan({"train": {"outside": [{"dataset": "none"}]}}),
         )

@@ -8,9 +8,9 @@ from sqlalchemy import select, text, update
 from dynabench.kit import jobs
 from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
-from dynabench.rounds import arms as conditions
 from dynabench.rounds import jobs as round_jobs
 from dynabench.rounds import jobs as schedule
+from dynabench.rounds import plan as conditions
 from dynabench.rounds import planning, service
 from dynabench.rounds.plan import Plan, parse_plan
 from dynabench.rounds.tables import Context, Round

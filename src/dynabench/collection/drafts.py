@@ -30,7 +30,7 @@ from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.roles import TaskRole
-from dynabench.rounds import arms, people
+from dynabench.rounds import people, plan
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
@@ -60,9 +60,9 @@ def features_of(config: TaskConfig, body: ExampleIn, handout: Any) -> frozenset[
     """Return the features that take part in a draft on a handout; the latter is a row of `statements.GIVEN`."""
     names = config.features
     if handout.arms:
-        if not arms.asks_models(handout.arms, handout.handout_arm):
+        if not plan.asks_models(handout.arms, handout.handout_arm):
             names -= {"conversation"}
-        if arms.offers_assistant(handout.arms, handout.handout_arm):
+        if plan.offers_assistant(handout.arms, handout.handout_arm):
             names |= {"assistant"}
     present = {"suggestion": body.suggestion is not None, "program": body.program, "seed": handout.handout_seed_id}
     if any(present.values()):
@@ -229,7 +229,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         config=config,
         version_id=given.version_id,
         fooled_when=given.fooled_when,
-        targets=arms.targets_in(given.arms, given.handout_arm, targets) if given.arms else targets,
+        targets=plan.targets_in(given.arms, given.handout_arm, targets) if given.arms else targets,
         judge=rounds.judge_of(session, given.id) if config.fooled.judged_by == "model" else None,
         context_id=body.context_id,
         input=written,

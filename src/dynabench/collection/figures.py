@@ -23,7 +23,7 @@ from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds.arms import Arm
+from dynabench.rounds.plan import Arm
 from dynabench.rounds.tables import Round
 from dynabench.stats import clusters
 from dynabench.stats.clusters import ClusteredEstimate

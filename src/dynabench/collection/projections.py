@@ -23,7 +23,7 @@ from dynabench.collection.queries import Place, place_of
 from dynabench.collection.tables import Example, ExampleChange, ExampleSource, Standing, Tally
 from dynabench.collection.terms import WRITTEN, describe, facet, joined
 from dynabench.kit.db import Prepared
-from dynabench.rounds import arms
+from dynabench.rounds import plan
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, model_was_wrong
 from dynabench.tasks import TaskConfig
@@ -302,7 +302,7 @@ def describe_counts(change: Mapping[str, Any], conditions: list[Any]) -> str:
 
 def kind_of(conditions: list[Any], source: str, arm: str) -> int:
     """Return the number of a source, told apart by whether models are asked in the arm."""
-    control = bool(conditions) and arm in arms.arms_without_targets(conditions)
+    control = bool(conditions) and arm in plan.arms_without_targets(conditions)
     return SOURCES.index(source) + CONTROL * control
 
 

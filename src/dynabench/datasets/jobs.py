@@ -18,9 +18,9 @@ from dynabench.datasets.archives.service import archive_path
 from dynabench.datasets.imports import batches
 from dynabench.datasets.imports.batches import ImportBatch, ImportPlan
 from dynabench.datasets.imports.places import MISSING, ImportState
-from dynabench.datasets.intake import building
-from dynabench.datasets.intake.building import ReadingProgress
+from dynabench.datasets.intake import service
 from dynabench.datasets.intake.layout import Layout
+from dynabench.datasets.intake.service import ReadingProgress
 from dynabench.datasets.stored import StoredRow, WrittenRows
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.datasets.twins import CopyFields, perturbed_copies
@@ -187,12 +187,12 @@ def read_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
         if payload.get("hub"):
             paths = sources.download_dataset(settings, sources.HubRequest(**payload["hub"]), place)
             files = [(path, path.name) for path in paths]
-            written, reading_end = building.build_version(
+            written, reading_end = service.build_version(
                 settings, config, files, layout, payload["tolerance"], refuse, progress
             )
         else:
             with sources.open_source(Path(payload["file"]), payload["name"]) as files:
-                written, reading_end = building.build_version(
+                written, reading_end = service.build_version(
                     settings, config, files, layout, payload["tolerance"], refuse, progress
                 )
     except errors.Problem as problem:

@@ -9,11 +9,12 @@ from itertools import islice
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.storable import printable
 
 PRESETS = ("anli", "dynasent", "dynahate", "hatemoji")
@@ -23,10 +24,8 @@ _LISTED = re.compile(r"\['([^',]*)'\]")  # a list of one, as Python prints it
 ShortText = Annotated[str, Field(max_length=200)]
 
 
-class MappingPart(BaseModel):
+class MappingPart(StrictModel):
     """A part of a mapping; what is not known is refused, so that a slip is noticed."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 def _short(raw: object) -> object:
@@ -43,10 +42,10 @@ class ColumnSource(MappingPart):
     """
 
     column: ShortText | list[ShortText] = ""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = Field({})
     default: Any = None
     prefix: ShortText = ""
-    when: dict[str, list[str]] = {}
+    when: dict[str, list[str]] = Field({})
 
     def read(self, row: Mapping[str, Any]) -> Any:
         """Return the value in a row, before `values` is asked; None where there is none."""
@@ -75,7 +74,7 @@ class VoteColumns(MappingPart):
 
     column: ShortText | list[ShortText]
     kind: Literal["labels", "counts", "people"]
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = Field({})
 
 
 class ColumnMapping(MappingPart):
@@ -84,9 +83,9 @@ class ColumnMapping(MappingPart):
 
     description: str = ""
     fields: dict[str, SourceOrColumn]
-    predictions: list[PredictionColumns] = []
-    votes: list[VoteColumns] = []
-    skip: dict[str, list[str]] = {}
+    predictions: list[PredictionColumns] = Field([])
+    votes: list[VoteColumns] = Field([])
+    skip: dict[str, list[str]] = Field({})
 
     @classmethod
     def of_context(cls, columns: Mapping[str, str], tag: str = "", fixed_tag: str = "") -> "ColumnMapping":

@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.insight.data_measurements import formatting, service
+from dynabench.kit.api import Db
 from dynabench.people.accounts.auth import Member, Viewer, scope
 from dynabench.rounds.schemas import Number
 
@@ -83,26 +84,26 @@ router = APIRouter(prefix="/api/v1", tags=["measures"], dependencies=[Depends(sc
 
 
 @router.get("/tasks/{task}/measures")
-async def read_measures(request: Request, task: str, viewer: Viewer) -> RoundsOut:
+async def read_measures(db: Db, task: str, viewer: Viewer) -> RoundsOut:
     """Return the data measurements of each round of a task."""
-    measurements = await request.app.state.db.aread(service.task_measurements, task)
+    measurements = await db.aread(service.task_measurements, task)
     return RoundsOut.model_validate({"items": [formatting.round_document(measurement) for measurement in measurements]})
 
 
 @router.get("/tasks/{task}/rounds/{n}/measures")
-async def read_round_measures(request: Request, task: str, n: Number, viewer: Viewer) -> MeasuresOut:
+async def read_round_measures(db: Db, task: str, n: Number, viewer: Viewer) -> MeasuresOut:
     """Return the data measurements of a round."""
-    measurement = await request.app.state.db.aread(service.round_measurements, task, n)
+    measurement = await db.aread(service.round_measurements, task, n)
     return MeasuresOut.model_validate(formatting.round_document(measurement))
 
 
 @router.post("/tasks/{task}/rounds/{n}/measures", status_code=202)
-async def measure_round(request: Request, task: str, n: Number, person: Member) -> MeasuresOut:
+async def measure_round(db: Db, task: str, n: Number, person: Member) -> MeasuresOut:
     """Have the worker measure a round (owners); while it does, asking again changes nothing."""
 
     def begin(session: Session) -> service.RoundMeasurements:
         service.request_measurement(session, person, task, n)
         return service.round_measurements(session, task, n)
 
-    measurement = await request.app.state.db.awrite(begin)
+    measurement = await db.awrite(begin)
     return MeasuresOut.model_validate(formatting.round_document(measurement))

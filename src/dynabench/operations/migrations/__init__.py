@@ -41,9 +41,9 @@ def metadata() -> MetaData:
     import dynabench.benchmark.leaderboards.tables
     import dynabench.benchmark.registry.tables
     import dynabench.benchmark.releases.tables
-    import dynabench.collection.assisting.tables
+    import dynabench.collection.assisting.service
     import dynabench.collection.chat.tables
-    import dynabench.collection.drawing.tables
+    import dynabench.collection.drawing.service
     import dynabench.collection.near_duplicates
     import dynabench.collection.tables
     import dynabench.cycle.tables

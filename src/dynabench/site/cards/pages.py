@@ -13,6 +13,7 @@ from starlette.responses import Response
 from dynabench.evaluate import inputs
 from dynabench.evaluate import results as result_lines
 from dynabench.kit import security
+from dynabench.kit.api import attachment
 from dynabench.kit.errors import Forbidden, Invalid, Problem
 from dynabench.kit.language import _, current
 from dynabench.people.accounts.auth import Viewer
@@ -125,7 +126,7 @@ async def _computed_page(
         return await _page(request, entry, fields, 422, errors=service.errors_by_field(entry, problem.fields))
     if fields.get("as") == "json":
         text = json.dumps(outcome["result"], indent=2, ensure_ascii=False, allow_nan=False)
-        name = {"Content-Disposition": f'attachment; filename="{entry.name}.json"'}
+        name = attachment(f"{entry.name}.json")
         return Response(text + "\n", media_type="application/json", headers=name)
     link = "" if upload else _link(request, entry, fields)
     response = await _page(request, entry, fields, link=link, **outcome)

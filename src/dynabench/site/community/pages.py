@@ -11,6 +11,7 @@ from dynabench.collection import content_warning
 from dynabench.collection.service import retract
 from dynabench.collection.withdrawal import written
 from dynabench.kit import errors
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts import login
@@ -48,13 +49,13 @@ async def _withdrawal(request: Request, person: Person, status: int = 200, **val
 @router.get("/people/me", name="own_examples")
 async def own_examples(
     request: Request,
+    db: Db,
     person: Member,
     task: Annotated[str, Query(max_length=60)] = "",
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     done: Annotated[int, Query(ge=0, le=2**53)] = 0,
 ) -> Response:
     """The person's examples for a task, by default the task of the latest example, with their outcomes."""
-    db = request.app.state.db
     values = await db.aread(_own, person)
     chosen = task or await db.aread(service.latest_task, person)
     if task and task not in values["names"]:
@@ -71,14 +72,14 @@ async def own_examples(
 
 
 @router.post("/people/me/examples/{id}/retraction", name="retract_own")
-async def retract_own(request: Request, id: RowId, person: Member) -> Response:
+async def retract_own(request: Request, db: Db, id: RowId, person: Member) -> Response:
     """Retract one example from the list of the person's own."""
 
     def write(session: Session) -> str:
         retract(session, person, id)
         return service.task_of(session, id)
 
-    task = await request.app.state.db.awrite(write)
+    task = await db.awrite(write)
     address = request.app.url_path_for("own_examples")
     return RedirectResponse(f"{address}?{urlencode({'task': task, 'done': id})}", status_code=303)
 
@@ -90,7 +91,7 @@ async def withdrawal(request: Request, person: Member) -> Response:
 
 
 @router.post("/settings/examples", name="send_withdrawal")
-async def send_withdrawal(request: Request, person: Member, of: Text = "", confirm: Text = "") -> Response:
+async def send_withdrawal(request: Request, db: Db, person: Member, of: Text = "", confirm: Text = "") -> Response:
     """Withdraw the examples of `of`: `task`, `task/round`, or all of them where it is empty."""
     task, _slash, number = of.partition("/")
     try:
@@ -98,7 +99,7 @@ async def send_withdrawal(request: Request, person: Member, of: Text = "", confi
         if number and not (number.isdecimal() and len(number) < 10):
             raise errors.Invalid({"of": _("Choose one from the list.")})
         chosen = (task or None, int(number) if number else None)
-        withdrawn_count = await request.app.state.db.awrite(service.withdraw_own_examples, person, *chosen)
+        withdrawn_count = await db.awrite(service.withdraw_own_examples, person, *chosen)
     except errors.Invalid as problem:
         return await _withdrawal(request, person, 422, errors=problem.fields, chosen=of)
     return await _withdrawal(request, person, taken=withdrawn_count)
@@ -117,7 +118,13 @@ async def leaving(request: Request, person: Member) -> Response:
 
 @router.post("/settings/delete", name="delete_account")
 async def leave(
-    request: Request, person: Member, name: Text = "", password: Text = "", withdraw_examples: Text = ""
+    request: Request,
+    settings: AppSettings,
+    db: Db,
+    person: Member,
+    name: Text = "",
+    password: Text = "",
+    withdraw_examples: Text = "",
 ) -> Response:
     """Delete the account after the person typed its name and password."""
     too = withdraw_examples == "true"
@@ -127,7 +134,5 @@ async def leave(
             raise errors.Invalid({"password": _("Wrong password.")})
     except errors.Invalid as problem:
         return await _leave(request, person, 422, errors=problem.fields, too=too)
-    await request.app.state.db.awrite(
-        service.delete_own_account, request.app.state.settings, person.id, withdraw_examples=too
-    )
+    await db.awrite(service.delete_own_account, settings, person.id, withdraw_examples=too)
     return logged_out(request)
