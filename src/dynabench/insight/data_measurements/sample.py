@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.texts.words import is_word, word_tokens
+from dynabench.evaluate.tokens import is_word, word_tokens
 from dynabench.stats import clusters
 from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.rates import Rate, clustered_rate

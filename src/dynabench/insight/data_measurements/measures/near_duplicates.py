@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynabench.evaluate.texts.words import near_duplicate_groups
+from dynabench.evaluate.tokens import near_duplicate_groups
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.insight.data_measurements.sample import Sample
 from dynabench.kit.language import Amount, _

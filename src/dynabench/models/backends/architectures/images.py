@@ -7,8 +7,7 @@ from typing import Any
 
 import torch
 
-from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
-from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, NetworkPredictor
 from dynabench.models import pictures, words
 from dynabench.models.attribution.gradient import log_odds
 from dynabench.models.backends.architectures import base, gradients, labels
