@@ -12,12 +12,14 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from dynabench.evaluate.evaluator.predictors.base import Predictor
 from dynabench.evaluate.values import to_plain
+
+if TYPE_CHECKING:
+    from dynabench.evaluate.evaluator.predictors.base import Predictor
 
 SAMPLED = 64  # values of each weight that are looked at: all of a large model's would take minutes
 
@@ -233,7 +235,7 @@ class RunResult:
 
 
 def run_predictor(
-    predictor: Predictor,
+    predictor: "Predictor",
     inputs: Sequence[Any],
     *,
     batch_size: int,
@@ -271,7 +273,7 @@ def run_predictor(
 
 
 def _run_batch(
-    predictor: Predictor,
+    predictor: "Predictor",
     encoded: Sequence[Any],
     rows: list[int],
     timing: Timing,
