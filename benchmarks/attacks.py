@@ -91,7 +91,7 @@ def contexts(name: str, data: Path) -> list[Context]:
     recipe = recipes.load(name)
     set_, rest = TARGETS[name]
     [source] = [item for item in recipe.test if item.name == set_]
-    rows = labelled.of_source(source, data, recipe)
+    rows = labelled.read_source(source, data, recipe)
     answer = catalog.entry(name).card.answer  # type: ignore[union-attr]
     return [
         Context(str(at), {field: row.inputs[field] for field in rest}, row.inputs, {answer: row.label})

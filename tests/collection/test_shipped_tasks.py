@@ -12,7 +12,7 @@ import pytest
 
 from dynabench.benchmark.evaluations import queueing
 from dynabench.datasets.stored import StoredRow
-from dynabench.models import catalog, fit
+from dynabench.models import catalog, validity
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
@@ -267,4 +267,4 @@ def test_it_has_contexts_of_its_own_and_a_model_that_fits(task):
     assert len(rows) == len(set(rows)) >= FEW.get(task, 30)
     card = catalog.entry(PLAYED[task][0], places=[catalog.BUILTIN]).card
     assert card is not None
-    assert not fit.problems(shipped.config, card)
+    assert not validity.answer_problems(shipped.config, card)

@@ -10,8 +10,7 @@ import yaml
 
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import archives
-from dynabench.models.sandbox.available import Bubblewrap, sandbox
-from dynabench.models.sandbox.box import Box
+from dynabench.models.sandbox.box import Box, Bubblewrap, sandbox
 
 NLI = {
     "name": "builders-own",

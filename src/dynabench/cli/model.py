@@ -95,14 +95,12 @@ def check_strip(
 
     Random removal also takes three words.
     """
-    from dynabench.models import catalog
-    from dynabench.models.attribution import removal
-    from dynabench.models.training import questions, recipes, rows
+    from dynabench.models import catalog, removal
+    from dynabench.models.training import recipes, rows
 
     model = catalog.open_model(catalog.entry(name).folder)
     recipe = recipes.load(name)
-    reader = questions if recipe.kind == "extractor" else rows
-    test = [row.inputs for row in reader.of_source(recipe.test[0], data, recipe)]
+    test = [row.inputs for row in rows.read_source(recipe.test[0], data, recipe)]
     measure = removal.check_faithfulness(model, removal.sample_rows(test, examples), method)
     if as_json:
         typer.echo(json.dumps(asdict(measure)))
@@ -160,7 +158,7 @@ def _kind_row(name: str) -> dict[str, Any]:
 def _sandbox_problem() -> str:
     """Why code of others cannot run here; empty where a sandbox can confine it."""
     from dynabench.kit.errors import Unavailable
-    from dynabench.models.sandbox.available import sandbox
+    from dynabench.models.sandbox.box import sandbox
 
     try:
         sandbox()

@@ -20,10 +20,8 @@ from dynabench.datasets.tables import DatasetVersion
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models.training.mixing import Mix, Part
-from dynabench.models.training.questions import Question
-from dynabench.models.training.rows import Row
-from dynabench.models.training.shapes import Shape
+from dynabench.models.training.mixing import Mix, Part, Shape
+from dynabench.models.training.rows import Question, Row
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds

@@ -301,7 +301,7 @@ class Host:
         card = self._cards.get((model, version))
         try:
             if card is not None:
-                validity.checked(card, [inputs], [output])
+                validity.check_outputs(card, [inputs], [output])
         except validity.Broken as broken:
             raise Unavailable(f"{broken.detail} Tell the owner of the task.") from broken
         if card is None and any(unstorable([output.answer, output.probabilities, output.extras])):

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from dynabench.models import kinds
-from dynabench.models.checking import asking, check
-from dynabench.models.checking.report import Report
+from dynabench.models.check_report import Report
+from dynabench.models.model_check import asking, check
 from dynabench.tasks import shipped_tasks
 from tests.models.plugins import folder, installed
 

@@ -67,7 +67,7 @@ def _answer(model: Any, request: dict[str, Any]) -> dict[str, Any]:
         batch, begun = rows[start : start + size], time.perf_counter()
         answers = ask(batch)
         seconds.append(time.perf_counter() - begun)
-        outputs += validity.checked(model.card, batch, answers)
+        outputs += validity.check_outputs(model.card, batch, answers)
     outputs_json = [{"answer": o.answer, "probabilities": o.probabilities, "cost": _answer_cost(o)} for o in outputs]
     log = model.log() if callable(getattr(model, "log", None)) else []
     peak = (model if elsewhere else process_memory).peak_bytes()

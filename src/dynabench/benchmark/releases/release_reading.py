@@ -22,8 +22,7 @@ from dynabench.datasets.archives import writing as archives
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.models.training.mixing import Part, Rows
-from dynabench.models.training.shapes import Shape
+from dynabench.models.training.mixing import Part, Rows, Shape
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig
 

@@ -14,8 +14,7 @@ from dynabench.kit.settings import get_settings
 from dynabench.models import spec, validity
 from dynabench.models.backends.base import Alone
 from dynabench.models.protocol import Card, Inputs, Output
-from dynabench.models.sandbox.available import sandbox
-from dynabench.models.sandbox.box import Options, allowed, started_by_root
+from dynabench.models.sandbox.box import Options, allowed, sandbox, started_by_root
 from dynabench.models.sandbox.process import HANDLER, Keeper
 
 __all__ = ["HandlerModel", "Options"]
@@ -52,7 +51,7 @@ class HandlerModel(Alone):
         rows = self._keeper.predict([self.prepare(inputs).inputs for inputs in batch])
         if not isinstance(rows, list):
             raise validity.Broken(f"{self.card.name} returned a {type(rows).__name__}; predict returns a list.")
-        return validity.checked(self.card, batch, [self._output(row) for row in rows])
+        return validity.check_outputs(self.card, batch, [self._output(row) for row in rows])
 
     def log(self) -> list[str]:
         """The last 200 lines that the handler printed."""
