@@ -14,8 +14,7 @@ from sqlalchemy.orm import Session
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
 from dynabench.benchmark import reading
-from dynabench.benchmark.ranking import rank_entrants
-from dynabench.benchmark.weights import defaults
+from dynabench.benchmark.ranking import defaults, rank_entrants
 from dynabench.kit.db import Database
 from dynabench.operations.migrations import metadata
 from dynabench.rounds import service

@@ -200,7 +200,7 @@ def test_a_round_has_targets_of_every_kind_and_records_what_each_version_said(ev
 
 def missing_sandbox() -> set[str]:
     """Handlers, where nothing here can confine them."""
-    from dynabench.models.sandbox.box import sandbox
+    from dynabench.models.sandbox.available import sandbox
 
     try:
         sandbox()

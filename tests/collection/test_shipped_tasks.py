@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from dynabench.benchmark.evaluations import queueing
+from dynabench.benchmark.evaluations import service as evaluations
 from dynabench.datasets.stored import StoredRow
 from dynabench.models import catalog, validity
 from dynabench.models.client import Host
@@ -208,7 +208,7 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     assert owner.post(f"{where}/datasets/rounds/1").status_code == 201
     here = Made(database, settings, task)
     here.submit(model)
-    assert database.write(queueing.queue_evaluations, {"dataset": 1}) == 1
+    assert database.write(evaluations.queue_evaluations, {"dataset": 1}) == 1
     by_hand(1)
     scores = {each["metric"]: each for each in owner.get("/api/v1/evaluations/1/scores").json()["items"]}
     assert metric in scores

@@ -10,7 +10,8 @@ import yaml
 
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import archives
-from dynabench.models.sandbox.box import Box, Bubblewrap, sandbox
+from dynabench.models.sandbox.available import Bubblewrap, sandbox
+from dynabench.models.sandbox.box import Box
 
 NLI = {
     "name": "builders-own",

@@ -259,7 +259,7 @@ def test_processes_end_with_the_platform(tmp_path):
     folder = write(tmp_path / "model", doing("pass"))
     code = f"""
 import collections, pathlib, time
-from dynabench.models.sandbox.box import Bubblewrap
+from dynabench.models.sandbox.available import Bubblewrap
 from dynabench.models.sandbox.box import Options
 from dynabench.models.sandbox.process import Process
 process = Process(Bubblewrap(), pathlib.Path({str(folder)!r}), Options(), collections.deque())

@@ -14,8 +14,8 @@ import yaml
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.models.backends.handler import HandlerModel
-from dynabench.models.sandbox import box
-from dynabench.models.sandbox.box import Docker
+from dynabench.models.sandbox import available
+from dynabench.models.sandbox.available import Docker
 from tests.models.handlers import PAIR, doing, need_bubblewrap, write
 
 ROOT = Path(__file__).parents[2]
@@ -98,7 +98,7 @@ def test_a_sandbox_that_failed_once_is_tried_again(tmp_path, monkeypatch):
 
 def test_docker_confines_where_a_daemon_answers(tmp_path, monkeypatch):
     docker = shutil.which("docker")
-    lacking = box._lacks(docker, Docker) if docker else "docker is not installed"
+    lacking = available._lacks(docker, Docker) if docker else "docker is not installed"
     if lacking:
         pytest.skip(lacking)
     (tmp_path / "bin").mkdir()

@@ -15,7 +15,7 @@ from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.kit.settings import get_settings
 from dynabench.models import archives, catalog, spec
-from dynabench.models.sandbox.box import sandbox
+from dynabench.models.sandbox.available import sandbox
 from tests.jobs.conftest import Worker, until
 from tests.kept import dataset
 from tests.models.handlers import doing, write

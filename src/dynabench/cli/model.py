@@ -158,7 +158,7 @@ def _kind_row(name: str) -> dict[str, Any]:
 def _sandbox_problem() -> str:
     """Why code of others cannot run here; empty where a sandbox can confine it."""
     from dynabench.kit.errors import Unavailable
-    from dynabench.models.sandbox.box import sandbox
+    from dynabench.models.sandbox.available import sandbox
 
     try:
         sandbox()

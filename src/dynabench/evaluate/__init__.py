@@ -25,7 +25,7 @@ LAZY_IMPORTS = {
     "combine": "combining",
     "compare": "comparing",
     "evaluator": "evaluator",
-    "save": "saving",
+    "save": "results",
     "visualization": "",
 }
 __all__ = [

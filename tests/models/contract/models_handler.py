@@ -13,7 +13,7 @@ def begun(task: str) -> Make:
 
     def start(place: Path) -> Path:
         needs("handler")
-        from dynabench.models.sandbox.box import sandbox
+        from dynabench.models.sandbox.available import sandbox
 
         try:
             sandbox()

@@ -10,8 +10,8 @@ import numpy as np
 
 from dynabench import __version__
 from dynabench.benchmark.releases.division import ReleaseReport
-from dynabench.benchmark.releases.layout import ReleaseLayout
 from dynabench.benchmark.releases.manifest import ReleaseFile
+from dynabench.benchmark.releases.release_files import ReleaseLayout
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Chat, Choice, Image, Spans, Text
 from dynabench.tasks.sections import ReleaseSettings

@@ -14,7 +14,8 @@ from dynabench.kit.settings import get_settings
 from dynabench.models import spec, validity
 from dynabench.models.backends.base import Alone
 from dynabench.models.protocol import Card, Inputs, Output
-from dynabench.models.sandbox.box import Options, allowed, sandbox, started_by_root
+from dynabench.models.sandbox.available import sandbox
+from dynabench.models.sandbox.box import Options, allowed, started_by_root
 from dynabench.models.sandbox.process import HANDLER, Keeper
 
 __all__ = ["HandlerModel", "Options"]

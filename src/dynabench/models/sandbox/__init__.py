@@ -1,5 +1,5 @@
 """The place where handlers run: a process without network, with little to write and limits on all else.
 
-`inside.py` is the program that runs there, `box.py` makes the sandbox (bubblewrap, Docker, or a plain process),
+`inside.py` is the program that runs there, `available.py` has the sandboxes (bubblewrap, Docker, or a plain process),
 `process.py` talks with the process, watches it, and starts it again when it ended.
 """
