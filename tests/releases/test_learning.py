@@ -5,7 +5,7 @@ import shutil
 import orjson
 import pytest
 
-from dynabench.benchmark.releases import manifest, service
+from dynabench.benchmark.releases import release_reading, service
 from dynabench.cli import training_mixes
 from dynabench.kit.errors import Invalid
 from dynabench.kit.settings import get_settings
@@ -29,10 +29,10 @@ def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, setting
     world = collected(database)
     made = released(world, settings, test=0.2, hidden=0.1, train=0.6)
     folder = service.release_folder(settings, made.id)
-    found = manifest.trainable_release(database, settings, world.task, 1)
+    found = release_reading.trainable_release(database, settings, world.task, 1)
     shape = Shape.of(found.config)
     assert shape.labels == ("entailment", "neutral", "contradiction")
-    for part in manifest.PARTS:
+    for part in release_reading.PARTS:
         lines = (folder / "data" / f"{part}.jsonl").read_bytes().splitlines() if found.rows(part, shape) else []
         assert [orjson.loads(line)["hypothesis"] for line in lines] == [
             row.inputs["hypothesis"] for row in found.rows(part, shape)
@@ -41,7 +41,7 @@ def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, setting
     assert mix.parts[0].weight == 2
     assert [row.inputs for row in mix.dev] == [row.inputs for row in found.rows("dev", shape)]
     assert [len(rows) for rows in mix.tests.values()] == [len(found.rows("test", shape))]
-    read = {row.inputs["hypothesis"] for part in manifest.PARTS for row in found.rows(part, shape)}
+    read = {row.inputs["hypothesis"] for part in release_reading.PARTS for row in found.rows(part, shape)}
     parts = database.read(service.part_by_uid, made.round_id)
     hidden = {text for uid, text in texts(world).items() if parts.get(uid) in ("hidden", "withheld")}
     assert hidden

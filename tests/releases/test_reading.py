@@ -7,7 +7,7 @@ import pytest
 import yaml
 from huggingface_hub import DatasetCard
 
-from dynabench.benchmark.releases import manifest, service
+from dynabench.benchmark.releases import release_reading, service
 from dynabench.datasets.archives import layout
 from dynabench.datasets.archives import service as direct
 from dynabench.kit.errors import Invalid
@@ -76,7 +76,7 @@ def test_the_card_says_where_the_splits_are_and_how_models_are_evaluated(release
 
 def test_a_release_is_imported_to_the_same_round(release, settings, tmp_path):
     world, made, folder = release
-    manifest.to_archive(folder, tmp_path / "a.zip")
+    release_reading.to_archive(folder, tmp_path / "a.zip")
     brought = direct.import_archive(world.db, settings, tmp_path / "a.zip", "copy")
     assert (brought.refused, brought.notes) == ([], {})
     assert brought.manifest.rows["examples"] == 32 - made.report["parts"]["hidden"] - made.report["parts"].get(
@@ -99,4 +99,4 @@ def test_a_changed_release_is_refused(release, tmp_path):
     path = folder / "data/train.jsonl"
     path.write_bytes(path.read_bytes().replace(b"correct", b"incorrect"))
     with pytest.raises(Invalid, match=r"data/train.jsonl differs from the file"):
-        manifest.to_archive(folder, tmp_path / "a.zip")
+        release_reading.to_archive(folder, tmp_path / "a.zip")

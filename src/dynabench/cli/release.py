@@ -97,12 +97,12 @@ def bring(
     """Make a task with its released round of a release; its files are checked first."""
     import tempfile
 
-    from dynabench.benchmark.releases import manifest
+    from dynabench.benchmark.releases import release_reading
     from dynabench.datasets.archives import service as direct
 
     with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
         archive = Path(place) / "archive.zip"
-        source_release = manifest.to_archive(folder, archive)
+        source_release = release_reading.to_archive(folder, archive)
         imported = direct.import_archive(db, get_settings(), archive, id, owner)
     rows = imported.manifest.rows | {"refused": len(imported.refused)}
     text = f"The task {id} has round {source_release.round} of {source_release.task} with {rows['examples']} examples."

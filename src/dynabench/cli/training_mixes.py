@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dynabench.benchmark.releases import manifest
-from dynabench.benchmark.releases.manifest import TrainableRelease
+from dynabench.benchmark.releases import manifest, release_reading
+from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.kit import errors
 from dynabench.kit.settings import get_settings
 from dynabench.models.training import mixing, recipes
@@ -31,11 +31,11 @@ class MixSources:
 
                 db = Database(get_settings().url)
                 try:
-                    self._read[source] = manifest.trainable_release(db, get_settings(), match[1], int(match[2]))
+                    self._read[source] = release_reading.trainable_release(db, get_settings(), match[1], int(match[2]))
                 finally:
                     db.close()
             elif (Path(source) / manifest.MANIFEST_NAME).is_file():
-                self._read[source] = manifest.read_release(Path(source))
+                self._read[source] = release_reading.read_release(Path(source))
         return self._read.get(source)
 
     def part(self, named: str, shape: Shape, weight: float = 1.0, purpose: str = "train") -> Part:
@@ -115,7 +115,7 @@ def _own_releases(task: str) -> list[TrainableRelease]:
         return []
     db = Database(settings.url)
     try:
-        return manifest.releases_of_task(db, settings, task)
+        return release_reading.releases_of_task(db, settings, task)
     finally:
         db.close()
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.releases import manifest
+from dynabench.benchmark.releases import release_reading
 from dynabench.benchmark.releases import service as releases
-from dynabench.benchmark.releases.manifest import TrainableRelease
+from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.benchmark.releases.tables import Release
 from dynabench.cycle import queries
 from dynabench.cycle.plan import TurnPlan
@@ -88,7 +88,7 @@ def build_mix(
 ) -> Mix:
     """Build the training mix of a candidate: its train, dev and test rows. Raises `Conflict` without training rows."""
     files_by_release, shape = (
-        [(item, manifest.read_release(Path(item.folder))) for item in released],
+        [(item, release_reading.read_release(Path(item.folder))) for item in released],
         Shape.of(config),
     )
     parts = [

@@ -12,8 +12,7 @@ from typing import Any
 
 from dynabench.kit.errors import Invalid, Problem
 from dynabench.kit.language import Phrase, _, joined, recognised
-from dynabench.models.client import EXPLAIN_SECONDS
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import EXPLAIN_SECONDS, Card, Output
 from dynabench.models.samples import Sample
 from dynabench.tasks.config import TaskConfig
 

@@ -15,10 +15,9 @@ from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, check_report, kinds, samples, spec, validity
 from dynabench.models.backends.base import Backend
 from dynabench.models.check_report import REMEDIES, Failed, Progress, Report, StepState, Trial, describe_error, failed
-from dynabench.models.client import EXPLAIN_SECONDS
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.repository import Repository
-from dynabench.models.protocol import Attribution, Card, Output
+from dynabench.models.protocol import EXPLAIN_SECONDS, Attribution, Card, Output
 from dynabench.tasks.config import TaskConfig
 
 BATCH = 16

@@ -16,7 +16,7 @@ from dynabench.kit.language import _
 from dynabench.kit.process_memory import MIB
 from dynabench.models.protocol import Inputs, Output, as_text
 
-MODULE = "dynabench.benchmark.evaluations.child"
+MODULE = "dynabench.benchmark.evaluations.model_process"
 OPEN_SECONDS = 300.0
 """Seconds that opening a model may take."""
 
