@@ -11,7 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dynabench.benchmark.releases import documents, manifest, planning
-from dynabench.benchmark.releases.description import CANARY, ReleaseDescription, ReleaseFacts, ReleaseLayout, ReleaseRow
+from dynabench.benchmark.releases.description import (
+    CANARY,
+    ReleaseDescription,
+    ReleaseFacts,
+    ReleaseLayout,
+    ReleaseRow,
+    release_schema,
+    release_table,
+)
 from dynabench.benchmark.releases.division import PUBLIC, ReleaseReport
 from dynabench.benchmark.releases.manifest import FORMAT, ReleaseFile, ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleaseSubject
