@@ -21,7 +21,7 @@ from benchmarks.__main__ import machine
 from dynabench.adversaries import protocol
 from dynabench.adversaries.attacks import Attempt, LocalTarget, candidate_row, run_attempts, summarise_attempts
 from dynabench.adversaries.protocol import Budget, Candidate, Context
-from dynabench.adversaries.search.word_search import cosines
+from dynabench.adversaries.word_search import cosines
 from dynabench.models import catalog
 from dynabench.models.protocol import Output
 from dynabench.models.training import recipes
