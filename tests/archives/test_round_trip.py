@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from dynabench.collection import seeds
-from dynabench.collection.assisting.tables import Assistance
+from dynabench.collection.assisting.service import Assistance
 from dynabench.collection.tables import Seed, Standing
 from dynabench.datasets.archives import layout
 from dynabench.kit.db import Database
