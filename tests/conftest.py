@@ -96,7 +96,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduli
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep one database of each test that needs only one, and begin with what takes longest, so that no process is left
     with it at the end."""
-    items.sort(key=lambda item: not any(folder in item.path.parents for folder in LONGEST))
+    longest = {path: any(map(path.is_relative_to, LONGEST)) for path in {item.path for item in items}}
+    items.sort(key=lambda item: not longest[item.path])
     if not config.option.both_databases and not any("::" in each for each in config.args):
         dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}
         config.hook.pytest_deselected(items=[each for each in items if id(each) in dropped])
