@@ -29,7 +29,7 @@ from dynabench.people.accounts import login, rules
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import SCOPES
 from dynabench.site.app import create_app
-from tests import databases, dialects, large_data
+from tests import crossing, databases, dialects, large_data
 from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_for
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
@@ -39,6 +39,7 @@ hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)  #
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)  # --hypothesis-profile thorough
 hypothesis.settings.load_profile("quick")
 dialects.install()
+crossing.install()
 TESTS = Path(__file__).parent
 BROWSER = TESTS / "browser"
 LONGEST = (BROWSER, TESTS / "jobs", TESTS / "supervisor", TESTS / "backups", TESTS / "packaging")

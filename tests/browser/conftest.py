@@ -8,26 +8,18 @@ import pytest
 from playwright.sync_api import Browser
 
 from benchmarks.running import operate, platform
-from dynabench.adversaries import checklist
 from dynabench.client import Client
-from dynabench.kit.settings import Settings
-from dynabench.operations import demo, migrations
-from dynabench.operations.key_check import check_keys
 from tests.browser.people import PASSWORD, Guest, models_answer
+from tests.small_demo import prepare_home
 from tests.web import gallery
 
 
 @pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """`base` (address) and `home` (folder) of a platform whose models answer; `cookies` of who logged in there, and
-    its `admins`. It has the demo without the suites: evaluating all models on them takes longer than any test here."""
+    its `admins`."""
     home = tmp_path_factory.mktemp("platform")
-    settings = Settings(home=home)
-    migrations.upgrade(settings)
-    check_keys(settings)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checklist, "shipped_suites", list)
-        demo.prepare(settings)
+    prepare_home(home)
     with platform(home, answer_seconds="15") as base:  # what a loaded machine may take
         models_answer(base)
         yield SimpleNamespace(base=base, home=home, cookies={}, admins=set())
