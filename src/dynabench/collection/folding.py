@@ -19,8 +19,8 @@ from sqlalchemy import Executable, Select, case, delete, func, literal, null, se
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection import changes, search
-from dynabench.collection.changes import CONTROL, COUNTS, kind_of
+from dynabench.collection import projections, search
+from dynabench.collection.projections import CONTROL, COUNTS, kind_of
 from dynabench.collection.tables import Breakdown, Example, ExampleChange, Standing, Tally
 from dynabench.kit.db import PACKED, Database
 from dynabench.kit.language import _
@@ -45,7 +45,7 @@ def fold(session: Session) -> int:
         # Before it reads, and in the order of `rebuild` and `reindex`, which keep others out: else what they count
         # anew would be added once more.
         session.execute(text("LOCK TABLE breakdowns, example_changes, search_postings IN ROW EXCLUSIVE MODE"))
-    rows = changes.read(session, BATCH)
+    rows = projections.read_changes(session, BATCH)
     search.put(session, ((row[1], row[2]) for row in rows if row[1] is not None))
     by_round: dict[int, list[str]] = defaultdict(list)
     for row in rows:
@@ -113,13 +113,13 @@ def read(session: Session, round_id: int, names: Sequence[str] = NAMES) -> Group
 
 
 def put(session: Session, round_id: int, lines: Iterable[str]) -> None:
-    """Add changes to the arrays of a round, each as `changes.describe_counts` wrote it."""
+    """Add changes to the arrays of a round, each as `projections.describe_counts` wrote it."""
     _put(session, round_id, _grouped(lines))
 
 
 def rebuild(session: Session, round_id: int, conditions: list[Any]) -> None:
     """Make the arrays of a round with these arms anew: from its `Tally` rows, and those of tags from the ledger."""
-    changes.drop_counts(session, round_id)
+    projections.drop_counts(session, round_id)
     session.execute(delete(Breakdown).where(Breakdown.round_id == round_id))
     made: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
     for person, source, day, start, arm, *numbers in session.execute(_tallies(round_id)):

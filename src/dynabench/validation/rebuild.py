@@ -7,7 +7,7 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, Select, delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
-from dynabench.collection import changes, folding, notes, projections, search
+from dynabench.collection import folding, notes, projections, search, terms
 from dynabench.collection.tables import (
     WITHHELD,
     Example,
@@ -37,7 +37,7 @@ class Sums:
 
     def __init__(self) -> None:
         self._by: dict[tuple[tuple[str, Any], ...], dict[str, int]] = defaultdict(
-            lambda: dict.fromkeys(changes.COUNTS, 0)
+            lambda: dict.fromkeys(projections.COUNTS, 0)
         )
 
     def add(self, key: dict[str, Any], counts: dict[str, int]) -> None:
@@ -131,8 +131,8 @@ def count_written(session: Session, config: TaskConfig, examples: Sequence[Examp
     projections.add_to_tallies(session, sums.rows())
     if examples:
         arms = session.get_one(Round, examples[0].round_id).arms
-        lines = ((row["round_id"], changes.describe_counts(row, arms)) for row in sums.rows())
-        changes.note_changes(session, ((None, (), round_id, line) for round_id, line in lines))
+        lines = ((row["round_id"], projections.describe_counts(row, arms)) for row in sums.rows())
+        projections.note_changes(session, ((None, (), round_id, line) for round_id, line in lines))
     index_written(session, [example.id for example in examples])
     return {row["example_id"]: row["verdict"] for row in rows}
 
@@ -266,7 +266,7 @@ def reindex(session: Session, progress: Callable[[int, int], None] = lambda done
 def index_written(session: Session, ids: Collection[int]) -> None:
     """Let examples be found that were just written with all that belongs to them, as imports do."""
     rows = _news(session, lambda column: column.in_(ids))
-    changes.note_changes(session, ((example_id, new_terms, None, "") for example_id, new_terms in rows))
+    projections.note_changes(session, ((example_id, new_terms, None, "") for example_id, new_terms in rows))
 
 
 def _news(session: Session, some: Some) -> list[search.News]:
@@ -287,7 +287,7 @@ def _news(session: Session, some: Some) -> list[search.News]:
         review = moderation.review(session, row.id, flagged[row.id]) if at_all else FlagReview.NONE
         told = {name: getattr(row, name) for name in ("verdict", "retracted", "hidden")}
         told |= {"flagged": review != FlagReview.NONE, "perturbed": row.id in origins, "review": review}
-        found = changes.describe(row, explanations=said[row.id], noted=row.id in marks.noted, **told)
+        found = terms.describe(row, explanations=said[row.id], noted=row.id in marks.noted, **told)
         news.append((row.id, [*found, *marks.labels[row.id]]))
     return news
 
@@ -296,7 +296,7 @@ def _rows(some: Some) -> Select[Any]:
     """Only the columns that the index describes."""
     return (
         select(
-            *(getattr(Example, name) for name in ("id", *changes.WRITTEN) if name != "fooled"),
+            *(getattr(Example, name) for name in ("id", *terms.WRITTEN) if name != "fooled"),
             *(Standing.fooled, Standing.verdict, Standing.retracted, Standing.hidden),
             *(Round.task_id, Round.number.label("round")),
             *(Context.values.label("context"), Context.tag),
