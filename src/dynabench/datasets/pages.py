@@ -19,7 +19,7 @@ from dynabench.datasets.schemas import Change, DatasetIn, DatasetPage, HubDatase
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.intake import sources
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import After, AppSettings, Db
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
@@ -31,7 +31,6 @@ from dynabench.people.may import Action
 from dynabench.rounds import owner_lists, people, uploaded_files
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
-from dynabench.rounds.owner_api import After
 from dynabench.rounds.tables import RoundState
 from dynabench.rounds.uploaded_files import read_pieces, refused_file
 from dynabench.web import render
@@ -230,7 +229,7 @@ async def change(request: Request, db: Db, task: str, name: str, person: Member)
 @router.get("/tasks/{task}/datasets/{name}/versions/{n}/refused", name="refused_rows",
             dependencies=[Depends(people.load_actions)])  # fmt: skip
 async def refused_page(
-    request: Request, db: Db, task: str, name: str, n: int, person: Member, after: After = ""
+    request: Request, db: Db, task: str, name: str, n: int, person: Member, after: After = None
 ) -> Response:
     """The rows that a version's reading refused (owners)."""
 

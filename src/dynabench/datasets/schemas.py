@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.twins import DEFAULT_COPIES, MOST_COPIES, MOST_SEED
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.schemas import Page, StrictModel
 from dynabench.kit.storable import UNSTORABLE
 
 
@@ -69,11 +69,8 @@ class DataImportOut(BaseModel):
     error: str | None = None
 
 
-class DataImportPage(BaseModel):
+class DataImportPage(Page[DataImportOut]):
     """A page of a task's imports, newest first."""
-
-    items: list[DataImportOut]
-    next: str | None
 
 
 def _whole(text: str) -> str:

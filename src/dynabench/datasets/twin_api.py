@@ -10,14 +10,12 @@ from dynabench.datasets import twin_files, twins
 from dynabench.datasets.schemas import Axis, PairOut, PairPage, TwinIn, TwinOut, TwinsOut
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import After, AppSettings, Db, Limit
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member, Viewer, limited
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import owner_api, uploaded_files
-from dynabench.rounds.owner_api import After, Limit
-from dynabench.rounds.owner_lists import parse_cursor
 
 router = APIRouter()
 TransformationName = Annotated[str, Query(max_length=60, description="Only copies by this transformation.")]
@@ -55,7 +53,7 @@ async def list_twins(db: Db, task: str, name: str, viewer: Viewer) -> TwinsOut:
 @router.get("/tasks/{task}/datasets/{name}/twins/{axis}")
 async def list_copies(
     request: Request, db: Db, task: str, name: str, axis: Axis, viewer: Viewer,
-    transformation: TransformationName = "", after: After = "", limit: Limit = 50,
+    transformation: TransformationName = "", after: After = None, limit: Limit = 50,
 ) -> PairPage:  # fmt: skip
     """Copies beside their originals, in the file's order (of public datasets; of others nobody reads a row)."""
     version, twin = await db.aread(readable_twin, viewer, task, name, axis)
@@ -72,14 +70,12 @@ async def list_copies(
 
 
 async def pairs_page(
-    request: Request, version: DatasetVersion, twin: Twin, transformation: str, after: str, limit: int
+    request: Request, version: DatasetVersion, twin: Twin, transformation: str, after: int | None, limit: int
 ) -> tuple[list[twin_files.TwinPair], str | None]:
     """A page of pairs, and the cursor of the next."""
     files = request.app.state.settings, version.digest, twin.digest
     try:
-        pairs = await to_thread.run_sync(
-            twin_files.read_pairs, *files, transformation, parse_cursor(after) or 0, limit + 1
-        )
+        pairs = await to_thread.run_sync(twin_files.read_pairs, *files, transformation, after or 0, limit + 1)
     except FileNotFoundError:
         raise errors.Unavailable(_("The rows are missing. Tell the operator that a dataset's file is gone.")) from None
     return pairs[:limit], str(pairs[limit - 1].number) if len(pairs) > limit else None

@@ -16,7 +16,7 @@ from dynabench.datasets.schemas import Axis
 from dynabench.datasets.tables import Twin
 from dynabench.datasets.twins import DEFAULT_COPIES, MOST_COPIES
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import After, AppSettings, Db
 from dynabench.kit.csv_tables import guarded
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
@@ -35,7 +35,6 @@ from dynabench.web import render
 router = APIRouter(include_in_schema=False)
 PAGE_ROWS = 20
 Filter = Annotated[str, Query(max_length=60)]
-After = Annotated[str, Query(max_length=18)]
 
 
 def _twin_head(session: Session, viewer: Person | None, task: str, name: str, axis: str) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def _twin_head(session: Session, viewer: Person | None, task: str, name: str, ax
 
 async def _twin_page(
     request: Request, viewer: Person | None, task: str, name: str, axis: Axis, transformation: str = "",
-    after: str = "", status: int = 200, wrong: Mapping[str, str] | None = None, typed: Mapping[str, str] | None = None,
+    after: int | None = None, status: int = 200, wrong: Mapping[str, str] | None = None, typed: Mapping[str, str] | None = None,
 ) -> Response:  # fmt: skip
     db: Database = request.app.state.db
     values = await db.aread(_twin_head, viewer, task, name, axis)
@@ -76,7 +75,7 @@ async def _twin_page(
 @router.get("/tasks/{task}/datasets/{name}/twins", name="twins", dependencies=[Depends(people.load_actions)])
 async def show_twins(
     request: Request, task: str, name: str, viewer: Viewer, axis: Axis = "robustness", transformation: Filter = "",
-    after: After = "",
+    after: After = None,
 ) -> Response:  # fmt: skip
     """Copies of one axis beside their originals."""
     return await _twin_page(request, viewer, task, name, axis, transformation, after)
