@@ -52,7 +52,8 @@ def _twin_head(session: Session, viewer: Person | None, task: str, name: str, ax
 
 async def _twin_page(
     request: Request, viewer: Person | None, task: str, name: str, axis: Axis, transformation: str = "",
-    after: int | None = None, status: int = 200, wrong: Mapping[str, str] | None = None, typed: Mapping[str, str] | None = None,
+    after: int | None = None, status: int = 200, wrong: Mapping[str, str] | None = None,
+    typed: Mapping[str, str] | None = None,
 ) -> Response:  # fmt: skip
     db: Database = request.app.state.db
     values = await db.aread(_twin_head, viewer, task, name, axis)
