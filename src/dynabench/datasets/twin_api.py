@@ -47,7 +47,7 @@ def readable_twin(
 async def list_twins(db: Db, task: str, name: str, viewer: Viewer) -> TwinsOut:
     """The perturbed copies of a dataset's newest version (owners; of public datasets everybody)."""
     _, found_twins, _ = await db.aread(visible_twins, viewer, task, name)
-    return TwinsOut(items=[TwinOut.model_validate(twin, from_attributes=True) for twin in found_twins])
+    return TwinsOut(items=[TwinOut.model_validate(twin) for twin in found_twins])
 
 
 @router.get("/tasks/{task}/datasets/{name}/twins/{axis}")
@@ -88,7 +88,7 @@ async def make_twin(db: Db, task: str, name: str, body: TwinIn, person: Member) 
     def write(session: Session) -> TwinOut:
         choice = body.seed, body.transformations, body.copies
         twin = twins.generate_twin(session, person, task, name, body.axis, *choice)
-        return TwinOut.model_validate(twin, from_attributes=True)
+        return TwinOut.model_validate(twin)
 
     return await db.awrite(write)
 
@@ -113,7 +113,7 @@ async def replace_twin(
 
     def write(session: Session) -> TwinOut:
         twin = twins.replace_twin(session, person, settings, task, name, axis, path)
-        return TwinOut.model_validate(twin, from_attributes=True)
+        return TwinOut.model_validate(twin)
 
     try:
         return await db.awrite(write)

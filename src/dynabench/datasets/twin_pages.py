@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import orjson
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
-from starlette.datastructures import UploadFile
 from starlette.responses import Response, StreamingResponse
 
 from dynabench.adversaries import perturbations
@@ -20,7 +19,6 @@ from dynabench.kit.api import After, AppSettings, Db
 from dynabench.kit.csv_tables import guarded
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
-from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
@@ -29,7 +27,6 @@ from dynabench.rounds import people, uploaded_files, views
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState
-from dynabench.rounds.uploaded_files import read_pieces
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -107,18 +104,15 @@ async def send_twin(request: Request, settings: AppSettings, db: Db, task: str, 
     await db.aread(twins.owned_version, person, task, name)
     async with request.form(max_files=1, max_fields=5) as form:
         axis: Axis = "fairness" if form.get("axis") == "fairness" else "robustness"
-        file, path = form.get("file"), None
+        path = None
         try:
-            if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": _("Choose a file first.")})
-            path = await uploaded_files.store_named_upload(settings, task, file.filename[-200:], read_pieces(file))
+            path = await uploaded_files.store_form_file(settings, task, form)
             await db.awrite(twins.replace_twin, person, settings, task, name, axis, path)
         except (errors.Invalid, errors.Conflict) as problem:
             if path is not None:
                 path.unlink(missing_ok=True)
-            fields = problem.fields if isinstance(problem, errors.Invalid) else {}
-            message = fields.get("file") or fields.get("name") or problem.detail
-            return await _twin_page(request, person, task, name, axis, status=422, wrong={"file": message})
+            wrong = uploaded_files.upload_errors(problem)
+            return await _twin_page(request, person, task, name, axis, status=422, wrong=wrong)
     return _back_to_twins(request, task, name, axis)
 
 
