@@ -250,7 +250,7 @@ def accept_rows(
             raise errors.Invalid(
                 {
                     "rows": _(
-                        "More than %(most_refused)s rows were refused. Look at the first ones.",
+                        "More than %(most_refused)s rows were refused. Check the first ones.",
                         most_refused=f"{MOST_REFUSED:,}",
                     )
                 }
