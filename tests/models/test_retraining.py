@@ -50,6 +50,7 @@ def weights(folder):
     }
 
 
+@pytest.mark.release
 def test_a_run_that_is_killed_again_and_again_ends_in_the_same_models(tmp_path):
     steps = trained(tmp_path / "calm", tmp_path / "home")
     rng = random.Random(8)

@@ -291,7 +291,7 @@ def test_a_dataset_whose_file_changed_is_not_scored(place, settings, database):
     assert run_evaluation(database, settings, 1) == {"state": "failed", "code": "dataset_changed"}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_workers_that_die_score_each_shard_once(place, worker, database, settings):
     here = place()
