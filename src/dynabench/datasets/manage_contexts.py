@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.datasets import conversions, library
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db, csv_response
+from dynabench.kit.api import After, AppSettings, Db, csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
@@ -89,14 +89,15 @@ PAGE_ROWS = 25
 MOST_FILES = 1000  # in one form
 LATEST_IMPORTS = 5  # latest imports that are listed
 
-After = Annotated[str, Query(max_length=18)]
 Deleted = Annotated[int | None, Query(ge=0, le=2**53)]
 Tag = Annotated[str | None, Query(max_length=100)]
 Words = Annotated[str, Query(max_length=200)]
 Retired = Literal["no", "yes", "any"]
 
 
-def read_contexts(session: Session, owner: Person, task: str, sought: ContextFilter, after: str) -> dict[str, Any]:
+def read_contexts(
+    session: Session, owner: Person, task: str, sought: ContextFilter, after: int | None
+) -> dict[str, Any]:
     """A page of contexts with the tags there are, the latest imports and datasets to take more from."""
     page = owner_lists.find_contexts(session, task, sought, after, PAGE_ROWS)
     sampling = service.newest_config(session, task).contexts.sampling
@@ -119,7 +120,7 @@ def read_contexts(session: Session, owner: Person, task: str, sought: ContextFil
 
 
 async def contexts_page(
-    request: Request, owner: Person, task: str, sought: ContextFilter, after: str, status: int = 200, **more: Any
+    request: Request, owner: Person, task: str, sought: ContextFilter, after: int | None, status: int = 200, **more: Any
 ) -> Response:
     """The page of contexts."""
     db: Database = request.app.state.db
@@ -136,7 +137,7 @@ async def contexts(
     tag: Tag = None,
     q: Words = "",
     retired: Retired = "no",
-    after: After = "",
+    after: After = None,
     deleted: Deleted = None,
     done: Words = "",
     changed: Deleted = 0,
@@ -161,7 +162,7 @@ async def download(db: Db, task: str, owner: TaskOwner, tag: Tag = None) -> Resp
 
 
 def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:
-    after = ""
+    after: int | None = None
     while True:
         page = db.read(owner_lists.find_contexts, task, ContextFilter(tag=tag, retired=None), after, 500)
         for context in page.items:
@@ -169,7 +170,7 @@ def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> It
             yield [*values, context.tag, context.used, context.fooled, context.weight, context.retired_at or ""]
         if page.next is None:
             return
-        after = page.next
+        after = int(page.next)
 
 
 @router.post("/tasks/{task}/manage/contexts/files", name="send_contexts")
@@ -184,7 +185,7 @@ async def send(request: Request, settings: AppSettings, db: Db, task: str, owner
                 await to_thread.run_sync(context_files.extract_zip_rows, db, settings, task, owner.id, path)
             await to_thread.run_sync(imports.preview_file, uploaded_files.find_upload(settings, task, id))
         except errors.Invalid as problem:
-            return await contexts_page(request, owner, task, ContextFilter(), "", status=422, errors=problem.fields)
+            return await contexts_page(request, owner, task, ContextFilter(), None, status=422, errors=problem.fields)
     name = str(sent[0].filename)[:200] if len(sent) == 1 else f"{len(sent)} files"
     address = request.app.url_path_for("map_contexts", task=task, id=id)
     return RedirectResponse(f"{address}?{urlencode({'name': name})}", status_code=303)

@@ -64,7 +64,7 @@ def _listed(session: Session, owner: Person, task: str) -> dict[str, Any]:
     rounds = session.scalars(queries.rounds(task)).all()
     sums = {row.round_id: row for row in session.execute(collected.sums([item.id for item in rounds]))}
     counts = {item.number: sums.get(item.id) for item in rounds}
-    rounds_ = owner_lists.list_rounds(session, owner, task, "", len(rounds) + 1)
+    rounds_ = owner_lists.list_rounds(session, owner, task, None, len(rounds) + 1)
     return {
         "rounds": rounds_.items,
         "counts": counts,
