@@ -32,16 +32,16 @@ class Readiness:
 
     def __init__(self) -> None:
         self._begun = False
-        self._kept: tuple[float, dict[str, Any], int] | None = None
+        self._last_answer: tuple[float, dict[str, Any], int] | None = None
         self._lock = asyncio.Lock()
 
     async def answer(self, request: Request) -> JSONResponse:
         """The document with status 200, or 503 while something is awaited."""
         async with self._lock:
-            if self._kept is None or time.monotonic() - self._kept[0] > FRESH:
+            if self._last_answer is None or time.monotonic() - self._last_answer[0] > FRESH:
                 document, status = await self._look(request)
-                self._kept = time.monotonic(), document, status
-            _at, document, status = self._kept
+                self._last_answer = time.monotonic(), document, status
+            _at, document, status = self._last_answer
         return JSONResponse(document, status, {"Retry-After": str(RETRY_SECONDS)} if status == 503 else None)
 
     async def _look(self, request: Request) -> tuple[dict[str, Any], int]:
@@ -89,7 +89,7 @@ def _names(models: list[Key]) -> list[str]:
 class Description:
     """Bytes of a document, plain and compressed, and their mark for caches. Lives on one event loop."""
 
-    _made: tuple[bytes, bytes, str] | None = None  # shared by all applications of a process, whose routes are the same
+    _sent_bytes: tuple[bytes, bytes, str] | None = None  # shared by all applications of a process, whose routes are the same
 
     def __init__(self, document: Callable[[], dict[str, Any]]) -> None:
         self._document = document
@@ -106,11 +106,11 @@ class Description:
         return Response(plain, headers=headers, media_type="application/json")
 
     async def _get(self) -> tuple[bytes, bytes, str]:
-        if Description._made is None:
+        if Description._sent_bytes is None:
             if self._making is None or self._making.done():
                 self._making = asyncio.create_task(asyncio.to_thread(self._make))
-            Description._made = await asyncio.shield(self._making)
-        return Description._made
+            Description._sent_bytes = await asyncio.shield(self._making)
+        return Description._sent_bytes
 
     def _make(self) -> tuple[bytes, bytes, str]:
         plain = orjson.dumps(self._document())
