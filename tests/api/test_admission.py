@@ -16,7 +16,7 @@ def test_the_description_is_made_once_however_many_ask(client, monkeypatch):
     from dynabench.site.process_routes import Description
 
     made = Counter()
-    monkeypatch.setattr(Description, "_made", None)
+    monkeypatch.setattr(Description, "_sent_bytes", None)
     document = client.app.state.description._document
 
     def counted():

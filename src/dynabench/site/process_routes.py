@@ -89,7 +89,8 @@ def _names(models: list[Key]) -> list[str]:
 class Description:
     """Bytes of a document, plain and compressed, and their mark for caches. Lives on one event loop."""
 
-    _sent_bytes: tuple[bytes, bytes, str] | None = None  # shared by all applications of a process, whose routes are the same
+    _sent_bytes: tuple[bytes, bytes, str] | None = None
+    """Shared by all applications of a process, whose routes are the same."""
 
     def __init__(self, document: Callable[[], dict[str, Any]]) -> None:
         self._document = document
