@@ -1,7 +1,7 @@
 """Finding a task's examples: what owners and moderators ask, as terms of the index, and the page that answers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import reduce
@@ -227,6 +227,7 @@ TABLE = cast(Table, SearchPosting.__table__)
 SIZE = 2**16  # ids of a block
 BLOCKS = 4  # read at once: most questions end with the first
 MANY = 500  # terms named in one statement
+PIECE = 4096  # sets written at once
 
 # Facets that change: with one value of these an example loses the others.
 CHANGING: dict[str, tuple[str, ...]] = {
@@ -288,16 +289,22 @@ def _put_block(session: Session, block: int, sets: dict[str, dict[int, bool]]) -
         replace_rows(session, TABLE, {}, rows)
 
 
-def replace_block(session: Session, block: int, sets: Mapping[str, BitMap]) -> None:
-    """Make the sets of a block these. Nobody else may fold meanwhile."""
+def replace_block(session: Session, block: int, sets: Mapping[str, BitMap], advance: Callable[[], None]) -> None:
+    """Make the sets of a block these, and say now and then that it advances. Nobody else may fold meanwhile."""
     stored = select(TABLE).where(TABLE.c.block == block)
-    before = {(row.term, block): (row.members,) for row in session.execute(stored, execution_options=PACKED)}
-    replace_rows(session, TABLE, before, {(term, block): (members.serialize(),) for term, members in sets.items()})
+    before = {row.term: (row.members,) for row in session.execute(stored, execution_options=PACKED)}
+    terms = sorted(before.keys() | sets.keys())
+    for start in range(0, len(terms), PIECE):
+        some = terms[start : start + PIECE]
+        old = {(term, block): before[term] for term in some if term in before}
+        new = {(term, block): (sets[term].serialize(),) for term in some if term in sets}
+        replace_rows(session, TABLE, old, new)
+        advance()
 
 
 def drop_blocks(session: Session, after: int) -> None:
     """Forget the sets of the blocks above `after`, in which no example is."""
-    session.execute(delete(TABLE).where(~TABLE.c.block.between(0, after)))
+    session.execute(delete(TABLE).where(TABLE.c.block > after))
 
 
 def matching(session: Session, question: Question, before: int | None) -> Iterator[int]:

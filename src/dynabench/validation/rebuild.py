@@ -361,7 +361,7 @@ def index_block(session: Session, block: int, advance: Advance) -> None:
             for term in terms:
                 sets[term].add(example_id % search.SIZE)
         advance(len(found))
-    search.replace_block(session, block, sets)
+    search.replace_block(session, block, sets, lambda: advance(0))
 
 
 def index_written(session: Session, ids: Collection[int]) -> None:
