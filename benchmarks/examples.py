@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from benchmarks.million import FIRST, PEOPLE, Million, N, draw, fill
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
-from dynabench.collection import changes, figures, folding, projections, search
+from dynabench.collection import figures, folding, projections, search
 from dynabench.collection.queries import place_of
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example
@@ -108,12 +108,12 @@ def writing(db: Database) -> tuple[float, float]:
         example = session.get_one(Example, N)
         held = session.get_one(Round, 1)  # as whoever records an example holds it
         assert held.number == 1
-        change = projections.tally_key(example) | {"tag": "tag 3"} | dict.fromkeys(changes.COUNTS, 1)
+        change = projections.tally_key(example) | {"tag": "tag 3"} | dict.fromkeys(projections.COUNTS, 1)
         where = place_of(session, example)
 
         def one() -> None:
-            line = changes.describe_counts(change, where.arms)
-            changes.note_change(session, example.id, None, example.round_id, line)
+            line = projections.describe_counts(change, where.arms)
+            projections.note_change(session, example.id, None, example.round_id, line)
 
         row = median_ms(one, 100)
 

@@ -19,9 +19,10 @@ from sqlalchemy.orm import Session
 from benchmarks.bulk import load
 from benchmarks.validation_items import SOURCE
 from dynabench.collection import projections
-from dynabench.collection.changes import SOURCES, day_facets, facet
 from dynabench.collection.folding import ROW
+from dynabench.collection.projections import SOURCES
 from dynabench.collection.search import SIZE
+from dynabench.collection.terms import day_facets, facet
 from dynabench.kit.db import Database, now
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context, Round, Task, TaskVersion

@@ -61,7 +61,7 @@ def summary(head: list[str], body: list[str]) -> str:
         rows.setdefault(_figure(line), line)
     first = [rows[name] for name in FIRST if name in rows]
     broken = [line for line in body if f"| {BROKEN} |" in line]
-    answer = ["Every budget is kept."] if not broken else ["Not kept:", "", *head, *broken]
+    answer = ["Every budget is met."] if not broken else ["Budgets missed:", "", *head, *broken]
     return "\n".join([SUMMARY[0], *head, *first, "", *answer, SUMMARY[1]])
 
 

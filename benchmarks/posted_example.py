@@ -1,7 +1,8 @@
 """Costs of one posted example in the web process: the files and functions that it runs through, and processor time.
 
 `python -m benchmarks.posted_example` prints both, and with `--against FOLDER` the time beside that of the `src` of
-another checkout, both in turns. The application runs in this process; the model is a rule in a process of its own.
+another checkout, both in turns. The application runs in this process, on the loop of the real server; the model is a
+rule in a process of its own.
 """
 
 import argparse
@@ -17,14 +18,17 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import uvloop
 
 ROOT = Path(__file__).parent.parent
 MODEL, VERSION = "nli-rule", "0123456789abcdef"
 LABELS = ["entailment", "neutral", "contradiction"]
-POSTS, WARM, TRIES, CONTEXTS, TURNS = 600, 150, 3, 250, 3
+POSTS, WARM, TRIES, CONTEXTS = 600, 150, 3, 600
+BLOCK, TURNS = 30, 40
 
 
 class RuleModel:
@@ -172,8 +176,8 @@ class Trace:
             self.functions[frame.f_code.co_filename.removeprefix(self.source)].add(frame.f_code.co_qualname)
 
 
-async def measure(url: str, home: str, host_url: str, trace: bool) -> float:
-    """Milliseconds of processor time of one post, the median of batches; prints the trace where wanted."""
+async def measure(url: str, home: str, host_url: str, blocks: bool) -> None:
+    """Print the trace and the milliseconds of processor time of a post, or those of a block for each line read."""
     os.environ |= {"DYNABENCH_HOME": home, "DYNABENCH_RATE_LIMIT": "false"}
     import dynabench
     from dynabench.kit.db import Database
@@ -191,18 +195,26 @@ async def measure(url: str, home: str, host_url: str, trace: bool) -> float:
         site = Site(app)
         site.furnish()
         await site.request("/api/v1/tasks/nli/rounds", {"targets": [MODEL]})
-        spent = []
-        for number in range(WARM + POSTS):
-            if number % TRIES == 0:
-                await site.draw()
-            begun = time.process_time()
-            await site.post_example()
-            if number >= WARM:
-                spent.append((time.process_time() - begun) * 1000)
-        if trace:
+        await post_many(site, WARM)
+        if not blocks:
+            print(f"processor time of one post: {statistics.median(await post_many(site, POSTS)):.2f} ms")
             await site.draw()
             await print_trace(site, str(Path(dynabench.__file__).parent) + "/")
-    return statistics.median(spent)
+        print("ready", flush=True)
+        while blocks and await asyncio.to_thread(sys.stdin.readline):
+            print(statistics.median(await post_many(site, BLOCK)), flush=True)
+
+
+async def post_many(site: Site, many: int) -> list[float]:
+    """Post examples, some to a context; returns the milliseconds of processor time of each."""
+    spent = []
+    for number in range(many):
+        if number % TRIES == 0:
+            await site.draw()
+        begun = time.process_time()
+        await site.post_example()
+        spent.append((time.process_time() - begun) * 1000)
+    return spent
 
 
 async def print_trace(site: Site, source: str) -> None:
@@ -233,12 +245,43 @@ def _idle_threads() -> int:
     return sum(thread.name.startswith("AnyIO") for thread in threading.enumerate())
 
 
-def run_in_process(source: Path, url: str) -> float:
-    """Measure a checkout by its own copy of this benchmark, in a process of its own."""
-    environment = os.environ | {"PYTHONPATH": f"{source}:{source.parent}"}
-    command = [sys.executable, "-m", "benchmarks.posted_example", "--url", url, "--figure"]
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, cwd=source.parent)
-    return float(done.stdout.split()[-1])
+class Checkout:
+    """A checkout measured by its own copy of this benchmark, in a process of its own."""
+
+    def __init__(self, source: Path) -> None:
+        environment = os.environ | {"PYTHONPATH": f"{source}:{source.parent}"}
+        command = [sys.executable, "-m", "benchmarks.posted_example", "--blocks"]
+        self.process = subprocess.Popen(
+            command, env=environment, cwd=source.parent, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        while self._read_line() != "ready":
+            pass
+
+    def _read_line(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("the measured process has ended")
+        return line.strip()
+
+    def measure_block(self) -> float:
+        """Return the milliseconds of processor time of a post, the median of a block."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        while True:
+            with suppress(ValueError):
+                return float(self._read_line())
+
+
+def compare(before: Checkout, after: Checkout) -> None:
+    """Print the processor time of a post in both, measured in short blocks in turn, and the ratio of neighbours."""
+    pairs = [(before.measure_block(), after.measure_block()) for _ in range(TURNS)]
+    ratios = [new / old for old, new in pairs]
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    old, new = (min(column) for column in zip(*pairs, strict=True))
+    print(f"least of {TURNS} blocks: {old:.2f} ms before, {new:.2f} ms now, {new / old:.2f}x")
+    print(f"neighbouring blocks: {middle:.2f}x (quartiles {low:.2f}x to {high:.2f}x)")
 
 
 def main() -> None:
@@ -246,20 +289,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.posted_example")
     parser.add_argument("--against", type=Path, help="the `src` folder of another checkout that has this file, too")
     parser.add_argument("--url", default="", help="an empty database; else SQLite in a folder of its own")
-    parser.add_argument("--figure", action="store_true", help="print the milliseconds alone")
+    parser.add_argument("--blocks", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         asyncio.run(RuleModel().serve(options.serve))
         return
     if options.against:
-        pairs = [(run_in_process(options.against, ""), run_in_process(ROOT / "src", "")) for _ in range(TURNS)]
-        for before, after in pairs:
-            print(f"{before:.2f} ms before, {after:.2f} ms now: {after / before:.2f}x", flush=True)
+        before, after = Checkout(options.against), Checkout(ROOT / "src")
+        try:
+            compare(before, after)
+        finally:
+            for checkout in (before, after):
+                checkout.process.stdin.close()
+                checkout.process.wait()
         return
     with tempfile.TemporaryDirectory() as home, rule_host(home) as host_url:
-        spent = asyncio.run(measure(options.url, home, host_url, trace=not options.figure))
-        print(f"{spent:.3f}" if options.figure else f"processor time of one post: {spent:.2f} ms")
+        uvloop.run(measure(options.url, home, host_url, options.blocks))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 from dynabench.evaluate.results import range_text
 from dynabench.kit.distributions import LIBRARY, install_command
-from dynabench.site.cards import library, usage
-from dynabench.site.cards.formulas import formula_as_mathml
+from dynabench.site.cards import library, views
+from dynabench.site.cards.views import formula_as_mathml
 
 TITLES = {"metric": "Metrics", "measurement": "Measurements", "comparison": "Comparisons"}
 
@@ -53,7 +53,7 @@ def card(entry: library.LibraryEntry) -> str:
     if entries.options:
         parts.append(terms("option", entries.options))
     parts.append(terms("result", {item.name: f"{item.text} ({range_text(item)})" for item in entries.outputs}))
-    parts.append(f"```python\n{usage.python_usage(entry)}\n```")
+    parts.append(f"```python\n{views.python_usage(entry)}\n```")
     parts.append(f"**Limits.** {plain(entries.limits)}")
     needs = [f"`{install_command(LIBRARY, extra)}`" for extra in entries.needs] + (
         [entries.resource] if entries.resource else []

@@ -48,7 +48,7 @@ def name_arm_as_subject(arm: str) -> str:
     if arm == "fixed":
         return "Adversarial collection without retraining"
     if arm == "uncertain":
-        return "Choosing what the model is least sure of"
+        return "Uncertainty sampling"
     return "Half adversarial, half random collection" if arm == "mixed" else f"{ARMS[arm].capitalize()} collection"
 
 
@@ -74,7 +74,7 @@ def summarize_tasks(all_figures: Sequence[Mapping[str, Any]]) -> str:
         names = f" ({'; '.join(tests)})" if tests else ""
         counts[outcome] = f"{outcome} random collection {len(tests)} times of {len(rows)}{names}"
     return (
-        "On tests that no arm's choices made (test rows like the pool, the suite) adversarial collection "
+        "On tests that do not depend on an arm's choices (test rows like the pool, the suite) adversarial collection "
         f"{counts['beat']} and {counts['lost to']}; the rest cannot be told apart."
     )
 

@@ -72,15 +72,15 @@ class HeadMethod(TrainingMethod[LinearHead]):
     """Heads on the frozen encoder, whose vectors are computed once and stored."""
 
     description = (
-        "A logistic head on the mean of the last states of the frozen shared encoder, of length 1; of two texts u and "
-        "v it sees u, v, |u − v| and u × v. The penalty is chosen on the development rows, for every arm and round "
-        "alike. No adapter that was trained on any of these rows is used. What the head sees, which penalties it may "
-        "have and what the pools are mixed of was settled in pilots that looked at errors on test rows of one seed, "
-        "once with all arms; nothing was changed after the run that is reported here."
+        "A logistic head on the mean of the last states of the frozen shared encoder, scaled to length 1; for two "
+        "texts u and v its input is u, v, |u − v| and u × v. The penalty is chosen on the development rows, in the "
+        "same way for every arm and round. No adapter that was trained on any of these rows is used. The inputs of "
+        "the head, the penalties to choose from and the composition of the pools were fixed in pilot runs that looked "
+        "at errors on test rows of one seed, once with all arms; nothing was changed after the reported run."
     )
     limits = (
-        "The model is small: a linear head on a frozen encoder. What it cannot represent it cannot learn from hard "
-        "examples; larger models that are trained as a whole may gain where it loses."
+        "The model is small: a linear head on a frozen encoder. It cannot learn from hard examples what it cannot "
+        "represent; larger models that are trained as a whole may gain where it loses."
     )
     execution = "heads on one thread"
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynabench.insight.data_measurements import naive_bayes
-from dynabench.insight.data_measurements.measures import diversity
+from dynabench.insight.data_measurements.measures import similarity
 from dynabench.insight.data_measurements.naive_bayes import bag_of_words
 from dynabench.insight.data_measurements.sample import words
 from experiments.simulation.history import ExperimentHistory
@@ -23,10 +23,10 @@ def measure_rounds(history: ExperimentHistory, arm: str, vectors: VectorsByKey) 
     for seed, number in np.ndindex(shape):
         texts = _texts(history, history.collected(seed, arm, number + 1, number + 1))
         tokens = [text_words for text in texts if (text_words := words(text))]
-        qualities["self_bleu"][seed, number] = diversity.self_bleu(tokens).mean() if len(tokens) > 1 else np.nan
-        qualities["distinct_2"][seed, number] = diversity.distinct(tokens, 2) or np.nan
+        qualities["self_bleu"][seed, number] = similarity.self_bleu(tokens).mean() if len(tokens) > 1 else np.nan
+        qualities["distinct_2"][seed, number] = similarity.distinct(tokens, 2) or np.nan
         values = np.array([vectors[hash_text(text)] for text in texts], float)
-        qualities["spread"][seed, number] = diversity.spread(values)
+        qualities["spread"][seed, number] = similarity.spread(values)
     tries, fooled = history.numbers(arm, "tries"), history.numbers(arm, "fooled")
     qualities["fooled"] = fooled / history.plan.examples
     qualities["fooled_per_try"] = fooled / tries

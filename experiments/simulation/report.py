@@ -108,10 +108,10 @@ def _title(figures: TaskFigures) -> str:
 def _write_summary(all_figures: Sequence[TaskFigures]) -> str:
     sections = [
         "# Many rounds without people",
-        "Does adversarial collection make better training data than random collection, for equal numbers of examples? "
-        "`python -m experiments.simulation` in a checkout plays the cycle many times without people, beside arms that "
-        "collect otherwise. This page was written by that command from its figures.",
-        "## In short",
+        "Does adversarial collection give better training data than random collection, for equal numbers of examples? "
+        "`python -m experiments.simulation` in a checkout simulates many rounds without people and compares ways to "
+        "collect examples, called arms. The command generated this page from its figures.",
+        "## Summary",
         findings.summarize_tasks(all_figures),
     ]
     for figures in all_figures:
@@ -147,7 +147,7 @@ def _write_task(figures: TaskFigures, stem: str) -> str:
             *([NEUTRALITY] if "fixed" in arms else []),
             f"### Phenomena\n\n{findings.describe_parts(figures['phenomena'], 'phenomenon')}",
             report_tables.format_parts(figures["phenomena"], "phenomenon", arms),
-            f"### Where test rows come from\n\n{findings.describe_parts(figures['sources'], 'source')}",
+            f"### Sources of test rows\n\n{findings.describe_parts(figures['sources'], 'source')}",
             report_tables.format_parts(figures["sources"], "source", arms),
             _describe_earlier_rounds(figures["parts"]),
             _describe_collection(figures),
@@ -166,7 +166,7 @@ def _describe_data(figures: TaskFigures) -> str:
         f"{data['candidates']:,} candidates. The suite `{data['suite']}` has {data['items']} items of "
         f"{data['phenomena']} phenomena; the most similar pair of an item and a row shares "
         f"{format_percent(data['nearest'])} of its groups of four characters. The first target errs on "
-        f"{format_percent(start['test'])} of the test rows (always the most frequent answer: "
+        f"{format_percent(start['test'])} of the test rows (always giving the most frequent answer: "
         f"{format_percent(1 - data['majority'])}) and on {format_percent(start['suite'])} of the suite."
     )
 
@@ -181,12 +181,12 @@ def _describe_earlier_rounds(parts: TaskFigures) -> str:
 
 def _describe_collection(figures: TaskFigures) -> str:
     unfooled = sum(figures["qualities"]["filled"].values())
-    shortage = f"{unfooled:.1f} examples for each seed were handed in unfooled, because the pool had ended."
+    shortage = f"{unfooled:.1f} examples per seed did not fool the target, because the pool was exhausted."
     return (
         "### What was collected\n\nMeans over rounds; a star marks a difference from random collection whose interval "
-        f"leaves out 0. The last line is naive Bayes over the words of the {figures['material']['fields'][-1]} alone, "
-        "on all that was collected. "
-        f"{shortage if unfooled else 'No pool ended before enough examples were found.'}"
+        f"excludes 0. The last row is naive Bayes over the words of the {figures['material']['fields'][-1]} alone, "
+        "on everything collected. "
+        f"{shortage if unfooled else 'Every pool had enough examples.'}"
     )
 
 
@@ -205,8 +205,8 @@ def _write_execution(all_figures: Sequence[TaskFigures], seconds: Mapping[str, M
         [
             "## Command, machine, time",
             f"```sh\n{command}\n```",
-            "DATA holds the data sets in the folders that `experiments/simulation/pools` names. Run again, the command "
-            "goes on at the round that was cut off, with the same outcome.",
+            "DATA holds the data sets in the folders that `experiments/simulation/pools` names. Repeat the "
+            "command to continue an interrupted run at its last round, with the same result.",
             f"{os.cpu_count()} cores of {_processor_name()}, {platform.system()}, shared with other work; "
             f"{training_methods.find_method(plan['method']).execution}.",
             "\n".join(f"- {task}: {_describe_times(plan, times)}" for task, times in seconds.items()),
@@ -229,7 +229,7 @@ def _format_option(value: Any) -> str:
 
 def _describe_times(plan: TaskFigures, times: Mapping[str, float]) -> str:
     rounds = f"{len(plan['arms'])} arms, {plan['rounds']} rounds and one seed"
-    sentence = f"{rounds} took {times['seed'] / 60:.1f} minutes in the mean, {times['longest'] / 60:.1f} at most"
+    sentence = f"{rounds} took {times['seed'] / 60:.1f} minutes on average, {times['longest'] / 60:.1f} at most"
     return sentence + (f"; embedding all texts, once, {times['embedding'] / 60:.1f}." if times["embedding"] else ".")
 
 

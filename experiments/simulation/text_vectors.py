@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.insight.data_measurements import embedding
+from dynabench.insight.data_measurements.sample import embed_texts
 
 TEXTS_PER_FILE = 1024
 """Texts of one file of vectors: the most that is lost when the process dies."""
@@ -35,7 +35,7 @@ def load_vectors(texts: Iterable[str], folder: Path, report_progress: ProgressCa
         report_progress("embedding", start / len(missing))
         part = missing[start : start + TEXTS_PER_FILE]
         keys = [hash_text(text) for text in part]
-        values = embedding.vectors(part).astype(np.float16)
+        values = embed_texts(part).astype(np.float16)
         write_arrays(folder / f"{keys[0]}.npz", keys=np.array(keys), values=values)
         vectors.update(zip(keys, values, strict=True))
     return vectors

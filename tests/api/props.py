@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.announcements.tables import Announcement
+from dynabench.announcements.service import Announcement
 from dynabench.benchmark.leaderboards import reports, snapshots
 from dynabench.benchmark.leaderboards.tables import Report, Snapshot
 from dynabench.benchmark.registry.tables import Submission

@@ -20,7 +20,7 @@ from dynabench.kit.settings import Settings
 from dynabench.people.roles import Role
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, Task
-from dynabench.tasks.config_edits import with_id
+from dynabench.tasks.reading import with_id
 from dynabench.tasks.shipped import shipped_tasks
 from tests import boards
 

@@ -10,7 +10,7 @@ from typing import Any
 from dynabench.datasets.archives import layout, service
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.tasks.config_edits import with_id
+from dynabench.tasks.reading import with_id
 
 
 def packed(db: Database, settings: Settings, task: str, *, examples: bool = True) -> bytes:

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.datasets.archives import layout, reading
+from dynabench.datasets.archives import layout
 from dynabench.kit.errors import Invalid
 from dynabench.rounds.tables import Task
 from tests.archives.packing import bring, files, packed, put_together
@@ -155,6 +155,6 @@ def test_the_new_name_is_a_name_and_free(parts, refused):
 def test_reading_holds_one_line_at_a_time(parts, tmp_path):
     path = tmp_path / "large.zip"
     path.write_bytes(put_together(parts | {layout.CONTEXTS: json.dumps(LINE).encode() + b"\n"}))
-    with reading.open_archive(path) as archive:
+    with layout.open_archive(path) as archive:
         rows = archive.rows(layout.CONTEXTS)
         assert next(rows) == (1, LINE)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from dynabench.collection import seeds
-from dynabench.collection.assisting.tables import Assistance
+from dynabench.collection.assisting.service import Assistance
 from dynabench.collection.tables import Seed, Standing
 from dynabench.datasets.archives import layout
 from dynabench.kit.db import Database
@@ -20,7 +20,7 @@ from dynabench.people.roles import Role
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import ContextRow
 from dynabench.rounds.tables import Context, Round, TaskVersion
-from dynabench.tasks.config_edits import with_values
+from dynabench.tasks.reading import with_values
 from tests.archives.packing import alike, bring, files, packed
 from tests.datasets.test_round_trip import PHASES, STEPS, _arms, play
 from tests.datasets.world import recount, said, written

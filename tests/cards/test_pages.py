@@ -13,7 +13,7 @@ from dynabench.evaluate import loading
 from dynabench.kit import security
 from dynabench.site.cards import library, worker
 from dynabench.site.cards.calculator import Calculator
-from dynabench.site.cards.formulas import formula_as_mathml
+from dynabench.site.cards.views import formula_as_mathml
 
 F1 = "/evaluate/metric/f1"
 FOUR = {"column.predictions": "cat\ndog\ndog\ncat", "column.references": "cat\ndog\ncat\ncat"}

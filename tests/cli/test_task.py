@@ -10,7 +10,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import contexts, proposals, service
 from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks import shipped_tasks
-from dynabench.tasks.config_edits import with_id
+from dynabench.tasks.reading import with_id
 from tests.cli.test_dataset import here
 from tests.conftest import Caller
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select, update
 
 from dynabench.collection.assisting.providers import lines
-from dynabench.collection.assisting.tables import Assistance, Suggestion
+from dynabench.collection.assisting.service import Assistance, Suggestion
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
 import dynabench.collection.tables  # noqa: F401 - the index points to its examples
-from dynabench.collection import changes, folding, search
-from dynabench.collection.changes import WRITTEN, facet
+from dynabench.collection import folding, projections, search
 from dynabench.collection.tables import ExampleChange, SearchPosting
+from dynabench.collection.terms import WRITTEN, facet
 from dynabench.kit.db import Database
 
 WORDS = ["cat", "dog", "u_1", facet("task", "nli")]
@@ -75,7 +75,7 @@ def test_it_finds_what_a_look_through_everything_finds(world, told, question, be
         for number, (example, terms) in enumerate(told):
             if number == folded:
                 folding.fold(session)
-            changes.note_change(session, example, terms)
+            projections.note_change(session, example, terms)
 
     world.write(tell)
     found = world.read(lambda session: list(search.matching(session, question, before)))
@@ -87,7 +87,7 @@ def test_each_batch_is_folded_until_nothing_is_left(world, monkeypatch):
     world.write(search.drop_blocks, -1)
     folding.fold_all(world)
     for number in range(13):
-        world.write(changes.note_change, 400, [f"word{number}"])
+        world.write(projections.note_change, 400, [f"word{number}"])
     assert folding.fold_all(world) == 13
     assert world.read(lambda session: session.scalars(select(ExampleChange.id)).all()) == []
     matches = world.read(lambda session: list(search.matching(session, [["word0"], ["word12"]], None)))

@@ -10,7 +10,7 @@ from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.measures import REPLICATES, pack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.registry.tables import Submission
-from dynabench.cycle import deciding, durable, round_steps, service, training_sources
+from dynabench.cycle import deciding, durable, round_steps, service, training
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.datasets.stored import StoredRow
 from dynabench.kit import errors
@@ -61,7 +61,7 @@ class Turn:
         self.new = self.db.write(self._candidate)
         self.db.write(deciding.queue_evaluations, [self.old, self.new])
         [self.released] = self.db.read(
-            lambda s: training_sources.ancestor_releases(s, settings, service.find_turn(s, self.task, self.id))
+            lambda s: training.ancestor_releases(s, settings, service.find_turn(s, self.task, self.id))
         )
 
     def _submission(self, session, model, version):

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.tables import Evaluation
-from dynabench.cycle import deciding, durable, round_steps, service, training, training_sources
+from dynabench.cycle import deciding, durable, round_steps, service, training
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.kit import errors
 from dynabench.models import catalog
@@ -78,10 +78,8 @@ def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, se
     database.write(round_steps.close_round, turn, 1)
     durable.write_release(database, settings, turn, 1)
 
-    released = database.read(
-        lambda s: training_sources.ancestor_releases(s, settings, service.find_turn(s, "qa", turn))
-    )
-    made = training_sources.build_mix(settings, QA.config, released, [])
+    released = database.read(lambda s: training.ancestor_releases(s, settings, service.find_turn(s, "qa", turn)))
+    made = training.build_mix(settings, QA.config, released, [])
     assert (made.spans, made.inputs) == (True, ("question", "passage"))
     [learnt], [tested] = made.parts, made.tests.values()
     assert all(isinstance(row, Question) for row in (*learnt.rows, *made.dev, *tested))

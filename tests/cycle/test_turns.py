@@ -4,7 +4,7 @@ import pytest
 from markupsafe import escape
 from sqlalchemy import select
 
-from dynabench.cycle import maintenance, queries, round_steps, service, training_sources, views
+from dynabench.cycle import durable, queries, round_steps, service, training, views
 from dynabench.cycle import plan as plans
 from dynabench.cycle.tables import CycleTurn
 from dynabench.kit import errors
@@ -106,7 +106,7 @@ def test_a_turn_is_foreseen_begun_paused_and_resumed(films, olga, settings, pers
     assert [each["id"] for each in olga.get(API).json()["items"]] == [made.json()["id"]]
     films.write(service.fail_turn, made.json()["id"], 2, "No reason.")
     assert olga.get(at).json()["reason"] == "No reason."
-    maintenance.tidy(films, settings)
+    durable.fail_lost_turns(films, settings)
 
 
 def test_a_promotion_is_taken_back(films, olga, browser, settings):
@@ -159,7 +159,7 @@ def test_rounds_fork_and_merge(films, settings):
     assert "next.parents" in wrong.value.fields
     with pytest.raises(errors.Invalid) as wrong:
         films.read(
-            training_sources.outside_datasets,
+            training.outside_datasets,
             world.TASK,
             plans.read_plan({"train": {"outside": [{"dataset": "none"}]}}),
         )

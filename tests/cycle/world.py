@@ -21,8 +21,8 @@ from sqlalchemy.orm import Session
 from dynabench.collection.tables import Example, Handout, Prediction
 from dynabench.cycle import plan as plans
 from dynabench.cycle import service, views
+from dynabench.cycle.api import TurnOut
 from dynabench.cycle.plan import TurnPlan
-from dynabench.cycle.schemas import TurnOut
 from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.kit import jobs
 from dynabench.kit.db import Database

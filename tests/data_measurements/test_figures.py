@@ -7,18 +7,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon, pdist
 
 from dynabench.insight.data_measurements import formatting, naive_bayes, results
-from dynabench.insight.data_measurements.measures import (  # fmt: skip
-    complexity,
-    conditions,
-    difficulty,
-    diversity,
-    measures,
-    near_duplicates,
-    similarity,
-    trick_words,
-    vocabulary,
-    writers,
-)
+from dynabench.insight.data_measurements.measures import MEASURES, answers, similarity
 from dynabench.insight.data_measurements.naive_bayes import bag_of_words
 from dynabench.insight.data_measurements.sample import (
     ConditionCounts,
@@ -43,10 +32,10 @@ def value(of, name):
 
 def test_concentration_of_writers():
     counts = np.array([6.0, 3.0, 1.0])
-    assert writers.effective(counts) == pytest.approx(100 / 46)
-    assert writers.gini(counts) == pytest.approx((6 - 3 + 6 - 1 + 3 - 1) / (3 * 10))
-    assert writers.effective(np.ones(8)) == pytest.approx(8)
-    assert writers.gini(np.ones(8)) == pytest.approx(0)
+    assert answers.effective(counts) == pytest.approx(100 / 46)
+    assert answers.gini(counts) == pytest.approx((6 - 3 + 6 - 1 + 3 - 1) / (3 * 10))
+    assert answers.effective(np.ones(8)) == pytest.approx(8)
+    assert answers.gini(np.ones(8)) == pytest.approx(0)
 
 
 def test_self_bleu_is_that_of_each_text_against_all_others():
@@ -54,15 +43,15 @@ def test_self_bleu_is_that_of_each_text_against_all_others():
 
     texts = [text.split() for text in ("a b c d e f", "a b c d x y z", "q r a b c d e s", "m n o p q")]
     scorer = BLEU(tokenize="none", smooth_method="add-k", smooth_value=1, effective_order=False)
-    for place, score in enumerate(diversity.self_bleu(texts)):
+    for place, score in enumerate(similarity.self_bleu(texts)):
         others = [" ".join(text) for at, text in enumerate(texts) if at != place]
         assert score * 100 == pytest.approx(scorer.sentence_score(" ".join(texts[place]), others).score)
 
 
 def test_distinct_n_grams_and_the_spread_of_vectors():
-    assert diversity.distinct([["a", "b", "a"], ["a", "b"]], 2) == pytest.approx(2 / 3)
+    assert similarity.distinct([["a", "b", "a"], ["a", "b"]], 2) == pytest.approx(2 / 3)
     vectors = np.random.default_rng(0).normal(size=(20, 6))
-    assert diversity.spread(vectors) == pytest.approx(pdist(vectors, "cosine").mean())
+    assert similarity.spread(vectors) == pytest.approx(pdist(vectors, "cosine").mean())
 
 
 def test_divergence_is_that_of_scipy_in_bits():
@@ -75,7 +64,7 @@ def test_rounds_with_other_words_are_told_apart_and_alike_ones_are_not():
     alike, other = inference(120, seed=2), inference(120, planted=1.0, seed=3)
     for earlier, apart in ((alike, False), (other, True)):
         sample = Sample(here.rows, 120, here.fields, here.labels, earlier=(EarlierRound(1, earlier.rows),))
-        [table] = similarity.measure(sample).tables
+        [table] = MEASURES["similarity"].measure(sample).tables
         assert (table.rows[0][3] < 0.05) == apart
 
 
@@ -102,12 +91,12 @@ def test_near_duplicates_by_others_and_in_earlier_rounds():
     sample = Sample(
         sample.rows, 4, sample.fields, earlier=(EarlierRound(1, (Row(9, {"text": "It rains a lot in spring!"}),)),)
     )
-    measured = near_duplicates.measure(sample)
+    measured = MEASURES["near_duplicates"].measure(sample)
     assert (value(measured, "alike"), value(measured, "by_others"), value(measured, "again")) == (0.5, 0.5, 0.25)
 
 
 def test_vocabulary_counts_different_words():
-    measured = vocabulary.measure(sample_of_texts("one two two", "two three"))
+    measured = MEASURES["vocabulary"].measure(sample_of_texts("one two two", "two three"))
     assert (value(measured, "different"), value(measured, "words"), value(measured, "once")) == (
         3,
         5,
@@ -116,7 +105,7 @@ def test_vocabulary_counts_different_words():
 
 
 def test_complexity_finds_negations_numbers_and_words_of_the_context():
-    measured = complexity.measure(
+    measured = MEASURES["complexity"].measure(
         sample_of_texts("He isn't here. Never.", "It cost 5 pounds", context="it cost a lot of pounds")
     )
     assert (value(measured, "negated"), value(measured, "numbers")) == (0.5, 0.5)
@@ -130,7 +119,7 @@ def test_difficulty_counts_votes_and_models_that_disagree():
         Row(2, {"text": "b"}, answers=(answers[1], answers[1]), votes=("correct", "incorrect")),
         Row(3, {"text": "c"}),
     )
-    measured = difficulty.measure(Sample(rows, 3, {"text": "Text"}))
+    measured = MEASURES["difficulty"].measure(Sample(rows, 3, {"text": "Text"}))
     assert value(measured, "agreement") == 0.5
     assert value(measured, "apart") == 0.5
     assert value(measured, "claimed") == pytest.approx((0.4 + 0.7) / 2)
@@ -144,17 +133,17 @@ def test_experts_that_fool_more_often_are_told_from_others():
     def group(name, first, rate):
         return ConditionCounts(name, np.arange(first, first + 12), rng.binomial(20, rate, 12), np.full(12, 20))
 
-    measured = conditions.measure(
+    measured = MEASURES["conditions"].measure(
         Sample((), 0, {}, groups={"source": (group("annotators", 0, 0.2), group("experts", 50, 0.6))})
     )
     assert measured.finding == "Different from the rest: annotators, experts"
     alike = {"source": (group("annotators", 0, 0.3), group("experts", 50, 0.3))}
-    assert conditions.measure(Sample((), 0, {}, groups=alike)).finding.startswith("No condition")
+    assert MEASURES["conditions"].measure(Sample((), 0, {}, groups=alike)).finding.startswith("No condition")
 
 
 def test_words_that_authors_blame_are_set_against_chance():
     rows = tuple(Row(place, {"text": "x"}, words=MarkedWords(2, 1 + place % 2, 0.4)) for place in range(8))
-    measured = trick_words.measure(Sample(rows, 8, {"text": "Text"}))
+    measured = MEASURES["trick_words"].measure(Sample(rows, 8, {"text": "Text"}))
     assert value(measured, "shared") == 0.75
     assert value(measured, "chance") == pytest.approx(0.2)
     assert measured.finding.endswith("name words that mattered to the model")
@@ -174,18 +163,18 @@ def test_the_public_sees_nothing_that_few_writers_stand_behind():
     assert results.read_result(measured.document()) == measured
 
 
-@pytest.mark.parametrize("name", measures())
+@pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_stands_empty_and_single_rounds(name):
-    measure = measures()[name]
-    assert measure.TITLE
-    assert measure.ABOUT
+    measure = MEASURES[name]
+    assert measure.title
+    assert measure.about
     for sample in (Sample((), 0, {"text": "Text"}), sample_of_texts("One."), sample_of_texts("", "")):
         outcome = measure.measure(sample)
         assert outcome is None or results.read_result(outcome.document()).finding
 
 
 def test_what_was_found_is_kept_with_its_translations_and_old_records_are_read():
-    measured = complexity.measure(sample_of_texts("He isn't here. Never.", "It cost 5,000 pounds"))
+    measured = MEASURES["complexity"].measure(sample_of_texts("He isn't here. Never.", "It cost 5,000 pounds"))
     again = results.read_result(json.loads(json.dumps(measured.record())))
     assert again == results.read_result(measured.document()) == measured
     assert again.finding == "3.0 words per sentence, 50% with a negation"
@@ -199,12 +188,12 @@ def test_what_was_found_is_kept_with_its_translations_and_old_records_are_read()
 
 def test_every_text_of_a_measure_is_in_the_catalogues():
     sample = inference(60, planted=1.0)
-    for name, measure in measures().items():
+    for name, measure in MEASURES.items():
         outcome = measure.measure(sample)
         tables = outcome.tables if outcome else ()
         texts = [outcome.finding, *(entry.label for entry in outcome.figures)] if outcome else []
         texts += [text for entry in tables for text in (entry.title, *(item.label for item in entry.columns))]
-        for text in (measure.TITLE, measure.ABOUT, *texts):
+        for text in (measure.title, measure.about, *texts):
             assert isinstance(text, language.Phrase) or text in ("n", "p", "vMER"), (name, text)
 
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app as command
-from dynabench.insight.data_measurements import measure_jobs
+from dynabench.insight.data_measurements import jobs
 from dynabench.kit.settings import get_settings
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round
@@ -25,7 +25,7 @@ def world(database, client) -> World:
 
 def measured(world, **how):
     fill(world, **how)
-    measure_jobs.measure_and_store(world.db, world.round_id)
+    jobs.measure_and_store(world.db, world.round_id)
 
 
 def test_a_round_that_was_not_measured_says_when_it_will_be(world, client):
@@ -71,12 +71,12 @@ def test_an_owner_has_a_round_measured_once_at_a_time(world, browser, person):
     for _ in range(2):
         assert page.submit(address, page="/settings").status_code == 303
     assert "Being measured…" in page.get(address).text
-    measure_jobs.measure_and_store(world.db, world.round_id)
+    jobs.measure_and_store(world.db, world.round_id)
     assert "Answers are about equally frequent" in page.get(address).text
 
 
 def test_the_command_measures_rounds_and_says_how_they_differ(world, settings, monkeypatch, request):
-    from dynabench.insight.data_measurements import embedding
+    from dynabench.insight.data_measurements import sample
 
     fill(world)
 
@@ -94,7 +94,7 @@ def test_the_command_measures_rounds_and_says_how_they_differ(world, settings, m
     monkeypatch.setenv("DYNABENCH_SECRET", settings.secret)
     request.addfinalizer(get_settings.cache_clear)
     get_settings.cache_clear()
-    monkeypatch.setattr(embedding, "embed", lambda: None)
+    monkeypatch.setattr(sample, "find_encoder", lambda: None)
     process = CliRunner().invoke(command, ["measure", "checks", "--json"])
     assert process.exit_code == 0, process.output
     rounds = json.loads(process.output)

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from dynabench.collection.tables import Hiding, Standing
-from dynabench.insight.data_measurements import maintenance, measure_jobs, round_sample, service
+from dynabench.insight.data_measurements import jobs as measure_jobs
+from dynabench.insight.data_measurements import round_sample, service
 from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.kit import jobs
 from dynabench.rounds.tables import Round
@@ -109,11 +110,11 @@ def test_a_large_round_is_sampled(world, monkeypatch):
 
 
 def test_the_worker_measures_what_changed_once(world, settings):
-    rounds_to_measure = lambda: world.db.read(maintenance._rounds_to_measure, service.now())  # noqa: E731
+    rounds_to_measure = lambda: world.db.read(measure_jobs._rounds_to_measure, service.now())  # noqa: E731
     assert rounds_to_measure() == []  # too few examples
     fill(world)
-    maintenance.tidy(world.db, settings)
-    maintenance.tidy(world.db, settings)
+    measure_jobs.measure_changed_rounds(world.db, settings)
+    measure_jobs.measure_changed_rounds(world.db, settings)
     result = world.db.read(
         lambda session: session.scalars(select(jobs.Job).where(jobs.Job.kind == "measure_round")).all()
     )

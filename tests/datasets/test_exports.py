@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from dynabench.collection import withdrawal
-from dynabench.collection.assisting.tables import Assistance
+from dynabench.collection.assisting.service import Assistance
 from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS, compress_parts

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from dynabench.intake import hub
+from dynabench.intake import sources
 from dynabench.kit import errors
 from dynabench.kit.settings import Settings
 
@@ -82,7 +82,7 @@ def address() -> Iterator[str]:
 
 def test_the_files_of_a_split_are_downloaded_and_nothing_else(address, tmp_path):
     settings = Settings(home=tmp_path, hub_url=address)
-    [path] = hub.download_dataset(settings, hub.HubRequest("some/data"), tmp_path / "hub")
+    [path] = sources.download_dataset(settings, sources.HubRequest("some/data"), tmp_path / "hub")
     assert path.read_bytes() == FILES["train.jsonl"]
     assert not (tmp_path / "hub" / "load.py").exists()
     assert not any("load.py" in asked for asked in Hub.asked)
@@ -91,15 +91,17 @@ def test_the_files_of_a_split_are_downloaded_and_nothing_else(address, tmp_path)
 
 def test_an_unknown_dataset_is_told_apart_from_a_hub_that_is_gone(address, tmp_path):
     with pytest.raises(errors.NotFound):
-        hub.download_dataset(Settings(home=tmp_path, hub_url=address), hub.HubRequest("no/such"), tmp_path / "a")
+        sources.download_dataset(
+            Settings(home=tmp_path, hub_url=address), sources.HubRequest("no/such"), tmp_path / "a"
+        )
     gone = Settings(home=tmp_path, hub_url="http://127.0.0.1:9")
     with pytest.raises(errors.Unavailable, match="does not answer"):
-        hub.download_dataset(gone, hub.HubRequest("some/data"), tmp_path / "b")
+        sources.download_dataset(gone, sources.HubRequest("some/data"), tmp_path / "b")
     with pytest.raises(errors.Unavailable, match="does not use a hub"):
-        hub.download_dataset(Settings(home=tmp_path, hub_url=""), hub.HubRequest("some/data"), tmp_path / "c")
+        sources.download_dataset(Settings(home=tmp_path, hub_url=""), sources.HubRequest("some/data"), tmp_path / "c")
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b/c", "http://elsewhere/x", "x y"])
 def test_only_ids_of_datasets_are_asked_for(name):
     with pytest.raises(errors.Invalid):
-        hub.HubRequest(name)
+        sources.HubRequest(name)

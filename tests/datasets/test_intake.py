@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.datasets import stored
-from dynabench.datasets.intake import building
+from dynabench.datasets.intake import service
 from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.intake.rows import RowCleaner
 from dynabench.intake import sources
@@ -36,9 +36,7 @@ def read(tmp_path):
         path.write_bytes(content)
         bad = []
         with sources.open_source(path, name) as files:
-            written, told = building.build_version(
-                home, config, files, layout, tolerance, bad.extend, lambda told: None
-            )
+            written, told = service.build_version(home, config, files, layout, tolerance, bad.extend, lambda told: None)
         return list(stored.read_rows(home, written.digest)), bad, told
 
     return build
@@ -212,7 +210,7 @@ def test_the_short_way_comes_to_the_same_for_marked_answers(values, answers):
 
 
 def test_ids_that_repeat_are_found_across_batches():
-    seen = building.SeenIds()
+    seen = service.SeenIds()
     assert not seen.repeated([str(n) for n in range(1_000)]).any()
     for start in range(1_000, 20_000, 1_000):
         again = seen.repeated([str(n) for n in range(start - 5, start + 1_000)])

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
 from dynabench.collection import folding, search
-from dynabench.collection.changes import facet
 from dynabench.collection.tables import Example, Standing, Tally, VerdictEvent
+from dynabench.collection.terms import facet
 from dynabench.datasets.formats import FORMATS
 from dynabench.kit import errors
 from dynabench.kit.db import Database

@@ -4,8 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.intake.columns import choose_columns, find_column, list_columns, preview_rows, suggest_columns
-from dynabench.intake.mapping import ColumnMapping, ColumnSource, value_at, value_key
+from dynabench.intake.mapping import (
+    ColumnMapping,
+    ColumnSource,
+    choose_columns,
+    find_column,
+    list_columns,
+    preview_rows,
+    suggest_columns,
+    value_at,
+    value_key,
+)
 from dynabench.intake.rows import FileRow
 from dynabench.kit.errors import Invalid
 

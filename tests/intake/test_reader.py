@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.intake import json_documents, reader
+from dynabench.intake import reader
 from dynabench.intake.rows import FileRow
 from dynabench.kit.errors import Invalid, TooLarge
 
@@ -182,12 +182,12 @@ JSONS = st.recursive(
 def test_a_document_read_in_pieces_is_the_document(members, beside, piece, wrapped):
     beside.pop("data", None)
     document = beside | {"data": members} if wrapped else members
-    before = json_documents.PIECE
-    json_documents.PIECE = piece
+    before = reader.PIECE
+    reader.PIECE = piece
     try:
-        rows = list(json_documents.read_members(io.BytesIO(json.dumps(document, indent=1).encode())))
+        rows = list(reader.read_members(io.BytesIO(json.dumps(document, indent=1).encode())))
     finally:
-        json_documents.PIECE = before
+        reader.PIECE = before
     assert rows == members
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from dynabench.benchmark import maintenance as benchmark_maintenance
-from dynabench.datasets import maintenance, stored
+from dynabench.datasets import jobs as dataset_jobs
+from dynabench.datasets import stored
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.kit import jobs
 from dynabench.kit.jobs import Job
@@ -72,7 +73,7 @@ def test_a_reading_that_was_given_up_bars_no_later_one_and_leaves_no_file(olga, 
     give_up(settings, lost)
     benchmark_maintenance.tidy_submissions(database, settings)
     assert not left.exists()
-    maintenance.tidy(database, settings)
+    dataset_jobs.clean_up_datasets(database, settings)
     assert newest(database).state == "failed", jobs.progress(settings, database.read(lambda s: s.get_one(Job, lost)))
     assert "Upload it again" in newest(database).reason
     worker.start()

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 import pytest
 from sqlalchemy import func, make_url, select, update
 
-from dynabench.collection import changes
+from dynabench.collection import projections
 from dynabench.collection.tables import ExampleChange
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Act
@@ -245,10 +245,10 @@ def test_a_gigabyte_is_the_limit(owner):
 
 def test_a_worker_folds_what_was_recorded_while_none_ran(worker, database):
     worker.start()
-    database.write(changes.note_change, None)
+    database.write(projections.note_change, None)
     until(lambda: count(database, ExampleChange) == 0)
     worker.end()
-    database.write(changes.note_change, None)
+    database.write(projections.note_change, None)
     assert count(database, ExampleChange) == 1
     worker.start()
     until(lambda: count(database, ExampleChange) == 0)

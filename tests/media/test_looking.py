@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from dynabench.media import file_contents, file_formats
+from dynabench.media import file_formats
 from dynabench.media.file_formats import UploadLimits, UploadRefused
 from tests.media import files
 
@@ -85,7 +85,7 @@ def test_what_is_no_honest_sound_is_refused(sent, told):
 
 
 def test_elements_without_end_do_not_hold_up():
-    assert file_contents.webm_seconds(b"\x1a\x45\xdf\xa3\x84webm" + b"\x18\x53\x80\x67\xff" * 100) is None
+    assert file_formats.webm_seconds(b"\x1a\x45\xdf\xa3\x84webm" + b"\x18\x53\x80\x67\xff" * 100) is None
 
 
 def test_other_files_are_taken_by_a_list():

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete
 
-from dynabench.media import maintenance
+from dynabench.media import service
 from dynabench.media.store import MediaStore
 from dynabench.media.tables import Media, MediaUpload
 from tests.media import files
@@ -144,9 +144,9 @@ def test_what_nothing_shows_is_thrown_away(owner, ada, settings, client):
     play(ada, used, "red")
     db, store = client.app.state.db, MediaStore.of(settings)
     stray = store.put(b"nobody wrote me down")
-    maintenance.delete_unused_media(db, settings)
+    service.delete_unused_media(db, settings)
     assert store.path(unused).is_file()
-    maintenance.delete_unused_media(db, settings, timedelta(seconds=-60))
+    service.delete_unused_media(db, settings, timedelta(seconds=-60))
     assert [store.path(each).is_file() for each in (used["media"], unused, stray)] == [True, False, False]
     assert get(ada, unused) == 404
 

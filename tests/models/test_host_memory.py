@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from dynabench.kit import malloc
+from dynabench.kit import process_memory
 from dynabench.kit.errors import Invalid, NotFound, Unavailable
 from dynabench.models.backends import ngram
 from dynabench.models.catalog import BUILTIN
@@ -29,7 +29,7 @@ BITS = 22
 @pytest.fixture(scope="module")
 def apart():
     """Run a function in a process of these stories alone: what other tests hold and free would move its account."""
-    with ProcessPoolExecutor(1, get_context("spawn"), malloc.one_arena) as process:
+    with ProcessPoolExecutor(1, get_context("spawn"), process_memory.share_one_heap) as process:
         yield lambda *told: process.submit(*told).result()
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from dynabench.kit.errors import NotFound
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Notice
-from dynabench.people.notices import mailing, retrying, service
+from dynabench.people.notices import mailing, service
 from dynabench.people.notices.mailing import one_line
 from dynabench.people.notices.tables import Mailing, Wish
 
@@ -194,12 +194,12 @@ def test_a_mail_that_did_not_get_through_is_sent_again_under_the_same_id(
 def test_a_mail_is_given_up_after_a_day_of_tries_with_a_line_in_the_log(ada, database, inbox, work, caplog):
     inbox.refuses = ["451 Not now"] * 20
     tell(database, ada)
-    for _ in range(retrying.MOST + 2):
+    for _ in range(mailing.MOST + 2):
         work()
     [given_up] = mailings(database)
-    assert (given_up.state, given_up.tries) == ("failed", retrying.MOST)
+    assert (given_up.state, given_up.tries) == ("failed", mailing.MOST)
     assert "given up after 8 tries: 451 Not now" in caplog.text
-    assert len(inbox.refuses) == 20 - retrying.MOST
+    assert len(inbox.refuses) == 20 - mailing.MOST
     assert ada.get("/api/v1/me/notifications").json()["problem"] == "451 Not now"
 
 
@@ -214,9 +214,9 @@ def test_an_address_that_the_server_does_not_know_gets_nothing_more(ada, databas
 
 
 def test_tries_are_spread_over_about_a_day():
-    assert 20 * 3600 < sum(retrying.WAITS) < 28 * 3600
-    assert retrying.next_try(retrying.MOST) is None
-    assert len({retrying.next_try(3) for _ in range(5)}) == 5
+    assert 20 * 3600 < sum(mailing.WAITS) < 28 * 3600
+    assert mailing.next_try(mailing.MOST) is None
+    assert len({mailing.next_try(3) for _ in range(5)}) == 5
 
 
 @pytest.mark.parametrize(
@@ -231,9 +231,9 @@ def test_each_try_waits_for_its_time_give_or_take_a_fifth(monkeypatch, tries, se
         def random(self):
             return drawn
 
-    monkeypatch.setattr(retrying, "now", lambda: moment)
-    monkeypatch.setattr(retrying, "_random", Drawn())
-    due = retrying.next_try(tries)
+    monkeypatch.setattr(mailing, "now", lambda: moment)
+    monkeypatch.setattr(mailing, "_random", Drawn())
+    due = mailing.next_try(tries)
     assert (due and (due - moment).total_seconds()) == (seconds and pytest.approx(seconds * share))
 
 

@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Notice
-from dynabench.people.notices import events, retrying, service, webhooks
-from dynabench.people.notices.maintenance import tidy
+from dynabench.people.notices import events, mailing, service, webhooks
+from dynabench.people.notices.durable import requeue_lost_deliveries
 from dynabench.people.notices.tables import Delivery, Hook, Try
 from dynabench.rounds import service as rounds
 from dynabench.tasks import shipped_tasks
@@ -142,13 +142,13 @@ def test_what_never_answers_is_turned_off_and_its_owner_told(ada, database, rece
     work()
     early = update(Hook).values(failing_since=now() - timedelta(hours=20))
     database.write(lambda session: session.execute(early))
-    for _ in range(retrying.MOST):
+    for _ in range(mailing.MOST):
         work()
     [shown] = ada.get(MINE).json()["items"]
     assert (shown["on"], "No message was delivered" in shown["reason"]) == (False, True)
     notice = ada.get("/api/v1/me/notices").json()["items"][0]
     assert (notice["kind"], "turned off" in notice["text"]) == ("webhook", True)
-    assert len(receiver.got) == retrying.MOST
+    assert len(receiver.got) == mailing.MOST
     database.write(service.notify_person, ada.id, "evaluation", "Another.")
     assert work() == 0
     assert ada.post(f"{MINE}/{hook}/test").status_code == 409
@@ -171,9 +171,9 @@ def test_a_receiver_that_says_gone_is_not_called_again(ada, database, receiver, 
 
 def test_one_that_works_in_between_is_not_turned_off(ada, database, receiver, work):
     add(ada, MINE, receiver.url)
-    receiver.answers = [(503, b"")] * retrying.MOST
+    receiver.answers = [(503, b"")] * mailing.MOST
     database.write(service.notify_person, ada.id, "evaluation", "It is done.")
-    for _ in range(retrying.MOST):
+    for _ in range(mailing.MOST):
         work()
     assert ada.get(MINE).json()["items"][0]["on"] is True
 
@@ -232,7 +232,7 @@ def test_what_was_sent_is_forgotten_after_a_month(ada, database, settings, recei
     ada.post(f"{MINE}/{hook}/test")
     database.write(lambda s: s.execute(update(Delivery).where(Delivery.state == "done").values(
         created_at=s.scalar(select(Hook.created_at)) - webhooks.LOG_RETENTION - timedelta(days=1))))  # fmt: skip
-    tidy(database, settings)
+    requeue_lost_deliveries(database, settings)
     assert [each["state"] for each in sent(ada, MINE, hook)] == ["waiting"]
     assert database.read(lambda session: session.scalars(select(Try)).all()) == []
 

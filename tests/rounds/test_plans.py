@@ -8,9 +8,10 @@ from sqlalchemy import select, text, update
 from dynabench.kit import jobs
 from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
-from dynabench.rounds import arms as conditions
+from dynabench.rounds import jobs as round_jobs
 from dynabench.rounds import jobs as schedule
-from dynabench.rounds import maintenance, planning, service
+from dynabench.rounds import plan as conditions
+from dynabench.rounds import planning, service
 from dynabench.rounds.plan import Plan, parse_plan
 from dynabench.rounds.tables import Context, Round
 from tests.collection.conftest import draw, send, written
@@ -235,22 +236,22 @@ def test_a_closing_that_failed_is_tried_again_ever_more_rarely(owner, database, 
     worker.start()
     until(lambda: jobs.given_up(database, settings, [job]))
     run(database, "DROP TRIGGER fails" + (" ON rounds" if database_kind == "postgres" else ""))
-    maintenance.tidy(database, settings)
+    round_jobs.reschedule_overdue_rounds(database, settings)
     assert len(payloads(database)) == 1, "after ten hours, a moment ago is too recent"
     database.write(lambda session: session.execute(update(Job).values(sent_at=later(minutes=-70))))
     worker.end()
     worker.start()  # it looks at what is overdue first
     until(lambda: owner.get(f"{HERE}/1").json()["state"] == "closed")
-    maintenance.tidy(database, settings)
+    round_jobs.reschedule_overdue_rounds(database, settings)
     assert len(payloads(database)) == 2
 
 
 def test_what_is_due_is_asked_for_once_and_what_is_not_due_never(owner, database, settings):
     at(database, 1, "closes_at", later(hours=1))
-    maintenance.tidy(database, settings)
+    round_jobs.reschedule_overdue_rounds(database, settings)
     assert payloads(database) == []
     wanted = at(database, 1, "closes_at", later(seconds=-5))
-    maintenance.tidy(database, settings)
-    maintenance.tidy(database, settings)
+    round_jobs.reschedule_overdue_rounds(database, settings)
+    round_jobs.reschedule_overdue_rounds(database, settings)
     assert [payload for payload, _ in payloads(database)] == [wanted], "as after a restore without the job"
     assert database.write(schedule.turn_if_planned, wanted) == "closed"

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from dynabench.kit.errors import Invalid
-from dynabench.rounds import arms, round_models
+from dynabench.rounds import plan, round_models
 from dynabench.tasks import TaskConfig, shipped
 from dynabench.tasks.fields import Chat
 
@@ -47,12 +47,12 @@ def test_where_a_conversation_cannot_stand_is_told(changes, told):
 
 def test_a_conversation_has_somebody_to_talk_with_in_every_condition():
     others = {"name": "other", "targets": [{"model": "north", "version": "1"}]}
-    assert [arm["name"] for arm in arms.clean_arms([others, {"name": "plain"}], preference.config)] == [
+    assert [arm["name"] for arm in plan.clean_arms([others, {"name": "plain"}], preference.config)] == [
         "other",
         "plain",
     ]
     with pytest.raises(Invalid) as refused:
-        arms.clean_arms([others, {"name": "control", "targets": "none"}], preference.config)
+        plan.clean_arms([others, {"name": "control", "targets": "none"}], preference.config)
     assert set(refused.value.fields) == {"arms.1.targets"}
     with pytest.raises(Invalid):
         round_models.resolve_targets(preference.config, ["none"], [])

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from dynabench.kit.errors import Invalid
-from dynabench.tasks import TaskConfig, config_checks
+from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import FieldError, Group
+from dynabench.tasks.fields.base import clean_group
 from tests.tasks.forms import posted
 
 FIELDS = [
@@ -73,11 +74,11 @@ def test_the_schema_takes_what_is_stored_and_the_field_takes_what_the_schema_doe
 def test_messages_stand_beside_the_fields_within():
     given = {"who": [{"name": "Ada", "kind": "person"}, {"kind": "other", "agee": 3}]}
     with pytest.raises(Invalid) as refused:
-        config_checks.clean_group("input", [many], given)
+        clean_group("input", [many], given)
     assert set(refused.value.fields) == {"input.who.1.name", "input.who.1.which", "input.who.1.agee"}
     assert "Did you mean “age”" in refused.value.fields["input.who.1.agee"]
     with pytest.raises(Invalid) as refused:
-        config_checks.clean_group("input", [many], {"who": [{"name": "Ada", "kind": "person"}]})
+        clean_group("input", [many], {"who": [{"name": "Ada", "kind": "person"}]})
     assert refused.value.fields == {"input.who": "There are 1 entries; 2 to 4 are needed."}
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig, shipped_tasks
-from dynabench.tasks.config_edits import with_id, with_values
+from dynabench.tasks.reading import with_id, with_values
 
 NLI = shipped_tasks()[1].source
 TEXT = "# mine\nid: a-task # its name\nname: A\nvalidate: {votes: 2}\nterms: |\n  Be kind.\n  Always.\n"

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import func, select
 
 from dynabench.collection import folding, search
-from dynabench.collection.changes import facet
 from dynabench.collection.tables import Breakdown, ExampleChange, SearchPosting
+from dynabench.collection.terms import facet
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.validation.rebuild import rebuild_all

@@ -7,9 +7,10 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.announcements import service
-from dynabench.announcements.tables import Announcement
-from dynabench.collection.schemas import Strict
+from dynabench.announcements.service import Announcement
+from dynabench.kit.api import Db
 from dynabench.kit.db import Database
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.rounds import service as rounds
@@ -17,7 +18,7 @@ from dynabench.rounds import service as rounds
 router = APIRouter(prefix="/api/v1", tags=["collection"], dependencies=[Depends(scope("annotate"))])
 
 
-class AnnouncementIn(Strict):
+class AnnouncementIn(StrictModel):
     """Something to announce."""
 
     text: str = Field(max_length=service.LONGEST, description="Markdown.")
@@ -53,7 +54,7 @@ async def announced(request: Request, viewer: Viewer) -> None:
 
 
 @router.get("/tasks/{task}/announcements")
-async def list_announcements(request: Request, task: str, person: Member) -> AnnouncementList:
+async def list_announcements(db: Db, task: str, person: Member) -> AnnouncementList:
     """List the announcements that you see on the task's pages now."""
 
     def read(session: Session) -> AnnouncementList:
@@ -62,28 +63,24 @@ async def list_announcements(request: Request, task: str, person: Member) -> Ann
             items=[_out(announcement) for announcement in service.shown_announcements(session, person, task)]
         )
 
-    db: Database = request.app.state.db
     return await db.aread(read)
 
 
 @router.post("/tasks/{task}/announcements", status_code=201)
 @needs("manage")
-async def announce(request: Request, task: str, body: AnnouncementIn, person: Member) -> AnnouncementOut:
+async def announce(db: Db, task: str, body: AnnouncementIn, person: Member) -> AnnouncementOut:
     """Announce something to those who take part (owners)."""
-    db: Database = request.app.state.db
     return _out(await db.awrite(service.announce, person, task, body.text, body.until, body.tell))
 
 
 @router.delete("/tasks/{task}/announcements/{id}", status_code=204)
 @needs("manage")
-async def end_announcement(request: Request, task: str, id: RowId, person: Member) -> None:
+async def end_announcement(db: Db, task: str, id: RowId, person: Member) -> None:
     """Show it no more (owners)."""
-    db: Database = request.app.state.db
     await db.awrite(service.end, person, task, id)
 
 
 @router.post("/tasks/{task}/announcements/{id}/seen", status_code=204)
-async def dismiss_announcement(request: Request, task: str, id: RowId, person: Member) -> None:
+async def dismiss_announcement(db: Db, task: str, id: RowId, person: Member) -> None:
     """You want to see it no more."""
-    db: Database = request.app.state.db
     await db.awrite(service.dismiss, person, task, id)

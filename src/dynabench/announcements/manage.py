@@ -8,8 +8,9 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.announcements import service
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.db import now
-from dynabench.kit.forms import previous_page
+from dynabench.kit.forms import previous_page, redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member
@@ -45,12 +46,12 @@ async def announcements(request: Request, task: str, owner: TaskOwner) -> Respon
 
 @router.post("/tasks/{task}/manage/announcements", name="announce_form")
 async def announce(
-    request: Request, task: str, owner: TaskOwner, text: Text = "", until: Text = "", tell: Text = ""
+    request: Request, db: Db, task: str, owner: TaskOwner, text: Text = "", until: Text = "", tell: Text = ""
 ) -> Response:
     """Announce something."""
     try:
         last = _day(until)
-        await request.app.state.db.awrite(service.announce, owner, task, text, last, bool(tell))
+        await db.awrite(service.announce, owner, task, text, last, bool(tell))
     except (errors.Invalid, errors.Conflict) as problem:
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"text": problem.detail}
         typed = {"text": text, "until": until, "tell": tell}
@@ -66,19 +67,18 @@ def _day(text: str) -> date:
 
 
 def _to(request: Request, task: str, done: str) -> Response:
-    address = request.app.url_path_for("manage_announcements", task=task)
-    return RedirectResponse(f"{address}?done={done}", status_code=303)
+    return redirect(request, "manage_announcements", task=task, query={"done": done})
 
 
 @router.post("/tasks/{task}/manage/announcements/{id}/end", name="end_announcement_form")
-async def end(request: Request, task: str, id: RowId, owner: TaskOwner) -> Response:
+async def end(request: Request, db: Db, task: str, id: RowId, owner: TaskOwner) -> Response:
     """Show it no more."""
-    await request.app.state.db.awrite(service.end, owner, task, id)
+    await db.awrite(service.end, owner, task, id)
     return _to(request, task, "ended")
 
 
 @router.post("/tasks/{task}/announcements/{id}/seen", name="dismiss_announcement_form")
-async def dismiss(request: Request, task: str, id: RowId, person: Member) -> Response:
+async def dismiss(request: Request, db: Db, task: str, id: RowId, person: Member) -> Response:
     """Record that the person has read an announcement, and lead back to the page they were on."""
-    await request.app.state.db.awrite(service.dismiss, person, task, id)
+    await db.awrite(service.dismiss, person, task, id)
     return RedirectResponse(previous_page(request), status_code=303)

@@ -5,22 +5,44 @@ They stand on the task's pages until a moment, and go out as notices where the o
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
-from sqlalchemy import Select, delete, select, update
-from sqlalchemy.orm import Session
+from dbos import DBOS
+from sqlalchemy import ForeignKey, Index, Select, Text, delete, select, union, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from dynabench.announcements.tables import Announcement, AnnouncementSeen
+from dynabench.collection.tables import Example, Tally
 from dynabench.kit import errors, jobs
-from dynabench.kit.db import now
+from dynabench.kit.db import Base, Key, now
 from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
+from dynabench.people.notices import service as notices
 from dynabench.people.notices import webhooks
+from dynabench.people.roles import Role
 from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
+from dynabench.validation.tables import Validation
 
 LONGEST, MOST_DAYS, MOST = 2000, 90, 5
 LISTED = 20
+
+
+class Announcement(Base):
+    """A message in markdown from the owners to all participants, shown on the task's pages until a moment."""
+
+    __tablename__ = "announcements"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    text: Mapped[str] = mapped_column(Text)
+    until: Mapped[datetime]
+    told: Mapped[int] = mapped_column(default=0)
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (Index("ix_announcements_task", "task_id", "until"),)
 
 
 def _current(task_id: str) -> Select[Announcement]:
@@ -112,3 +134,63 @@ def forget(session: Session, person_id: int) -> None:
     """Take a person's name from the announcements that they made, and forget which they dismissed."""
     session.execute(update(Announcement).where(Announcement.created_by == person_id).values(created_by=None))
     session.execute(delete(AnnouncementSeen).where(AnnouncementSeen.person_id == person_id))
+
+
+class AnnouncementSeen(Base):
+    """A person who wants to see an announcement no more."""
+
+    __tablename__ = "announcements_seen"
+
+    announcement_id: Mapped[int] = mapped_column(ForeignKey("announcements.id", ondelete="CASCADE"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)
+
+
+SIZE = 100  # people in one transaction
+
+
+def participants(task_id: str, after: int, limit: int) -> Select[int]:
+    """Select people who have a role, wrote or checked in a task, by id above `after`.
+
+    People who left are not among them.
+    """
+    rounds = select(Round.id).where(Round.task_id == task_id)
+    examples = select(Example.id).where(Example.round_id.in_(rounds))
+    checked = select(Validation.person_id).where(Validation.example_id.in_(examples))
+    written = select(Tally.person_id).where(Tally.round_id.in_(rounds))
+    roles = select(Role.person_id).where(Role.task_id == task_id)
+    everybody = union(written, checked, roles).subquery()
+    here = (Person.deleted_at.is_(None), Person.imported_as.is_(None), Person.id > after)
+    return select(Person.id).where(Person.id.in_(select(everybody.c[0])), *here).order_by(Person.id).limit(limit)
+
+
+def _tell(session: Session, job_id: str, id: int) -> bool:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    found = session.get(Announcement, id)
+    if found is None or found.until <= now():  # ended meanwhile
+        return False
+    done = dict(job.done or {})
+    ids = session.scalars(participants(found.task_id, done.get("last", 0), SIZE)).all()
+    name = rounds.task_config(session, found.task_id).name
+    for person in ids:
+        if person != found.created_by:
+            notices.notify_person(
+                session, person, "announcement", f"{name}: {found.text}", link=f"/tasks/{found.task_id}"
+            )
+    found.told += len(ids)
+    if ids:
+        job.done = done | {"last": ids[-1]}
+    return len(ids) == SIZE
+
+
+@DBOS.step(name="tell_announcement.some", retries_allowed=True)
+def some(job_id: str, id: int) -> bool:
+    """Tell some more, in one transaction with the count of how far it came."""
+    return jobs.database().write(_tell, job_id, id)
+
+
+def tell_announcement(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `announcement`."""
+    job_id = str(DBOS.workflow_id)
+    while some(job_id, payload["announcement"]):
+        pass
+    return {}

@@ -14,7 +14,7 @@ from dynabench.cli.round import until_served
 from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.cycle.schemas import TurnOut
+    from dynabench.cycle.views import TurnOut
     from dynabench.kit.db import Database
 
 app = typer.Typer(help="Turn the cycle: release, train, promote, open the next round.")

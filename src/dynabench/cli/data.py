@@ -135,11 +135,11 @@ def import_(
 
 def _files(source: str, place: Path, config: str, split: str, revision: str) -> list[Path]:
     """The files that SOURCE means; those of the hub are downloaded to `place`."""
-    from dynabench.intake import hub, sources
+    from dynabench.intake import sources
 
     if source.startswith("hub:"):
-        hub_dataset = hub.HubRequest(source.removeprefix("hub:"), config, split, revision)
-        return hub.download_dataset(get_settings(), hub_dataset, place)
+        hub_dataset = sources.HubRequest(source.removeprefix("hub:"), config, split, revision)
+        return sources.download_dataset(get_settings(), hub_dataset, place)
     path = Path(source)
     return sources.local_files(path, config, split) if path.is_dir() else [_file(path)]
 

@@ -32,7 +32,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Make dataset NAME of TASK from SOURCE, or a new version of it. Refused rows are named on stderr."""
-    from dynabench.datasets.intake import building
+    from dynabench.datasets.intake import service
     from dynabench.datasets.intake.layout import Layout
     from dynabench.intake import sources
     from dynabench.kit import errors
@@ -47,7 +47,7 @@ def add(
     kind = "pool" if pool else "suite" if suite else "rows"
     with database() as db, sources.open_path(source) as files:
         config = db.read(rounds.newest_config, task)
-        written, _ = building.build_version(get_settings(), config, files, chosen, tolerance, refused, lambda _: None)
+        written, _ = service.build_version(get_settings(), config, files, chosen, tolerance, refused, lambda _: None)
         number, reason = db.write(_store, task, name, visibility, kind, written)
     if reason:
         raise errors.Conflict(reason)

@@ -20,7 +20,7 @@ def measure(
     import json
 
     from dynabench.collection import overview
-    from dynabench.insight.data_measurements import embedding, formatting, measure_jobs, service
+    from dynabench.insight.data_measurements import formatting, jobs, sample, service
 
     with database() as db:
         rounds = db.read(lambda session: overview.started(session, task)[::-1])
@@ -28,7 +28,7 @@ def measure(
             rounds = [db.read(overview.chosen_round, task, number)]
         for round_ in rounds if not keep else ():
             with bar(f"Round {round_.number}", as_json) as tell:
-                measure_jobs.measure_and_store(db, round_.id, embedding.embed(), tell)
+                jobs.measure_and_store(db, round_.id, sample.find_encoder(), tell)
         measurements = [db.read(service.round_measurements, task, round_.number, True) for round_ in rounds]
     documents: list[dict[str, Any]] = [formatting.round_document(round_) for round_ in measurements]
     if as_json:
@@ -42,7 +42,7 @@ def _print(measurements: Any) -> None:
     from rich.table import Table
 
     from dynabench.insight.data_measurements import formatting
-    from dynabench.insight.data_measurements.measures import measures
+    from dynabench.insight.data_measurements.measures import MEASURES
 
     console = Console()
     for of_round in measurements:
@@ -50,7 +50,7 @@ def _print(measurements: Any) -> None:
             f"\nRound {of_round.round}: {of_round.examples:,} of {of_round.total:,} examples measured", style="bold"
         )
         for name, result in of_round.results.items():
-            console.print(f"\n{measures()[name].TITLE}: {result.finding}", markup=False)
+            console.print(f"\n{MEASURES[name].title}: {result.finding}", markup=False)
             table = Table("", "value", "95% interval", "n", show_edge=False)
             for figure in result.figures:
                 between = formatting.format_interval(figure.low, figure.high, figure.kind)

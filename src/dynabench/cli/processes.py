@@ -29,12 +29,12 @@ def web(
     health: Annotated[str, typer.Option(help="A socket file to answer on besides.", hidden=True)] = "",
 ) -> None:
     """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
-    from dynabench.kit import connection_limits, heartbeat, malloc
+    from dynabench.kit import connection_limits, heartbeat, process_memory
 
     heartbeat.start()
     connection_limits.allow_open_files()
-    malloc.one_arena()
-    with malloc.unswept():
+    process_memory.share_one_heap()
+    with process_memory.without_collection():
         server = _server(get_settings())
     server.run(sockets=_sockets(fd, health) if fd >= 0 else None)
 
@@ -126,12 +126,12 @@ worker_app = typer.Typer(help="Run durable jobs: imports, sweeps.")
 @worker_app.callback(invoke_without_command=True)
 def worker() -> None:
     """Run durable jobs until told to stop; a job that was running when a worker died is resumed."""
-    from dynabench.kit import heartbeat, logs, malloc
+    from dynabench.kit import heartbeat, logs, process_memory
     from dynabench.kit.jobs import work
     from dynabench.operations.key_check import check_keys
 
     heartbeat.start()
-    malloc.one_arena()
+    process_memory.share_one_heap()
     logs.configure(get_settings().log_format)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):

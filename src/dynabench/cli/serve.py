@@ -75,9 +75,9 @@ def serve(
 
 def _preparation() -> "Callable[[Settings], None]":
     """The function that sets the demo up; its code is loaded while the web process loads its own."""
-    from dynabench.kit import malloc
+    from dynabench.kit import process_memory
 
-    with malloc.unswept():
+    with process_memory.without_collection():
         from dynabench.operations.demo import prepare
     return prepare
 

@@ -15,7 +15,7 @@ from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms
+from dynabench.rounds import plan
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import wilson
 
@@ -150,7 +150,7 @@ def rate(k: int, n: int) -> FigureRateOut:
 
 def controls(of: Iterable[Round]) -> list[tuple[int, str]]:
     """The arms of rounds in which no model is asked: figures about models leave them out."""
-    return [(each.id, name) for each in of for name in sorted(arms.arms_without_targets(each.arms))]
+    return [(each.id, name) for each in of for name in sorted(plan.arms_without_targets(each.arms))]
 
 
 def board(session: Session, of: Round, viewer: Person | None, after: int = 0, limit: int = 50) -> BoardPage:

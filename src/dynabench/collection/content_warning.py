@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import security
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.forms import safe_next
 from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import service as rounds
@@ -42,14 +43,15 @@ async def warn(request: Request, task: str) -> Response | None:
 
 
 @router.post("/tasks/{task}/warning", name="accept_warning")
-async def accept(request: Request, task: str, viewer: Viewer, next: Annotated[str, Form()] = "/") -> Response:
+async def accept(
+    settings: AppSettings, db: Db, task: str, viewer: Viewer, next: Annotated[str, Form()] = "/"
+) -> Response:
     """Remember that the warning was read, and go on to the page."""
 
     def read(session: Session) -> TaskConfig:
         return rounds.task_config(session, task)
 
-    config = await request.app.state.db.aread(read)
-    settings = request.app.state.settings
+    config = await db.aread(read)
     response = RedirectResponse(safe_next(next), status_code=303)
     response.set_cookie(
         security.cookie_name(settings, _cookie(task)),

@@ -18,7 +18,7 @@ from dynabench.collection.service import Told
 from dynabench.collection.tables import Example
 from dynabench.kit.db import Database
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms, people, views
+from dynabench.rounds import people, plan, views
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.plan import parse_plan
@@ -58,7 +58,7 @@ def values(
     if current is None or handout is None:
         return found | ({"round": views.round_out(session, current)} if found["quota"] and current else {})
     live = person is not None and not sandbox
-    asked = arms.targets_of_arm(current, handout.arm)
+    asked = plan.targets_of_arm(current, handout.arm)
     chat = None
     if config.chat is not None and live and handout.handout:
         chat = chats.view(session, handout.handout, len(asked))
@@ -189,7 +189,7 @@ def _tries(session: Session, person: Person, of: Round, context_id: int) -> list
             "input": example.input,
             "answer": example.answer,
             "fooled": standing.fooled,
-            "asked": bool(arms.targets_of_arm(of, example.arm)),
+            "asked": bool(plan.targets_of_arm(of, example.arm)),
             "made_from": _origin(example),
             "retracted": standing.retracted,
             "hidden": standing.hidden,

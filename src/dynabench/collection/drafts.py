@@ -30,7 +30,7 @@ from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.roles import TaskRole
-from dynabench.rounds import arms, people
+from dynabench.rounds import people, plan
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
@@ -60,9 +60,9 @@ def features_of(config: TaskConfig, body: ExampleIn, handout: Any) -> frozenset[
     """Return the features that take part in a draft on a handout; the latter is a row of `statements.GIVEN`."""
     names = config.features
     if handout.arms:
-        if not arms.asks_models(handout.arms, handout.handout_arm):
+        if not plan.asks_models(handout.arms, handout.handout_arm):
             names -= {"conversation"}
-        if arms.offers_assistant(handout.arms, handout.handout_arm):
+        if plan.offers_assistant(handout.arms, handout.handout_arm):
             names |= {"assistant"}
     present = {"suggestion": body.suggestion is not None, "program": body.program, "seed": handout.handout_seed_id}
     if any(present.values()):
@@ -168,7 +168,7 @@ def tries(session: Session, person_id: int, round_id: int, context_id: int, key:
     See `statements`.
     """
     what = {"person": person_id, "round": round_id, "context": context_id, "key": key}
-    return session.connection().execute(queries.TRIES, what).all()
+    return queries.TRIES.run(session, what)
 
 
 def _request_digest(task_id: str, body: ExampleIn) -> str:
@@ -192,7 +192,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if person is None:
         raise errors.Unauthenticated(_("Log in to record your example, or try it in the sandbox."))
     what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
-    given: Any = session.connection().execute(queries.GIVEN, what).one_or_none()
+    given = queries.GIVEN.first(session, what)
     collects = given is not None and given.id is not None
     if collects:
         people.require_admission(rounds.config_of(session, given.version_id), person, given.role, given.banned)
@@ -229,7 +229,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         config=config,
         version_id=given.version_id,
         fooled_when=given.fooled_when,
-        targets=arms.targets_in(given.arms, given.handout_arm, targets) if given.arms else targets,
+        targets=plan.targets_in(given.arms, given.handout_arm, targets) if given.arms else targets,
         judge=rounds.judge_of(session, given.id) if config.fooled.judged_by == "model" else None,
         context_id=body.context_id,
         input=written,

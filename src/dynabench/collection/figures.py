@@ -16,14 +16,14 @@ from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import folding, statistics
-from dynabench.collection.changes import CONTROL, COUNTS, SOURCES
 from dynabench.collection.folding import Rows
+from dynabench.collection.projections import CONTROL, COUNTS, SOURCES
 from dynabench.collection.statistics import PEOPLE
 from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds.arms import Arm
+from dynabench.rounds.plan import Arm
 from dynabench.rounds.tables import Round
 from dynabench.stats import clusters
 from dynabench.stats.clusters import ClusteredEstimate

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
@@ -23,7 +23,7 @@ from dynabench.collection.figures import Annotator, ArmLine, Line
 from dynabench.collection.schemas import ProgramsOut
 from dynabench.collection.statistics import Calibration
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.api import Db
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member, Viewer, needs
 from dynabench.people.accounts.tables import Person
@@ -163,7 +163,7 @@ Sort = Literal["examples", "fooled", "validated", "mer", "vmer", "retracted", "h
 @router.get("/tasks/{task}/rounds/{n}/figures")
 @needs("manage")
 async def read_figures(
-    request: Request, task: str, n: Number, person: Member, by: By = "arm", who: Who = "people"
+    db: Db, task: str, n: Number, person: Member, by: By = "arm", who: Who = "people"
 ) -> BreakdownOut:
     """A round's error rates by target, arm, start, source, tag or day, over examples of `who` (owners, moderators)."""
 
@@ -172,12 +172,11 @@ async def read_figures(
         items = [line_out(line) for line in found.by[by]]
         return BreakdownOut(by=by, who=who, total=line_out(found.total), items=items)
 
-    db: Database = request.app.state.db
     return await db.aread(read)
 
 
 @router.get("/tasks/{task}/rounds/{n}/progress")
-async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) -> RoundProgressOut:
+async def read_progress(db: Db, task: str, n: Number, viewer: Viewer) -> RoundProgressOut:
     """Return the progress of a round towards its goals, and how many examples you may still write in it now."""
 
     def read(session: Session) -> RoundProgressOut:
@@ -190,14 +189,13 @@ async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) 
         left = LeftOut(left=quota.left, for_good=quota.for_good, resets_at=quota.resets) if quota else None
         return RoundProgressOut(goals=goals, mine=left)
 
-    db: Database = request.app.state.db
     return await db.aread(read)
 
 
 @router.get("/tasks/{task}/rounds/{n}/annotators")
 @needs("manage")
 async def read_annotators(
-    request: Request,
+    db: Db,
     task: str,
     n: Number,
     person: Member,
@@ -214,13 +212,12 @@ async def read_annotators(
         found, more = figures.annotators(session, of, who=who, sort=sort, after=start, limit=limit)
         return AnnotatorsOut(items=[_annotator(each) for each in found], next=str(more) if more else None)
 
-    db: Database = request.app.state.db
     return await db.aread(read)
 
 
 @router.get("/tasks/{task}/rounds/{n}/arms")
 @needs("manage")
-async def read_arms(request: Request, task: str, n: Number, person: Member) -> ArmsOut:
+async def read_arms(db: Db, task: str, n: Number, person: Member) -> ArmsOut:
     """Return the figures of each arm of a round, and its differences from the first (owners, moderators)."""
 
     def read(session: Session) -> ArmsOut:
@@ -229,25 +226,23 @@ async def read_arms(request: Request, task: str, n: Number, person: Member) -> A
         helped = assistance.helped(session, of)
         return ArmsOut(items=items, assistance=AssistanceOut.of(helped) if helped else None)
 
-    db: Database = request.app.state.db
     return await db.aread(read)
 
 
 @router.get("/tasks/{task}/rounds/{n}/programs")
-async def read_programs(request: Request, task: str, n: Number, viewer: Viewer) -> ProgramsOut:
+async def read_programs(db: Db, task: str, n: Number, viewer: Viewer) -> ProgramsOut:
     """The programs that proposed examples in a round, what that took them, and people beside them."""
 
     def read(session: Session) -> ProgramsOut:
         views.visible_round(session, viewer, task, n)
         return programs.told(programs.board(session, rounds.round_of(session, task, n)))
 
-    db: Database = request.app.state.db
     return await db.aread(read)
 
 
 @router.get("/tasks/{task}/rounds/{n}/calibration")
 @needs("manage")
-async def read_calibration(request: Request, task: str, n: Number, person: Member) -> CalibrationOut:
+async def read_calibration(db: Db, task: str, n: Number, person: Member) -> CalibrationOut:
     """Return how often validators find the authors, or the judge model, right (owners, moderators).
 
     `Conflict` where the task's rule has no judge.
@@ -259,7 +254,6 @@ async def read_calibration(request: Request, task: str, n: Number, person: Membe
             raise errors.Conflict(_("In this round only validators judge answers."))
         return CalibrationOut.of(found)
 
-    db: Database = request.app.state.db
     return await db.aread(read)
 
 

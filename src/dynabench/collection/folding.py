@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Table, delete, func, literal, null, select, union_all
 from sqlalchemy.orm import Session
 
-from dynabench.collection import changes, search
-from dynabench.collection.changes import CONTROL, COUNTS
+from dynabench.collection import projections, search
+from dynabench.collection.projections import CONTROL, COUNTS
 from dynabench.collection.tables import Breakdown, ExampleChange
 from dynabench.kit.db import PACKED, Database, replace_rows
 from dynabench.kit.language import _
@@ -39,7 +39,7 @@ def fold(session: Session) -> int:
         select(func.pg_try_advisory_xact_lock(LOCK))
     ):
         return 0
-    rows = changes.read(session, BATCH)
+    rows = projections.read_changes(session, BATCH)
     search.put(session, ((row[1], row[2]) for row in rows if row[1] is not None))
     by_round: dict[int, list[str]] = defaultdict(list)
     for row in rows:
@@ -114,7 +114,7 @@ def read(session: Session, round_id: int, names: Sequence[str] = NAMES) -> Group
 
 
 def put(session: Session, round_id: int, lines: Iterable[str]) -> None:
-    """Add changes to the arrays of a round, each as `changes.describe_counts` wrote it."""
+    """Add changes to the arrays of a round, each as `projections.describe_counts` wrote it."""
     groups = group_counts(map(json.loads, lines))
     stored = select(Breakdown.name, Breakdown.value, Breakdown.counts).where(
         Breakdown.round_id == round_id, Breakdown.value.in_({value for _, value in groups})
@@ -130,7 +130,7 @@ def put(session: Session, round_id: int, lines: Iterable[str]) -> None:
 
 def replace(session: Session, round_id: int, groups: Groups) -> None:
     """Make the arrays of a round these. Nobody else may count in the round, or fold, meanwhile."""
-    changes.drop_counts(session, round_id)
+    projections.drop_counts(session, round_id)
     stored = select(TABLE).where(TABLE.c.round_id == round_id)
     before = {
         (row.round_id, row.name, row.value): (row.counts,) for row in session.execute(stored, execution_options=PACKED)

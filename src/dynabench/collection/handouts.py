@@ -17,7 +17,7 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.models.client import Answer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms, contexts, people, planning
+from dynabench.rounds import contexts, people, plan, planning
 from dynabench.rounds import service as rounds
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Context, Round, RoundState
@@ -34,7 +34,7 @@ class Offer:
     given: HandoutOut
     seed_id: int = 0
     inputs: dict[str, Any] | None = None
-    missing: tuple[arms.Target, ...] = ()
+    missing: tuple[plan.Target, ...] = ()
 
 
 def hand_out(
@@ -75,10 +75,10 @@ def _before(session: Session, person: Person, of: Round) -> Handout | None:
     return session.scalar(queries.CURRENT_HANDOUT, {"person": person.id, "round": of.id})
 
 
-def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
+def _arm(session: Session, of: Round, person: Person) -> plan.Arm | None:
     if not of.arms:
         return None
-    return arms.assign_arm(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
+    return plan.assign_arm(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
 
 
 def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None) -> dict[str, Any] | None:
@@ -102,7 +102,7 @@ def _drawn(
     rng: random.Random,
     before: Handout | None,
     but: int,
-    arm: arms.Arm | None,
+    arm: plan.Arm | None,
     person_id: int,
 ) -> tuple[Handout, Context, Seed | None]:
     config = rounds.config_of(session, current.version_id)
@@ -219,11 +219,11 @@ def _offer(session: Session, of: Round, handout: Handout, context: Context, seed
         made_from=handout.made_from,
         seed=None,
         assistant=bool(handout.id)
-        and arms.offers_assistant(of.arms, handout.arm)
+        and plan.offers_assistant(of.arms, handout.arm)
         and assisted_field(config) is not None,
     )
     if seed is not None:
-        targets = arms.targets_in(of.arms, handout.arm, rounds.targets_of(session, of.id))
+        targets = plan.targets_in(of.arms, handout.arm, rounds.targets_of(session, of.id))
         return _of_seed(session, config, given, context, seed, targets)
     if handout.start == "perturb" and handout.made_from:
         origin = session.scalars(queries.example(handout.made_from)).one()
@@ -237,7 +237,7 @@ def _of_seed(
     given: HandoutOut,
     context: Context,
     seed: Seed,
-    targets: Sequence[arms.Target],
+    targets: Sequence[plan.Target],
 ) -> Offer:
     known = {(row.model, row.version): row for row in session.scalars(seeds.seed_predictions(seed.id))}
     said = [

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Executable, Select, select, update
 from sqlalchemy.orm import Session
 
-from dynabench.collection import changes, search
+from dynabench.collection import search, terms
 from dynabench.collection.tables import BulkAct, Example, Label, Note
 from dynabench.kit import errors
 from dynabench.kit.db import now
@@ -135,7 +135,7 @@ def marks(session: Session, some: Some) -> Marks:
     noted = session.scalars(select(Note.example_id).where(Note.removed_at.is_(None), some(Note.example_id)))
     labels = defaultdict(list)
     for row in session.execute(select(Label.example_id, Label.name).where(some(Label.example_id))):
-        labels[row.example_id].append(changes.facet(search.LABELLED, row.name))
+        labels[row.example_id].append(terms.facet(search.LABELLED, row.name))
     return Marks(set(noted), labels)
 
 

@@ -13,7 +13,7 @@ from dynabench.collection import statistics
 from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.collection.schemas import ComparedOut, ProgramRow, ProgramsOut
 from dynabench.collection.tables import Example, Proposed, Standing
-from dynabench.rounds import arms
+from dynabench.rounds import plan
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import UNKNOWN, ErrorCounts, ErrorRates, Rate, error_rates, rate_difference
 from dynabench.stats.verdict import Verdict
@@ -91,7 +91,7 @@ def _board(session: Session, of: Round) -> Board:
     Arms in which no model is asked are left out. Best is most validated fooling examples, then most fooling ones, then
     fewest examples.
     """
-    controls = arms.arms_without_targets(of.arms)
+    controls = plan.arms_without_targets(of.arms)
     lines = [_line(row) for row in session.execute(_sums(of.id, controls))]
     people = statistics.statistics(session, of, by=()).total.clustered if lines else _NOBODY
     total = sum((line.counts for line in lines), ErrorCounts())

@@ -1,29 +1,37 @@
-"""Counting what the ledger says, as it is written: one `Standing` per example, sums of them in `Tally`.
+"""Counting what the ledger says, as it is written: one `Standing` per example, sums of them in `Tally`, and changes.
 
 Every function runs in the transaction that writes the ledger, so that counts and ledger never part. Sums are
 added to in the database itself: two people counting at once lose nothing. `dynabench.validation.rebuild` counts
-the same figures again from the ledger alone, and tests hold the two equal.
+the same figures again from the ledger alone, and tests hold the two equal. What search and the breakdowns need is one
+row of `ExampleChange`, which the worker folds into them.
 """
 
 import hashlib
+import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Executable, select, update
+from sqlalchemy import Executable, Select, Table, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection import changes, queries, search
-from dynabench.collection.changes import COUNTS
+from dynabench.collection import queries
 from dynabench.collection.queries import Place, place_of
-from dynabench.collection.tables import Example, Standing, Tally
-from dynabench.rounds.tables import Context
+from dynabench.collection.tables import Example, ExampleChange, ExampleSource, Standing, Tally
+from dynabench.collection.terms import WRITTEN, describe, facet, joined
+from dynabench.kit.db import Prepared
+from dynabench.rounds import plan
+from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, model_was_wrong
 from dynabench.tasks import TaskConfig
 
+SOURCES = tuple(ExampleSource)
+CONTROL = len(SOURCES)  # added to the source's number where no model was asked, since headline rates leave those out
+COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
+_TABLE = cast(Table, ExampleChange.__table__)
 KEY = ("round_id", "person_id", "day", "start", "arm", "source")
 
 Counted = tuple[Example, Place, dict[str, int], list[str]]
@@ -93,7 +101,7 @@ def count_example(
     where it belongs; it is looked up where it is not given. `doubt` is that of the targets.
     """
     session.flush()
-    connection, place = session.connection(), place or place_of(session, example)
+    place = place or place_of(session, example)
     state: dict[str, Any] = {
         "fooled": example.fooled,
         "verdict": str(Verdict.PENDING),
@@ -111,17 +119,18 @@ def count_example(
         "blind_right": 0,
         "targets": targets,
         "targets_right": targets_right,
+        "withheld": False,
     }
     used = {"context": example.context_id, "and_fooled": int(example.fooled is True), "doubt": doubt}
     # Standings, contexts, tallies, changes: in the order of voters and of `rebuild`, so that nobody waits in a circle.
-    connection.execute(queries.NEW_STANDING, standing | state)
-    connection.execute(queries.CONTEXT_USED, used)
+    queries.NEW_STANDING.run(session, standing | state)
+    queries.CONTEXT_USED.run(session, used)
     row = tally_key(example) | tally_counts(**state)
-    connection.execute(_upsert(connection.dialect.name), row)
-    line = changes.describe_counts(row | {"tag": place.tag}, place.arms)
-    changes.note_change(session, example.id, None, example.round_id, line)
+    _ADD_TO_TALLY.run(session, row)
+    line = describe_counts(row | {"tag": place.tag}, place.arms)
+    note_change(session, example.id, None, example.round_id, line)
     if example.made_from is not None:
-        search.change(session, example.made_from, perturbed=True)
+        note_change(session, example.made_from, [facet("perturbed", True)])
 
 
 def count_retraction(session: Session, *examples: Example) -> None:
@@ -199,7 +208,7 @@ def _counts(standing: Standing) -> dict[str, int]:
 def _change(session: Session, standing: Standing, before: dict[str, int]) -> Counted:
     example, after = session.get_one(Example, standing.example_id), _counts(standing)
     state = {name: getattr(standing, name) for name in ("fooled", "verdict", "retracted", "hidden")}
-    facets = [changes.facet(name, value) for name, value in state.items()]
+    facets = [facet(name, value) for name, value in state.items()]
     return example, place_of(session, example), {name: after[name] - before[name] for name in COUNTS}, facets
 
 
@@ -211,8 +220,8 @@ def _add(session: Session, counted: Iterable[Counted]) -> None:
     for example, place, counts, new_terms in rows:
         line = ""
         if any(counts.values()):
-            line = changes.describe_counts(tally_key(example) | {"tag": place.tag} | counts, place.arms)
-        changes.note_change(session, example.id, new_terms, example.round_id, line)
+            line = describe_counts(tally_key(example) | {"tag": place.tag} | counts, place.arms)
+        note_change(session, example.id, new_terms, example.round_id, line)
 
 
 def judge_contexts(session: Session, judged: Iterable[tuple[int, dict[str, int]]]) -> None:
@@ -248,7 +257,92 @@ def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:
 @cache  # putting the statement together takes longer than running it
 def _upsert(dialect: str) -> Executable:
     columns = Tally.__table__.c
-    insert = (postgresql if dialect == "postgresql" else sqlite).insert(Tally.__table__)
-    sums = {name: columns[name] + insert.excluded[name] for name in COUNTS}
-    statement: Executable = insert.on_conflict_do_update(index_elements=list(KEY), set_=sums)
+    write = (postgresql if dialect == "postgresql" else sqlite).insert(Tally.__table__)
+    sums = {name: columns[name] + write.excluded[name] for name in COUNTS}
+    statement: Executable = write.on_conflict_do_update(index_elements=list(KEY), set_=sums)
     return statement
+
+
+_ADD_TO_TALLY = Prepared(_upsert, (*KEY, *COUNTS))
+
+
+def note_change(
+    session: Session,
+    example_id: int | None,
+    changed_terms: Iterable[str] | None = (),
+    round_id: int | None = None,
+    counts: str = "",
+) -> None:
+    """Write a change of an example; `changed_terms` is None where it is new, and all its terms are in the ledger."""
+    queries.NEW_CHANGE.run(session, _row(example_id, changed_terms, round_id, counts))
+
+
+def note_changes(session: Session, rows: Iterable[tuple[int | None, Iterable[str], int | None, str]]) -> None:
+    """Write many changes at once, each as the arguments of `note_change`."""
+    if values := [_row(*row) for row in rows]:
+        session.connection().execute(insert(_TABLE), values)
+
+
+def _row(
+    example_id: int | None, changed_terms: Iterable[str] | None, round_id: int | None, counts: str
+) -> dict[str, Any]:
+    text = None if changed_terms is None else joined(changed_terms)
+    return {"example_id": example_id, "round_id": round_id, "terms": text, "counts": counts}
+
+
+def describe_counts(change: Mapping[str, Any], conditions: list[Any]) -> str:
+    """Write a change of a `Tally` row as a line: its key, the tag of the examples' contexts, and what is added.
+
+    `conditions` are the round's arms.
+    """
+    kind = kind_of(conditions, change["source"], change["arm"])
+    values = [change["person_id"], kind, *(change[name] for name in ("day", "start", "arm", "tag"))]
+    return json.dumps([*values, *(change[name] for name in COUNTS)], separators=(",", ":"))
+
+
+def kind_of(conditions: list[Any], source: str, arm: str) -> int:
+    """Return the number of a source, told apart by whether models are asked in the arm."""
+    control = bool(conditions) and arm in plan.arms_without_targets(conditions)
+    return SOURCES.index(source) + CONTROL * control
+
+
+def read_terms(session: Session) -> list[tuple[int, Sequence[str]]]:
+    """Return the examples' ids and terms of changes that are not folded, in their order."""
+    return [(example_id, new_terms) for _, example_id, new_terms, *_ in read_changes(session) if example_id is not None]
+
+
+def read_changes(
+    session: Session, limit: int | None = None
+) -> list[tuple[int, int | None, Sequence[str], int | None, str]]:
+    """Return the first changes that are not folded: id, example, terms, round, counts. One statement, one moment."""
+    return [
+        (
+            row.id,
+            row.example_id,
+            describe(row) if row.terms is None else row.terms.split(),
+            row.round_id,
+            row.counts,
+        )
+        for row in session.execute(_changes().limit(limit))
+    ]
+
+
+def _changes() -> Select[Any]:
+    return (
+        select(
+            *(ExampleChange.id, ExampleChange.example_id, ExampleChange.round_id, ExampleChange.terms),
+            ExampleChange.counts,
+            *(getattr(Example, name) for name in WRITTEN),
+            *(Round.task_id, Round.number.label("round")),
+            *(Context.values.label("context"), Context.tag),
+        )
+        .outerjoin(Example, (Example.id == ExampleChange.example_id) & ExampleChange.terms.is_(None))
+        .outerjoin(Round, Round.id == Example.round_id)
+        .outerjoin(Context, Context.id == Example.context_id)
+        .order_by(ExampleChange.id)
+    )
+
+
+def drop_counts(session: Session, round_id: int) -> None:
+    """Forget what changes say of the counts of a round."""
+    session.execute(update(_TABLE).where(_TABLE.c.round_id == round_id).values(counts=""))

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, cast
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
+    CompoundSelect,
     Executable,
     Integer,
     Select,
@@ -29,6 +29,7 @@ from sqlalchemy.orm import Session, aliased, lazyload, selectinload
 
 from dynabench.collection.tables import (
     Example,
+    ExampleChange,
     ExampleSource,
     Explanation,
     Handout,
@@ -40,6 +41,7 @@ from dynabench.collection.tables import (
     StoredAttribution,
     Tally,
 )
+from dynabench.kit.db import Prepared
 from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Ban, Role
@@ -261,7 +263,7 @@ def _latest() -> Any:
     return latest.correlate(Round).scalar_subquery()
 
 
-def _given() -> Executable:
+def _given() -> Select[Any]:
     """Return the statement that reads what a draft is checked against: one row for a task that exists.
 
     The row holds the task's open round, the hand-out (`handout`, or the latest of `context` where that is
@@ -295,7 +297,7 @@ def _given() -> Executable:
     )
 
 
-def _tries() -> Executable:
+def _tries() -> CompoundSelect[Any]:
     """Return the statement that reads a person's examples on a context in a round, and one more.
 
     That one is the example that an idempotency key of the person stands for. `gone` marks the retracted
@@ -312,12 +314,12 @@ def _tries() -> Executable:
     return union_all(here, select(*columns, literal(True).label("same_key")).where(same))
 
 
-GIVEN, TRIES = _given(), _tries()
+GIVEN, TRIES = Prepared(_given()), Prepared(_tries())
 
-ROUND_LOCK = select(Round.state, Round.plan).where(Round.id == bindparam("round")).with_for_update(read=True)
+ROUND_LOCK = Prepared(select(Round.state, Round.plan).where(Round.id == bindparam("round")).with_for_update(read=True))
 """State and plan of a round, which is locked for sharing: one that closes waits for this example, or this for it."""
 
-HANDOUT_LOCK = select(Handout.id).where(Handout.id == bindparam("handout")).with_for_update()
+HANDOUT_LOCK = Prepared(select(Handout.id).where(Handout.id == bindparam("handout")).with_for_update())
 """A handout, so that tries on it come one at a time: they are numbered."""
 
 
@@ -325,15 +327,23 @@ def _table(of: type[Any]) -> Table:
     return cast(Table, of.__table__)
 
 
-@cache
-def new_example(dialect: str) -> Any:
-    """Write an example; no id comes back where its author's key was used meanwhile."""
+def _columns(of: type[Any]) -> list[str]:
+    return [column.name for column in _table(of).c if column.name != "id"]
+
+
+def _new_example(dialect: str) -> Executable:
     write = (postgresql if dialect == "postgresql" else sqlite).insert(_table(Example))
-    return write.on_conflict_do_nothing(index_elements=["author_id", "key"]).returning(_table(Example).c.id)
+    statement: Executable = write.on_conflict_do_nothing(index_elements=["author_id", "key"]).returning(
+        _table(Example).c.id
+    )
+    return statement
 
 
-NEW_PREDICTION = insert(_table(Prediction))
-NEW_STANDING = insert(_table(Standing))
+NEW_EXAMPLE = Prepared(_new_example, _columns(Example))
+"""Write an example; no id comes back where its author's key was used meanwhile."""
+NEW_PREDICTION = Prepared(insert(_table(Prediction)).inline(), _columns(Prediction))
+NEW_STANDING = Prepared(insert(_table(Standing)).inline(), _columns(Standing))
+NEW_CHANGE = Prepared(insert(_table(ExampleChange)).inline(), _columns(ExampleChange))
 
 
 def _context_used() -> Executable:
@@ -347,7 +357,7 @@ def _context_used() -> Executable:
     return update(_table(Context)).where(Context.id == bindparam("context")).values(columns)
 
 
-CONTEXT_USED = _context_used()
+CONTEXT_USED = Prepared(_context_used())
 """One more example on a context, which may have fooled; `doubt` is that of the targets, None where they tell none."""
 
 CONTEXT_JUDGED = (

@@ -3,19 +3,18 @@
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.collection.search import Filters
+from dynabench.kit.schemas import StrictModel
 
 Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s\x00-\x1f](?:[^\x00-\x1f]*[^\s\x00-\x1f])?$")]
 Told = Annotated[str, Field(max_length=500)] | bool | int | Annotated[float, Field(allow_inf_nan=False)] | None
 
 
-class Program(BaseModel):
+class Program(StrictModel):
     """The program that wrote an example, and what the example took it: `queries` to models, and `cost` in dollars."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Name
     version: Name = "0"
@@ -75,13 +74,7 @@ Values = dict[str, Any]
 Id = Annotated[int, Field(ge=1, le=2**53)]
 
 
-class Strict(BaseModel):
-    """A body in which unknown members, such as a forged `fooled`, are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class ExampleIn(Strict):
+class ExampleIn(StrictModel):
     """A draft: everything else (predictions, fooled, time) is decided by the server.
 
     `handout` says which time that the context was given is meant; the last one where it is left out. `suggestion` is
@@ -99,7 +92,7 @@ class ExampleIn(Strict):
     program: ProgramIn | None = None
 
 
-class NextContextIn(Strict):
+class NextContextIn(StrictModel):
     """The wish for the next hand-out: an example of one's own to perturb, or (left out) another context.
 
     `link` are the parameters of the address by which the annotator came, where the task asks for any.
@@ -226,7 +219,7 @@ class ExamplePage(BaseModel):
     next: str | None
 
 
-class ExampleQuery(Strict):
+class ExampleQuery(StrictModel):
     """A search among a task's examples; an example must match all conditions.
 
     `mine` asks for one's own and takes no filters. `q` are words of context, input, answer or explanation,
@@ -262,7 +255,7 @@ class ExampleQuery(Strict):
         return Filters(**asked, hidden={"no": False, "yes": True, "any": None}[self.hidden])
 
 
-class AttributionIn(Strict):
+class AttributionIn(StrictModel):
     """Asks which words of a draft a model looked at; `answer` is the draft's claim and changes nothing.
 
     `label` is the answer to explain; without it the one that the model gives. Of an answer that is marked in a text,
@@ -278,7 +271,7 @@ class AttributionIn(Strict):
     label: str = ""
 
 
-class JudgementIn(Strict):
+class JudgementIn(StrictModel):
     """For each model's answer to your example, whether it is wrong, in the order of its predictions."""
 
     wrong: list[bool] = Field(min_length=1, max_length=100)
@@ -298,7 +291,7 @@ class RetractionOut(BaseModel):
     retracted: bool
 
 
-class HidingIn(Strict):
+class HidingIn(StrictModel):
     """Why an example is hidden or shown again; for the audit log and its author."""
 
     reason: str = Field("", max_length=500)
@@ -320,13 +313,13 @@ class SeedIn(BaseModel):
     tag: Any = ""
 
 
-class SeedsIn(Strict):
+class SeedsIn(StrictModel):
     """Up to 1,000 seeds."""
 
     seeds: list[SeedIn] = Field(max_length=1000)
 
 
-class SeedlingsIn(Strict):
+class SeedlingsIn(StrictModel):
     """The examples that become seeds: those of a round with this verdict."""
 
     round: Annotated[int, Field(ge=1, le=2**31 - 1)]

@@ -13,9 +13,9 @@ from pyroaring import BitMap
 from sqlalchemy import Table, delete, func, select
 from sqlalchemy.orm import Session
 
-from dynabench.collection import changes, queries
-from dynabench.collection.changes import facet
+from dynabench.collection import projections, queries, terms
 from dynabench.collection.tables import Example, Explanation, FlagReview, Proposed, SearchPosting, Standing
+from dynabench.collection.terms import facet
 from dynabench.kit import errors
 from dynabench.kit.db import PACKED, replace_rows
 from dynabench.kit.language import _
@@ -152,14 +152,14 @@ def public(session: Session, ids: Sequence[int]) -> list[Seen]:
 
 
 def change(session: Session, example_id: int, **facets: object) -> None:
-    """Say that facets of an example have other values now; those of `search_index.CHANGING`."""
-    changes.note_change(session, example_id, [changes.facet(name, value) for name, value in facets.items()])
+    """Say that facets of an example have other values now; those of `CHANGING`."""
+    projections.note_change(session, example_id, [terms.facet(name, value) for name, value in facets.items()])
 
 
 def label(session: Session, example_id: int, name: str, on: bool) -> None:
     """Let an example be found under a label, or no more."""
     facet = LABELLED if on else UNLABELLED
-    changes.note_change(session, example_id, [changes.facet(facet, name)])
+    projections.note_change(session, example_id, [terms.facet(facet, name)])
 
 
 def link(session: Session, pairs: Iterable[tuple[int, int]]) -> None:
@@ -171,28 +171,28 @@ def link(session: Session, pairs: Iterable[tuple[int, int]]) -> None:
 
 def say(session: Session, explanation: Explanation) -> None:
     """Let an example be found by what its author says of it."""
-    said = [term for text in changes.strings(explanation.values) for term in changes.words(text)]
+    said = [term for text in terms.strings(explanation.values) for term in terms.words(text)]
     if said:
-        changes.note_change(session, explanation.example_id, said)
+        projections.note_change(session, explanation.example_id, said)
 
 
 def _question(session: Session, task_id: str, filters: Filters, *, usernames: bool) -> list[list[str]] | None:
     """Groups of terms, each of which must be met by one of its own; None where nothing can be found."""
     groups = [[term] for term in _words(filters.q)]
-    groups.append([changes.facet("task", task_id)])
+    groups.append([terms.facet("task", task_id)])
     for name in PLAIN:
         value = getattr(filters, name)
         if value is not None and (value != "" or name in ("arm", "tag")):
-            groups.append([changes.facet(name, value)])
+            groups.append([terms.facet(name, value)])
     if filters.made_from is not None:
-        groups.append([changes.facet("made", filters.made_from)])
+        groups.append([terms.facet("made", filters.made_from)])
     if filters.perturbed is not None:
-        groups.append([changes.facet("perturbed", filters.perturbed)])
+        groups.append([terms.facet("perturbed", filters.perturbed)])
     if filters.author:
         authors = session.scalars(queries.called(filters.author, usernames=usernames)).all()
         if not authors:
             return None
-        groups.append([changes.facet("author", author) for author in authors])
+        groups.append([terms.facet("author", author) for author in authors])
     if filters.since or filters.until:
         days = _days(filters.since, filters.until)
         if not days:
@@ -206,13 +206,13 @@ def _words(text: str) -> list[str]:
         return []
     if len(text) > LONGEST:
         raise errors.Invalid({"q": _("Use at most %(longest)s characters.", longest=LONGEST)})
-    found = changes.wanted(text)
+    found = terms.wanted(text)
     if not found:
         raise errors.Invalid(
             {"q": _("Type at least one word. Search looks for letters and digits, not for punctuation.")}
         )
-    if len(found) > changes.MOST_WORDS:
-        raise errors.Invalid({"q": _("Search for at most %(most_words)s words.", most_words=changes.MOST_WORDS)})
+    if len(found) > terms.MOST_WORDS:
+        raise errors.Invalid({"q": _("Search for at most %(most_words)s words.", most_words=terms.MOST_WORDS)})
     return found
 
 
@@ -220,7 +220,7 @@ def _days(since: date | None, until: date | None) -> list[str]:
     today = datetime.now(UTC).date()
     first = max(since or date(1990, 1, 1), date(1990, 1, 1))
     last = min(until or today.replace(month=12, day=31), today.replace(year=today.year + 1, month=12, day=31))
-    return changes.days_between(first, last) if first <= last else []
+    return terms.days_between(first, last) if first <= last else []
 
 
 TABLE = cast(Table, SearchPosting.__table__)
@@ -259,10 +259,10 @@ Question = Sequence[Sequence[str]]  # every group must be met by one of its term
 def put(session: Session, news: Iterable[News]) -> None:
     """Put news into the sets, later ones over earlier ones."""
     told: dict[int, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
-    for example_id, terms in news:
+    for example_id, example_terms in news:
         block, member = divmod(example_id, SIZE)
         sets = told[block]
-        for term in terms:
+        for term in example_terms:
             sets[term][member] = True
             for rival in _rivals(term):
                 sets[rival][member] = False
@@ -331,7 +331,7 @@ def matching(session: Session, question: Question, before: int | None) -> Iterat
 def _fresh(session: Session, named: Sequence[str]) -> dict[int, dict[str, bool]]:
     fresh: dict[int, dict[str, bool]] = defaultdict(dict)
     rivals = {term: _rivals(term) for term in named}
-    for example_id, changed_terms in changes.read_terms(session):
+    for example_id, changed_terms in projections.read_terms(session):
         new_terms = set(changed_terms)
         for term in named:
             if term in new_terms:

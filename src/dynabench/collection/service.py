@@ -33,12 +33,12 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
 
     The round is locked for sharing, so that one that closes is closed for those whose models still thought.
     """
-    connection, given = session.connection(), draft.handout
+    given = draft.handout
     if given is None:
         raise ValueError("a draft of the sandbox is not recorded")
-    state, plan = connection.execute(queries.ROUND_LOCK, {"round": draft.round_id}).one()
-    if connection.dialect.name != "sqlite":  # there the whole writing transaction is alone
-        connection.execute(queries.HANDOUT_LOCK, {"handout": given.id})
+    state, plan = queries.ROUND_LOCK.first(session, {"round": draft.round_id})
+    if session.get_bind().dialect.name != "sqlite":  # there the whole writing transaction is alone
+        queries.HANDOUT_LOCK.run(session, {"handout": given.id})
     known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
     if again := drafts.earlier(known, draft.request):
         return recorded(session, again)
@@ -53,14 +53,14 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     if plan:
         eligibility.take(session, draft.author_id, draft.round_id, plan)
     row = _row(draft, verdict, given, attempt=1 + sum(old.handout_id == given.id for old in known))
-    made = connection.execute(queries.new_example(connection.dialect.name), row).scalar_one_or_none()
+    made = queries.NEW_EXAMPLE.first(session, row)
     if made is None:  # PostgreSQL: the key was used a moment ago, on another handout
         known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
         return recorded(session, drafts.earlier(known, draft.request) or 0)
     predictions = _said(verdict)
-    if predictions:
-        connection.execute(queries.NEW_PREDICTION, [{"example_id": made, **row} for row in predictions])
-    example: Any = SimpleNamespace(id=made, **row)  # not of the session, which need not know it
+    for prediction in predictions:
+        queries.NEW_PREDICTION.run(session, {"example_id": made.id, **prediction})
+    example: Any = SimpleNamespace(id=made.id, **row)  # not of the session, which need not know it
     projections.count_example(
         session,
         example,
@@ -71,7 +71,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         doubt=verdict.doubt,
     )
     outcome = _told(example, verdict.fooled, _shown(predictions))
-    members = drafts.recorded(session, draft, verdict, made)
+    members = drafts.recorded(session, draft, verdict, made.id)
     return outcome.model_copy(update=members) if members else outcome
 
 

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import projections
 from dynabench.collection.tables import Example, Prediction, Standing, Tally
-from dynabench.rounds import arms
+from dynabench.rounds import plan
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import (
@@ -79,7 +79,7 @@ def statistics(
     """
     sources = PEOPLE if sources is None else tuple(sources)
     rows = session.execute(_tallies(round.id)).all()
-    controls = arms.arms_without_targets(round.arms)
+    controls = plan.arms_without_targets(round.arms)
     asked = [row for row in rows if row.arm not in controls]
     chosen = [row for row in asked if row.source in sources]
     wider = {"source": asked, "arm": [row for row in rows if row.source in sources]}
@@ -92,7 +92,7 @@ def statistics(
 def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOPLE) -> dict[int, Figures]:
     """The figures of each person in a round, by the person's id."""
     groups: dict[int, list[TallyRow]] = defaultdict(list)
-    controls = arms.arms_without_targets(round.arms)
+    controls = plan.arms_without_targets(round.arms)
     for row in session.execute(_tallies(round.id)):
         if row.source in sources and row.arm not in controls:
             groups[row.person_id].append(row)

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Path, Request
 from dynabench.cycle import plan as plans
 from dynabench.cycle import round_steps, service, views
 from dynabench.cycle.plan import TurnPlan
-from dynabench.cycle.schemas import Foreseen, LineagePage, TurnIn, TurnOut, TurnPage
 from dynabench.cycle.tables import CycleTurn
+from dynabench.cycle.views import Foreseen, LineagePage, TurnIn, TurnOut, TurnPage
 from dynabench.kit.api import After, Db, Limit
 from dynabench.kit.db import Database
 from dynabench.models import serving

@@ -13,12 +13,12 @@ from dynabench.benchmark.evaluations.measures import find_measure, unpack_replic
 from dynabench.benchmark.evaluations.queries import OPEN_STATES
 from dynabench.benchmark.evaluations.tables import EvaluationState
 from dynabench.benchmark.releases import service as releases
-from dynabench.cycle import promotion, queries, service, training, training_sources
+from dynabench.cycle import promotion, queries, service, training
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.promotion import IntervalFigure, ModelScores, NeutralScore, PromotionDecision
 from dynabench.cycle.report import RoundChangeOut, TurnFigureOut, TurnReport
 from dynabench.cycle.tables import CandidateState, CycleTurn
-from dynabench.cycle.training_sources import RoundRelease
+from dynabench.cycle.training import RoundRelease
 from dynabench.datasets import stored
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
@@ -67,9 +67,7 @@ def _keep(session: Session, turn: int, attempt: int, report: TurnReport) -> None
 def _report(session: Session, settings: Settings, turn: int, attempt: int, old: dict[str, int]) -> TurnReport:
     cycle_turn = service.running_turn(session, turn, attempt)
     rule = service.turn_plan(cycle_turn).promote
-    tested = [
-        item for item in training_sources.ancestor_releases(session, settings, cycle_turn) if item.test is not None
-    ]
+    tested = [item for item in training.ancestor_releases(session, settings, cycle_turn) if item.test is not None]
     task, excluded = cycle_turn.task_id, dict[str, str]()
     rows_by_model: RowsByModel = {}
     neutral_data, on_neutral = (
@@ -216,7 +214,7 @@ def test_versions(released: Sequence[RoundRelease]) -> list[int]:
 def count_remaining(session: Session, settings: Settings, turn: int, submissions: Sequence[int]) -> tuple[int, int]:
     """Count the evaluations of these submissions on the turn's rounds and neutral data: (unfinished, all)."""
     cycle_turn = session.get_one(CycleTurn, turn)
-    version_ids = test_versions(training_sources.ancestor_releases(session, settings, cycle_turn))
+    version_ids = test_versions(training.ancestor_releases(session, settings, cycle_turn))
     version_ids += [dataset.version for dataset in neutral_datasets(session, cycle_turn)]
     going = 0
     for submission in submissions:

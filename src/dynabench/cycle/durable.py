@@ -12,6 +12,7 @@ from dynabench.benchmark.releases import release_steps
 from dynabench.benchmark.releases import service as releases
 from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.cycle import deciding, queries, round_steps, service, training
+from dynabench.cycle.tables import CycleTurn
 from dynabench.kit import errors, jobs
 from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.db import Database
@@ -197,3 +198,23 @@ def _begin_release(session: Session, turn: int, attempt: int) -> int | None:
         current = releases.prepare_release(session, person, cycle_turn.task_id, round_.number, rules, plan.anyway)
         current.job_id = None
     return current.id
+
+
+LOST_JOB = _("The job was started many times and never finished. Resume the turn; the operator's log has details.")
+
+
+def fail_lost_turns(database: Database, settings: Settings) -> None:
+    """Mark turns as failed that no job works on any more."""
+    going = {job: turn for job, turn in database.read(_running_jobs) if job}
+    for job in jobs.given_up(database, settings, list(going)):
+        database.write(_lost, going[job], job)
+
+
+def _running_jobs(session: Session) -> list[tuple[str | None, int]]:
+    return [(job, turn) for job, turn in session.execute(queries.running_jobs())]
+
+
+def _lost(session: Session, turn: int, job: str) -> None:
+    cycle_turn = session.get_one(CycleTurn, turn, with_for_update=True)
+    if cycle_turn.job_id == job:
+        service.fail_turn(session, turn, cycle_turn.attempt, LOST_JOB)

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dynabench.cycle import training_sources
-from dynabench.cycle.training_sources import RoundRelease
+from dynabench.cycle import training
+from dynabench.cycle.training import RoundRelease
 from dynabench.kit.child_process import ParentChannel
 from dynabench.kit.errors import Problem
 from dynabench.kit.language import _, kept
@@ -33,7 +33,7 @@ def train_and_check(request: dict[str, Any], report_step: Any) -> dict[str, Any]
     begun = time.monotonic()
     report_step("reading")
     try:
-        mix = training_sources.build_mix(get_settings(), config, released, request["outside"])
+        mix = training.build_mix(get_settings(), config, released, request["outside"])
         retrain(
             mix,
             folder / "model",

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import queries as submission_queries
 from dynabench.benchmark.registry.tables import ModelListing
-from dynabench.cycle import queries, report, training_sources
+from dynabench.cycle import queries, report, training
 from dynabench.cycle.plan import Method, TurnPlan
 from dynabench.cycle.tables import CandidateState, CycleCandidate, CycleTurn, TurnState
 from dynabench.datasets import library
@@ -58,7 +58,7 @@ def start_turn(
     check_neutral_datasets(session, task, plan)
     cycle_turn = CycleTurn(task_id=task, round_id=round_.id, plan=plan.model_dump(mode="json"))
     cycle_turn.present = [f"{target.model}@{target.version}" for target in round_.targets]
-    cycle_turn.outside = training_sources.outside_datasets(session, task, plan)
+    cycle_turn.outside = training.outside_datasets(session, task, plan)
     cycle_turn.created_by = person.id if person else None
     session.add(cycle_turn)
     session.flush()

@@ -1,37 +1,76 @@
 """Turns as pages, commands and the API show them, also before they begin."""
 
 from collections import defaultdict
+from datetime import datetime
 from typing import Any
 
+from pydantic import BaseModel, Field, SkipValidation
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import queries as scoring_queries
 from dynabench.benchmark.registry import queries as submission_queries
 from dynabench.benchmark.releases import service as releases
 from dynabench.benchmark.releases.tables import ReleaseState
-from dynabench.cycle import queries, report, service, training_sources
+from dynabench.cycle import queries, report, service
+from dynabench.cycle import training as trainer
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.report import TurnReport, rule_text
-from dynabench.cycle.schemas import (
-    CandidateOut,
-    Foreseen,
-    LineagePage,
-    RoundLineageOut,
-    TurnOut,
-    TurnPage,
-    TurnProgressOut,
-)
 from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.kit import jobs
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
+from dynabench.kit.schemas import Page, StrictModel
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
+
+
+class CandidateOut(BaseModel):
+    """A model that a turn trains: `waiting`, `ready` or `failed` with the `reason`."""
+
+    name: str
+    method: str
+    seed: int
+    state: str
+    reason: SkipValidation[str]  # which would make a plain text of a phrase
+    version: str
+    submission: int | None
+    rows: int | None
+    seconds: float | None
+
+
+class TurnProgressOut(BaseModel):
+    """The progress of a turn: the step, its present activity, and the number of its parts that are done, of all."""
+
+    step: str
+    what: str = ""
+    done: int = 0
+    of: int = 0
+
+
+class TurnOut(BaseModel):
+    """A turn: `queued`, `running`, `paused`, `done`, `failed` with the `reason`, or `undone`."""
+
+    id: int
+    task: str
+    round: int
+    state: str
+    step: str
+    reason: SkipValidation[str]  # which would make a plain text of a phrase
+    present: list[str]
+    plan: dict[str, Any]
+    candidates: list[CandidateOut]
+    release: str | None = Field(None, description="The digest of the round's release.")
+    progress: TurnProgressOut | None = None
+    report: TurnReport | None = None
+    next: int | None = Field(None, description="The round that the turn drafted or opened.")
+    back: int | None = Field(None, description="The round that took its place when the turn was undone.")
+    created_at: datetime
+    ended_at: datetime | None
 
 
 def turn_out(session: Session, turn: CycleTurn) -> TurnOut:
@@ -96,6 +135,10 @@ def turn_with_progress(
     return turn_view.model_copy(update={"progress": TurnProgressOut.model_validate(progress) if progress else None})
 
 
+class TurnPage(Page[TurnOut]):
+    """Turns of a task, newest first."""
+
+
 def turn_page(
     session: Session, person: Person | None, task: str, before: int | None = None, limit: int = 50
 ) -> TurnPage:
@@ -107,6 +150,20 @@ def turn_page(
         statement = statement.where(CycleTurn.id < before)
     turns = session.scalars(statement.limit(limit + 1)).all()
     return TurnPage.cut(turns, limit, show=lambda turn: turn_out(session, turn))
+
+
+class RoundLineageOut(BaseModel):
+    """A round with those that it follows and those that follow it, by number."""
+
+    round: int
+    state: str
+    targets: list[str]
+    parents: list[int]
+    children: list[int]
+
+
+class LineagePage(Page[RoundLineageOut]):
+    """The rounds of a task as a graph, newest first, all on one page."""
 
 
 def lineage_page(session: Session, person: Person | None, task: str) -> LineagePage:
@@ -125,6 +182,32 @@ def lineage_page(session: Session, person: Person | None, task: str) -> LineageP
     return LineagePage(items=items)
 
 
+class Foreseen(BaseModel):
+    """The effects that a turn would have.
+
+    `examples` and `verified` count those of a round that is not released yet; `rows` the training rows that the
+    releases of earlier rounds hold now. `seconds` is the estimated time of training and evaluation without
+    waiting for other jobs; None where no comparable training was done before.
+    """
+
+    task: str
+    round: int
+    closes: bool
+    releases: bool
+    examples: int
+    verified: int
+    rows: int
+    ancestors: list[int]
+    models: list[str]
+    present: list[str]
+    evaluations: int
+    rule: str
+    next: int
+    opens: bool
+    parents: list[int]
+    seconds: float | None
+
+
 def preview_turn(
     session: Session, settings: Settings, person: Person | None, task: str, plan: TurnPlan, number: int | None = None
 ) -> Foreseen:
@@ -132,7 +215,7 @@ def preview_turn(
     rounds.require(session, person, Action.RUN_CYCLE, task)
     round_ = service.starting_round(session, task, number)
     service.check_plan(session, person, task, round_, plan)
-    training_sources.outside_datasets(session, task, plan)
+    trainer.outside_datasets(session, task, plan)
     task_rounds = list(session.scalars(round_queries.rounds(task)))
     ages = queries.generations(queries.parent_numbers(session, task, task_rounds), round_.number)
     release = releases.release_of_round(session, task, round_.number)
@@ -141,7 +224,7 @@ def preview_turn(
     planned_turn = CycleTurn(
         task_id=task, round_id=round_.id, plan=plan.model_dump(mode="json"), created_at=round_.created_at
     )
-    before = training_sources.ancestor_releases(session, settings, planned_turn)
+    before = trainer.ancestor_releases(session, settings, planned_turn)
     rows, tested = _sizes(session, task, before)
     share = releases.release_rules(session, task, round_.number, plan.release)
     rows_after = rows + round(verified * share.train)
@@ -169,7 +252,7 @@ def preview_turn(
     )
 
 
-def _sizes(session: Session, task: str, before: list[training_sources.RoundRelease]) -> tuple[int, int]:
+def _sizes(session: Session, task: str, before: list[trainer.RoundRelease]) -> tuple[int, int]:
     train = tested = 0
     for ancestor in before:
         release = releases.release_of_round(session, task, ancestor.number)
@@ -255,3 +338,10 @@ def duration_text(seconds: float) -> str:
     return (
         _("%(n)s minutes", n=f"{seconds / 60:.0f}") if seconds < 5400 else _("%(n)s hours", n=f"{seconds / 3600:.1f}")
     )
+
+
+class TurnIn(StrictModel):
+    """A turn to be started: its round, by default the open one, and the plan as an object with the keys of the YAML."""
+
+    round: int | None = Field(None, ge=1, le=100_000)
+    plan: dict[str, Any] = Field({}, description="What is absent is as the plan has it by default.")

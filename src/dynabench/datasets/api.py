@@ -14,7 +14,7 @@ from dynabench.datasets.downloads import export_response
 from dynabench.datasets.formats import Format
 from dynabench.datasets.schemas import DataImportOut, HubIn, ImportPreviewOut, PlanIn, StartIn
 from dynabench.kit import errors, jobs
-from dynabench.kit.db import Database
+from dynabench.kit.api import AppSettings, Db
 from dynabench.people.accounts.auth import Member, Viewer, limited, scope
 from dynabench.people.may import Action
 from dynabench.rounds import owner_api, owner_lists, uploaded_files
@@ -39,7 +39,8 @@ router.include_router(conversions.router)
         "application/x-ndjson": {}, "text/csv": {}, "application/vnd.apache.parquet": {}, "application/zip": {}}}},
 )  # fmt: skip
 async def export(
-    request: Request,
+    settings: AppSettings,
+    db: Db,
     task: str,
     viewer: Viewer,
     round: Annotated[Number, Query(description="One round; empty for all.")] = "",
@@ -51,25 +52,25 @@ async def export(
     A `zip` has the rows as `rows.jsonl` and the pictures, sounds and files that they show beside it. The rows are sent
     while they are read, from one moment's state of the database.
     """
-    db: Database = request.app.state.db
     if viewer is None:
         scope = await db.aread(scopes.visitor_scope, task, round or None, attributions=attributions)
     else:
         scope = await db.aread(scopes.export_scope, viewer, task, round or None, attributions=attributions)
-    return export_response(db, request.app.state.settings, scope, format)
+    return export_response(db, settings, scope, format)
 
 
 @router.post("/tasks/{task}/imports/files", status_code=201, openapi_extra=owner_api.BINARY_BODY)
 async def send_file(
     request: Request,
+    settings: AppSettings,
+    db: Db,
     task: str,
     person: Member,
     name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
 ) -> ImportPreviewOut:
     """Send a file as the body (owners): JSONL, CSV, TSV, JSON or Parquet. It waits for its start, for a day."""
-    db: Database = request.app.state.db
     config = await db.aread(import_config, person, task)
-    path = await uploaded_files.store_named_upload(request.app.state.settings, task, name, _body(request))
+    path = await uploaded_files.store_named_upload(settings, task, name, _body(request))
     try:
         return await to_thread.run_sync(service.preview_import, path, config, PlanIn())
     except errors.Problem:
@@ -89,34 +90,30 @@ def import_config(session: Session, person: Member, task: str) -> TaskConfig:
 
 
 @router.post("/tasks/{task}/imports/preview")
-async def preview(request: Request, task: str, body: StartIn, person: Member) -> ImportPreviewOut:
+async def preview(settings: AppSettings, db: Db, task: str, body: StartIn, person: Member) -> ImportPreviewOut:
     """The first rows of a file that waits, as a plan reads them (owners)."""
-    db: Database = request.app.state.db
     config = await db.aread(import_config, person, task)
-    path = uploaded_files.find_named_upload(request.app.state.settings, task, body.file)
+    path = uploaded_files.find_named_upload(settings, task, body.file)
     return await to_thread.run_sync(service.preview_import, path, config, body)
 
 
 @router.post("/tasks/{task}/imports", status_code=202)
-async def start(request: Request, task: str, body: StartIn, person: Member) -> DataImportOut:
+async def start(settings: AppSettings, db: Db, task: str, body: StartIn, person: Member) -> DataImportOut:
     """Import a file that waits, in the background (owners)."""
-    db: Database = request.app.state.db
-    job = await db.awrite(service.start_import, person, request.app.state.settings, task, body.file, body)
+    job = await db.awrite(service.start_import, person, settings, task, body.file, body)
     return DataImportOut(id=job.id, name=job.payload["name"], into=job.payload["into"], state="queued")
 
 
 @router.post("/tasks/{task}/imports/hub", status_code=202)
-async def start_hub(request: Request, task: str, body: HubIn, person: Member) -> DataImportOut:
+async def start_hub(db: Db, task: str, body: HubIn, person: Member) -> DataImportOut:
     """Import a dataset of the hub by its id, in the background (owners)."""
-    db: Database = request.app.state.db
     job = await db.awrite(service.start_hub_import, person, task, body)
     return DataImportOut(id=job.id, name=job.payload["name"], into=job.payload["into"], state="queued")
 
 
 @router.get("/tasks/{task}/imports")
-async def list_imports(request: Request, task: str, person: Member) -> schemas.DataImportPage:
+async def list_imports(request: Request, db: Db, task: str, person: Member) -> schemas.DataImportPage:
     """The task's newest imports (owners)."""
-    db: Database = request.app.state.db
     import_jobs = await db.aread(service.list_imports, person, task)
     items = [await import_out(request, job) for job in import_jobs]
     return schemas.DataImportPage(items=items, next=None)
@@ -130,18 +127,16 @@ async def import_out(request: Request, job: jobs.Job) -> DataImportOut:
 
 
 @router.get("/tasks/{task}/imports/{job}")
-async def read_import(request: Request, task: str, job: str, person: Member) -> DataImportOut:
+async def read_import(request: Request, db: Db, task: str, job: str, person: Member) -> DataImportOut:
     """Return the progress of an import (owners)."""
-    db: Database = request.app.state.db
     return await import_out(request, await db.aread(service.import_job, person, task, job))
 
 
 @router.get("/tasks/{task}/imports/{job}/refused")
 async def list_refused(
-    request: Request, task: str, job: str, person: Member, after: After = "", limit: Limit = 50
+    db: Db, task: str, job: str, person: Member, after: After = "", limit: Limit = 50
 ) -> round_schemas.RefusedPage:
     """The rows that an import left out, with the reasons, in the file's order (owners)."""
-    db: Database = request.app.state.db
 
     def read(session: Session) -> round_schemas.RefusedPage:
         return owner_lists.list_refused_rows(session, service.import_job(session, person, task, job).id, after, limit)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import orjson
 from anyio import to_thread
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy.orm import Session
 
@@ -22,8 +22,10 @@ from dynabench.datasets.stored import StoredRow, WrittenRows
 from dynabench.datasets.tables import Dataset, DatasetState
 from dynabench.intake.mapping import ColumnMapping
 from dynabench.kit import errors
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
@@ -31,7 +33,6 @@ from dynabench.people.may import Action
 from dynabench.rounds import owner_api, uploaded_files
 from dynabench.rounds import service as rounds
 from dynabench.rounds.owner_api import ImportOut
-from dynabench.rounds.schemas import Strict
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.tasks import TaskConfig
 
@@ -147,7 +148,7 @@ router = APIRouter()
 Column = Annotated[str, Field(max_length=200)]
 
 
-class FromDatasetIn(Strict):
+class FromDatasetIn(StrictModel):
     """A public dataset, of the same task unless `of_task` names another, and which column becomes which field.
 
     Columns are the rows' inputs by their names, their first answer by its fields with `answer_` before them, and
@@ -193,10 +194,10 @@ async def store_context_file(settings: Settings, task: str, rows: str) -> uuid.U
 
 
 @router.post("/tasks/{task}/contexts/datasets", status_code=202)
-async def import_dataset_rows(request: Request, task: str, body: FromDatasetIn, person: Member) -> ImportOut:
+async def import_dataset_rows(
+    settings: AppSettings, db: Db, task: str, body: FromDatasetIn, person: Member
+) -> ImportOut:
     """Make contexts of the rows of a public dataset (owners); they are imported in the background."""
-    db: Database = request.app.state.db
-    settings: Settings = request.app.state.settings
     rows = await db.aread(source_digest, person, task, body.of_task, body.dataset)
     path = uploaded_files.uploads_folder(settings) / f"{uuid.uuid4()}.jsonl"
     await to_thread.run_sync(write_context_file, settings, rows, path)

@@ -22,7 +22,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.security import pseudonym
 from dynabench.kit.settings import Settings
 from dynabench.people.disclosure import withheld_in_sql
-from dynabench.rounds import arms
+from dynabench.rounds import plan
 from dynabench.rounds.tables import Round
 
 _NAMED = """NOT t.retracted AND NOT t.hidden AND (NOT {withheld} OR {all} AND o.round_id = e.round_id)
@@ -320,7 +320,7 @@ class _Reader:
     def _condition(self, round_: Round, start: str, arm: str) -> str:
         """Return the condition of an arm's examples as JSON; its targets are the models that the arm asks."""
         drawn: dict[str, Any] = next((candidate for candidate in round_.arms if candidate["name"] == arm), {})
-        targets = [{"model": model, "version": version} for model, version in arms.targets_of_arm(round_, arm)]
+        targets = [{"model": model, "version": version} for model, version in plan.targets_of_arm(round_, arm)]
         document = {
             "start": start,
             "arm": arm,

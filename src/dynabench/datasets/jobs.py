@@ -1,6 +1,7 @@
 """Durable jobs: imports of files, versions of datasets that are read, perturbed copies that are made."""
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -8,23 +9,25 @@ from typing import Any
 
 import orjson
 from dbos import DBOS
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from dynabench.adversaries import perturbations
 from dynabench.datasets import library, stored, twin_files, twins
+from dynabench.datasets.archives.service import archive_path
 from dynabench.datasets.imports import batches
 from dynabench.datasets.imports.batches import ImportBatch, ImportPlan
 from dynabench.datasets.imports.places import MISSING, ImportState
-from dynabench.datasets.intake import building
-from dynabench.datasets.intake.building import ReadingProgress
+from dynabench.datasets.intake import service
 from dynabench.datasets.intake.layout import Layout
+from dynabench.datasets.intake.service import ReadingProgress
 from dynabench.datasets.stored import StoredRow, WrittenRows
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
 from dynabench.datasets.twins import CopyFields, perturbed_copies
-from dynabench.intake import hub, sources
+from dynabench.intake import sources
 from dynabench.intake.rows import BadRow, BadRowReport
 from dynabench.kit import errors, jobs
+from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.people.accounts.tables import Person
@@ -92,9 +95,9 @@ def fetch_step(job_id: str, payload: dict[str, Any]) -> list[str]:
     settings = get_settings()
     folder = settings.folder / "uploads" / f".hub-{job_id}"
     try:
-        return [str(path) for path in hub.download_dataset(settings, hub.HubRequest(**payload["hub"]), folder)]
+        return [str(path) for path in sources.download_dataset(settings, sources.HubRequest(**payload["hub"]), folder)]
     except errors.Problem:
-        hub.remove_downloads(settings, [folder])
+        sources.remove_downloads(settings, [folder])
         raise
 
 
@@ -146,7 +149,7 @@ def _remove_files(files: list[tuple[Path, str]], settings: Settings) -> None:
     """Throw the files away: all of them are under `uploads`."""
     for path, _name in files:
         path.unlink(missing_ok=True)
-    hub.remove_downloads(settings, {path.parent for path, _name in files})
+    sources.remove_downloads(settings, {path.parent for path, _name in files})
 
 
 REPORT_ROWS = 20_000  # rows between two reports of progress
@@ -182,14 +185,14 @@ def read_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     place = settings.folder / "uploads" / f".hub-{job_id}"
     try:
         if payload.get("hub"):
-            paths = hub.download_dataset(settings, hub.HubRequest(**payload["hub"]), place)
+            paths = sources.download_dataset(settings, sources.HubRequest(**payload["hub"]), place)
             files = [(path, path.name) for path in paths]
-            written, reading_end = building.build_version(
+            written, reading_end = service.build_version(
                 settings, config, files, layout, payload["tolerance"], refuse, progress
             )
         else:
             with sources.open_source(Path(payload["file"]), payload["name"]) as files:
-                written, reading_end = building.build_version(
+                written, reading_end = service.build_version(
                     settings, config, files, layout, payload["tolerance"], refuse, progress
                 )
     except errors.Problem as problem:
@@ -229,7 +232,7 @@ def read_dataset(payload: dict[str, Any]) -> dict[str, Any]:
     result = end_step(payload["version"], outcome)
     if payload.get("file"):
         Path(payload["file"]).unlink(missing_ok=True)
-    hub.remove_downloads(settings, [settings.folder / "uploads" / f".hub-{job_id}"])
+    sources.remove_downloads(settings, [settings.folder / "uploads" / f".hub-{job_id}"])
     return result
 
 
@@ -363,3 +366,37 @@ def _refuse_twin(session: Session, job_id: str, twin_id: int, report: BadRowRepo
     if not report.bad_rows:
         reasons = [_("The file has no rows.")]
     _fail_twin(session, twin_id, "\n".join([*reasons, *([f"and {more} more"] if more > 0 else [])]))
+
+
+KEPT_SECONDS = 7 * 24 * 3600  # of archives
+LOST = _("The file was read many times without success. Upload it again; the operator's log has details.")
+
+
+def clean_up_datasets(database: Database, settings: Settings) -> None:
+    """Let versions and twins fail that no job reads or makes any more, and delete old archives."""
+    for table in (DatasetVersion, Twin):
+        going = database.read(_reading_jobs, table)
+        for job in jobs.given_up(database, settings, list(going)):
+            database.write(_fail_lost, table, going[job], job)
+    _delete_old_archives(settings)
+
+
+def _delete_old_archives(settings: Settings) -> None:
+    for path in archive_path(settings, "any").parent.iterdir():
+        if time.time() - path.stat().st_mtime > KEPT_SECONDS:
+            path.unlink(missing_ok=True)
+
+
+def _reading_jobs(session: Session, table: type[DatasetVersion] | type[Twin]) -> dict[str, int]:
+    rows = session.execute(select(table.job_id, table.id).where(table.state == DatasetState.READING))
+    return {job: id for job, id in rows if job}
+
+
+def _fail_lost(session: Session, table: type[DatasetVersion] | type[Twin], id: int, job: str) -> None:
+    row: Any = session.get_one(table, id, with_for_update=True)
+    if row.job_id != job:
+        return
+    if isinstance(row, DatasetVersion):
+        library.fail_version(session, id, LOST)
+    elif row.state == DatasetState.READING:
+        row.state, row.reason = DatasetState.FAILED, LOST

@@ -25,6 +25,7 @@ from dynabench.datasets.schemas import (
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion
 from dynabench.intake import sources
 from dynabench.kit import errors, jobs
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.people import may
@@ -139,34 +140,33 @@ def dataset_config(session: Session, person: Member, task: str) -> TaskConfig:
 
 @router.get("/datasets")
 async def list_all(
-    request: Request, viewer: Viewer, q: Words = "", task: Words = "", after: Cursor = "", limit: Limit = 50
+    db: Db, viewer: Viewer, q: Words = "", task: Words = "", after: Cursor = "", limit: Limit = 50
 ) -> DatasetPage:
     """A page of the datasets of all tasks that you may see."""
-    return await request.app.state.db.aread(dataset_page, viewer, task, q, after, limit)  # type: ignore[no-any-return]
+    return await db.aread(dataset_page, viewer, task, q, after, limit)
 
 
 @router.get("/tasks/{task}/datasets")
 async def list_of_task(
-    request: Request, task: str, viewer: Viewer, q: Words = "", after: Cursor = "", limit: Limit = 50
+    db: Db, task: str, viewer: Viewer, q: Words = "", after: Cursor = "", limit: Limit = 50
 ) -> DatasetPage:
     """A page of the datasets of a task that you may see."""
-    return await request.app.state.db.aread(dataset_page, viewer, task, q, after, limit)  # type: ignore[no-any-return]
+    return await db.aread(dataset_page, viewer, task, q, after, limit)
 
 
 @router.post("/tasks/{task}/datasets/files", status_code=201, openapi_extra=owner_api.BINARY_BODY)
 async def send_dataset_file(
     request: Request,
+    settings: AppSettings,
+    db: Db,
     task: str,
     person: Member,
     name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
 ) -> SampleOut:
     """Send a file as the body (owners): JSONL, CSV, TSV, JSON, Parquet, or a zipped folder of a dataset; `.gz` of
     these. It waits for its start, for a day."""
-    db: Database = request.app.state.db
     config = await db.aread(dataset_config, person, task)
-    path = await uploaded_files.store_named_upload(
-        request.app.state.settings, task, name, request.stream(), sources.kind_of_source
-    )
+    path = await uploaded_files.store_named_upload(settings, task, name, request.stream(), sources.kind_of_source)
     try:
         return await to_thread.run_sync(service.preview_dataset, path, config)
     except errors.Problem:
@@ -175,29 +175,29 @@ async def send_dataset_file(
 
 
 @router.post("/tasks/{task}/datasets/preview")
-async def preview_dataset_file(request: Request, task: str, body: FileIn, person: Member) -> SampleOut:
+async def preview_dataset_file(settings: AppSettings, db: Db, task: str, body: FileIn, person: Member) -> SampleOut:
     """The first rows of a file that waits, under a layout (owners)."""
-    config = await request.app.state.db.aread(dataset_config, person, task)
-    path = uploaded_files.find_named_upload(request.app.state.settings, task, body.file)
+    config = await db.aread(dataset_config, person, task)
+    path = uploaded_files.find_named_upload(settings, task, body.file)
     return await to_thread.run_sync(service.preview_dataset, path, config, body.layout)
 
 
 @router.post("/tasks/{task}/datasets", status_code=202)
-async def add_dataset(request: Request, task: str, body: DatasetIn, person: Member) -> DatasetFull:
+async def add_dataset(settings: AppSettings, db: Db, task: str, body: DatasetIn, person: Member) -> DatasetFull:
     """Make a dataset of a file that waits, or of one of the hub (owners); it is read in the background."""
 
     def write(session: Session) -> DatasetFull:
-        dataset = service.start_dataset(session, person, request.app.state.settings, task, body)
+        dataset = service.start_dataset(session, person, settings, task, body)
         return dataset_full(session, person, task, dataset.name)
 
-    return await request.app.state.db.awrite(write)  # type: ignore[no-any-return]
+    return await db.awrite(write)
 
 
 @router.post("/tasks/{task}/datasets/rounds/{n}", status_code=201)
-async def make_of_round(request: Request, task: str, n: int, person: Member) -> DatasetFull:
+async def make_of_round(request: Request, db: Db, task: str, n: int, person: Member) -> DatasetFull:
     """Make a dataset of a round's verified examples, or a new version of it (owners)."""
     name = await make_round_dataset(request, task, n, person)
-    return await request.app.state.db.aread(dataset_full, person, task, name)  # type: ignore[no-any-return]
+    return await db.aread(dataset_full, person, task, name)
 
 
 async def make_round_dataset(request: Request, task: str, n: int, person: Member) -> str:
@@ -211,36 +211,38 @@ async def make_round_dataset(request: Request, task: str, n: int, person: Member
 
 
 @router.get(PATH)
-async def read_dataset(request: Request, task: str, name: str, viewer: Viewer) -> DatasetFull:
+async def read_dataset(db: Db, task: str, name: str, viewer: Viewer) -> DatasetFull:
     """A dataset with its card, versions and slices."""
-    return await request.app.state.db.aread(dataset_full, viewer, task, name)  # type: ignore[no-any-return]
+    return await db.aread(dataset_full, viewer, task, name)
 
 
 @router.patch(PATH)
-async def edit_dataset(request: Request, task: str, name: str, body: Change, person: Member) -> DatasetFull:
+async def edit_dataset(db: Db, task: str, name: str, body: Change, person: Member) -> DatasetFull:
     """Change what is given (owners): visibility, weight, title, card, licence, languages, source, retired."""
 
     def changed(session: Session) -> DatasetFull:
         return dataset_full(session, person, task, name, library.change_dataset(session, person, task, name, body))
 
-    return await request.app.state.db.awrite(changed)  # type: ignore[no-any-return]
+    return await db.awrite(changed)
 
 
 @router.post(PATH + "/versions", status_code=202)
-async def add_version(request: Request, task: str, name: str, body: VersionIn, person: Member) -> DatasetFull:
+async def add_version(
+    settings: AppSettings, db: Db, task: str, name: str, body: VersionIn, person: Member
+) -> DatasetFull:
     """Read a new version, in the background (owners)."""
 
     def write(session: Session) -> DatasetFull:
         dataset = library.owned_dataset(session, person, task, name)
-        service.start_version(session, person, request.app.state.settings, dataset, body)
+        service.start_version(session, person, settings, dataset, body)
         return dataset_full(session, person, task, name)
 
-    return await request.app.state.db.awrite(write)  # type: ignore[no-any-return]
+    return await db.awrite(write)
 
 
 @router.get(PATH + "/versions/{n}/refused")
 async def list_refused_rows(
-    request: Request, task: str, name: str, n: int, person: Member, after: After = "", limit: Limit = 50
+    db: Db, task: str, name: str, n: int, person: Member, after: After = "", limit: Limit = 50
 ) -> round_schemas.RefusedPage:
     """The rows that a version's reading refused, with the reasons, in the file's order (owners)."""
 
@@ -248,7 +250,7 @@ async def list_refused_rows(
         version = owned_version(session, person, task, name, n)
         return owner_lists.list_refused_rows(session, version.job_id or "", after, limit)
 
-    return await request.app.state.db.aread(read)  # type: ignore[no-any-return]
+    return await db.aread(read)
 
 
 @router.get(
@@ -258,10 +260,12 @@ async def list_refused_rows(
     responses={200: {"description": "All rows of the newest version.", "content": {
         name: {} for name in ("application/x-ndjson", "text/csv", "application/vnd.apache.parquet")}}},
 )  # fmt: skip
-async def rows(request: Request, task: str, name: str, viewer: Viewer, format: Format = "jsonl") -> Response:
+async def rows(
+    settings: AppSettings, db: Db, task: str, name: str, viewer: Viewer, format: Format = "jsonl"
+) -> Response:
     """The rows of a public dataset."""
-    version = await request.app.state.db.aread(library.readable_version, viewer, task, name)
-    parts: Any = downloads.dataset_file_parts(request.app.state.settings, version.digest, format)
+    version = await db.aread(library.readable_version, viewer, task, name)
+    parts: Any = downloads.dataset_file_parts(settings, version.digest, format)
     file = f"{task}-{name}-v{version.number}.{format}"
     headers = {"Content-Disposition": f'attachment; filename="{file}"', "X-Dataset-Digest": version.digest}
     if format == "parquet":

@@ -13,8 +13,9 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.datasets import conversions, library
 from dynabench.kit import errors
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import AppSettings, Db, csv_response
 from dynabench.kit.db import Database
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
@@ -58,9 +59,8 @@ def read_change(form: FormData) -> tuple[list[int], ContextChange, str]:
 
 
 @router.post("/tasks/{task}/manage/contexts/changes", name="change_contexts")
-async def change_contexts(request: Request, task: str, owner: TaskOwner) -> Response:
+async def change_contexts(request: Request, db: Db, task: str, owner: TaskOwner) -> Response:
     """Change the contexts that were ticked."""
-    db: Database = request.app.state.db
     ids, change_of_contexts, done = read_change(await request.form())
     changed = await db.awrite(owner_lists.change_contexts, owner, task, ids, change_of_contexts)
     query: dict[str, Any] = {"done": done, "changed": changed}
@@ -71,12 +71,14 @@ async def change_contexts(request: Request, task: str, owner: TaskOwner) -> Resp
 
 
 @router.post("/tasks/{task}/manage/contexts/datasets", name="contexts_of_dataset")
-async def contexts_from_dataset(request: Request, task: str, owner: TaskOwner) -> Response:
+async def contexts_from_dataset(
+    request: Request, settings: AppSettings, db: Db, task: str, owner: TaskOwner
+) -> Response:
     """Take the rows of a public dataset, and show which column becomes which field."""
     form = await request.form()
     of_task, _, name = str(form.get("dataset", ""))[:130].partition("/")
-    rows = await request.app.state.db.aread(conversions.source_digest, owner, task, of_task, name)
-    id = await conversions.store_context_file(request.app.state.settings, task, rows)
+    rows = await db.aread(conversions.source_digest, owner, task, of_task, name)
+    id = await conversions.store_context_file(settings, task, rows)
     address = request.app.url_path_for("map_contexts", task=task, id=id)
     return RedirectResponse(f"{address}?{urlencode({'name': f'{name}.jsonl'})}", status_code=303)
 
@@ -151,9 +153,8 @@ async def contexts(
 
 
 @router.get("/tasks/{task}/manage/contexts.csv", name="download_contexts")
-async def download(request: Request, task: str, owner: TaskOwner, tag: Tag = None) -> Response:
+async def download(db: Db, task: str, owner: TaskOwner, tag: Tag = None) -> Response:
     """All contexts, or those with one tag, newest first: a file that can be sent to another task."""
-    db: Database = request.app.state.db
     fields = [field.name for field in (await db.aread(service.newest_config, task)).context]
     rows = _rows(db, task, tag or None, fields)
     return csv_response(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
@@ -172,18 +173,15 @@ def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> It
 
 
 @router.post("/tasks/{task}/manage/contexts/files", name="send_contexts")
-async def send(request: Request, task: str, owner: TaskOwner) -> Response:
+async def send(request: Request, settings: AppSettings, db: Db, task: str, owner: TaskOwner) -> Response:
     """Keep the files and show what is in them."""
-    settings = request.app.state.settings
     async with request.form(max_files=MOST_FILES) as form:
         sent = [upload for upload in form.getlist("file") if isinstance(upload, UploadFile) and upload.filename]
         try:
             id = await _store_files(request, task, sent)
             path = uploaded_files.find_upload(settings, task, id)
             if path.suffix == context_files.ZIP_ENDING:
-                await to_thread.run_sync(
-                    context_files.extract_zip_rows, request.app.state.db, settings, task, owner.id, path
-                )
+                await to_thread.run_sync(context_files.extract_zip_rows, db, settings, task, owner.id, path)
             await to_thread.run_sync(imports.preview_file, uploaded_files.find_upload(settings, task, id))
         except errors.Invalid as problem:
             return await contexts_page(request, owner, task, ContextFilter(), "", status=422, errors=problem.fields)
@@ -211,8 +209,7 @@ async def _store_files(request: Request, task: str, sent: Sequence[UploadFile]) 
 
 
 @router.post("/tasks/{task}/manage/contexts/{id}/delete", name="discard_context")
-async def delete(request: Request, task: str, id: RowId, owner: TaskOwner) -> Response:
+async def delete(request: Request, db: Db, task: str, id: RowId, owner: TaskOwner) -> Response:
     """Remove a context that nobody was given yet."""
-    await request.app.state.db.awrite(owner_lists.delete_context, owner, task, id)
-    address = request.app.url_path_for("manage_contexts", task=task)
-    return RedirectResponse(f"{address}?deleted={id}", status_code=303)
+    await db.awrite(owner_lists.delete_context, owner, task, id)
+    return redirect(request, "manage_contexts", task=task, query={"deleted": id})

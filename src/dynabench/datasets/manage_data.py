@@ -8,17 +8,18 @@ from anyio import to_thread
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.datasets import service
 from dynabench.datasets.api import import_config
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports.batches import INTO
 from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewRow
-from dynabench.intake.columns import find_column
-from dynabench.intake.mapping import PRESETS
+from dynabench.intake.mapping import PRESETS, find_column
 from dynabench.kit import errors
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries, uploaded_files
@@ -54,23 +55,20 @@ async def show(request: Request, task: str, owner: TaskOwner) -> Response:
 
 
 @router.post("/tasks/{task}/manage/data/files", name="send_data")
-async def send(request: Request, task: str, owner: TaskOwner) -> Response:
+async def send(request: Request, settings: AppSettings, task: str, owner: TaskOwner) -> Response:
     """Keep the file and show what is in it."""
     async with request.form() as form:
         file = form.get("file")
         try:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise errors.Invalid({"file": _("Choose a file first.")})
-            path = await uploaded_files.store_named_upload(
-                request.app.state.settings, task, file.filename[-200:], read_pieces(file)
-            )
+            path = await uploaded_files.store_named_upload(settings, task, file.filename[-200:], read_pieces(file))
             await _refuse_unreadable(request, task, owner, path)
         except (errors.Invalid, errors.TooLarge) as problem:
             fields = problem.fields if isinstance(problem, errors.Invalid) else {}
             message = fields.get("name") or fields.get("file") or problem.detail
             return await _data_page(request, task, owner, 422, errors={"file": message})
-    address = request.app.url_path_for("map_data", task=task, file=path.name.partition("--")[0])
-    return RedirectResponse(str(address), status_code=303)
+    return redirect(request, "map_data", task=task, file=path.name.partition("--")[0])
 
 
 async def _refuse_unreadable(request: Request, task: str, owner: Person, path: Path) -> None:
@@ -160,45 +158,41 @@ async def look(request: Request, task: str, file: str, owner: TaskOwner) -> Resp
 
 
 @router.post("/tasks/{task}/manage/data/files/{file}", name="import_data")
-async def start(request: Request, task: str, file: str, owner: TaskOwner) -> Response:
+async def start(request: Request, settings: AppSettings, db: Db, task: str, file: str, owner: TaskOwner) -> Response:
     """Import the whole file, in the background; or (`then` = look) show the first rows anew."""
     form = await request.form()
     if form.get("then") == "look":
         return await _preview(request, task, owner, file, form)
-    db: Database = request.app.state.db
-    settings = request.app.state.settings
     uploaded_files.find_named_upload(settings, task, file)
     try:
         job = await db.awrite(service.start_import, owner, settings, task, file, _plan(form))
     except errors.Invalid:
         return await _preview(request, task, owner, file, form)
-    return RedirectResponse(str(request.app.url_path_for("data_import", task=task, job=job.id)), status_code=303)
+    return redirect(request, "data_import", task=task, job=job.id)
 
 
 @router.post("/tasks/{task}/manage/data/hub", name="import_hub")
-async def start_hub(request: Request, task: str, owner: TaskOwner) -> Response:
+async def start_hub(request: Request, db: Db, task: str, owner: TaskOwner) -> Response:
     """Import a dataset of the hub, in the background."""
     form = await request.form()
-    db: Database = request.app.state.db
     typed = {name: str(form.get(name, ""))[:100].strip() for name in ("dataset", "config", "split", "revision")}
     try:
         body = HubIn(**typed, **_plan(form).model_dump())
         job = await db.awrite(service.start_hub_import, owner, task, body)
     except errors.Invalid as problem:
         return await _data_page(request, task, owner, 422, errors=problem.fields, given=typed)
-    return RedirectResponse(str(request.app.url_path_for("data_import", task=task, job=job.id)), status_code=303)
+    return redirect(request, "data_import", task=task, job=job.id)
 
 
 @router.get("/tasks/{task}/manage/data/imports/{job}", name="data_import")
-async def progress(request: Request, task: str, job: str, owner: TaskOwner) -> Response:
+async def progress(request: Request, db: Db, task: str, job: str, owner: TaskOwner) -> Response:
     """Show the progress of an import, and the rows that it left out."""
-    import_ = await request.app.state.db.aread(service.import_job, owner, task, job)
+    import_ = await db.aread(service.import_job, owner, task, job)
     counts = (import_.done or {}).get("state")
     return await imports.import_page(request, task, import_, "data", counts, "data_import", "refused_data")
 
 
 @router.get("/tasks/{task}/manage/data/imports/{job}/refused.csv", name="refused_data")
-async def download(request: Request, task: str, job: str, owner: TaskOwner) -> Response:
+async def download(db: Db, task: str, job: str, owner: TaskOwner) -> Response:
     """All rows that an import left out, with number and reason."""
-    db: Database = request.app.state.db
     return await imports.refused_response(db, await db.aread(service.import_job, owner, task, job))

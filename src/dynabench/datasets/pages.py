@@ -19,7 +19,9 @@ from dynabench.datasets.schemas import Change, DatasetIn, DatasetPage, HubDatase
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.intake import sources
 from dynabench.kit import errors
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.auth import Member, Viewer
@@ -56,10 +58,9 @@ def task_head(session: Session, viewer: Person | None, task: str) -> dict[str, A
 
 @router.get("/datasets", name="datasets")
 async def all_datasets(
-    request: Request, viewer: Viewer, q: Words = "", task: Words = "", after: library_api.Cursor = ""
+    request: Request, db: Db, viewer: Viewer, q: Words = "", task: Words = "", after: library_api.Cursor = ""
 ) -> Response:
     """The datasets of all tasks, searched, filtered and paged by the address."""
-    db: Database = request.app.state.db
     counts = await db.aread(views.dataset_counts, viewer, q)
     page = (
         await db.aread(views.dataset_page, viewer, task, q, after)
@@ -98,16 +99,14 @@ async def make_of_round(request: Request, task: str, n: int, person: Member) -> 
         name = await library_api.make_round_dataset(request, task, n, person)
     except errors.Conflict as problem:
         return await task_tab(request, task, person, 409, errors={"round": problem.detail})
-    return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
+    return redirect(request, "dataset", task=task, name=name)
 
 
 # `files` and `hub` are no names of datasets: their routes come before those with a name.
 @router.post("/tasks/{task}/datasets/files", name="send_dataset")
-async def send_dataset(request: Request, task: str, person: Member) -> Response:
+async def send_dataset(request: Request, settings: AppSettings, db: Db, task: str, person: Member) -> Response:
     """Keep a file and show what is in it (owners); `of` is the dataset that it is a new version of."""
 
-    db: Database = request.app.state.db
-    settings = request.app.state.settings
     config = await db.aread(dataset_config, person, task)
     async with request.form(max_files=1, max_fields=10) as form:
         file, dataset_name = form.get("file"), str(form.get("of", ""))[:62]
@@ -131,10 +130,9 @@ async def send_dataset(request: Request, task: str, person: Member) -> Response:
 
 
 @router.post("/tasks/{task}/datasets/hub", name="hub_dataset")
-async def start_hub_dataset(request: Request, task: str, person: Member) -> Response:
+async def start_hub_dataset(request: Request, settings: AppSettings, db: Db, task: str, person: Member) -> Response:
     """Read a dataset of the hub (owners); it is downloaded by the worker, which tells the columns apart."""
 
-    db: Database = request.app.state.db
     form = await request.form()
     typed = {name: str(form.get(name, ""))[:200].strip() for name in HUB_FIELDS}
     await db.aread(dataset_config, person, task)
@@ -142,14 +140,14 @@ async def start_hub_dataset(request: Request, task: str, person: Member) -> Resp
         layout = str(form.get("layout", ""))[:20_000].strip()
         title = typed["dataset"].rpartition("/")[2]
         name = await db.aread(library.fresh_name, task, title)
-        body = DatasetIn(name=name, title=title[:200], source=f"{request.app.state.settings.hub_url}/datasets/"
+        body = DatasetIn(name=name, title=title[:200], source=f"{settings.hub_url}/datasets/"
                          f"{typed['dataset']}"[:500], hub=HubDataset(**typed),
                          layout=Layout.parse(layout) if layout else None)  # fmt: skip
-        await db.awrite(service.start_dataset, person, request.app.state.settings, task, body)
+        await db.awrite(service.start_dataset, person, settings, task, body)
     except (errors.Invalid, ValidationError) as problem:
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": _("Give a shorter id.")}
         return await task_tab(request, task, person, 422, errors=wrong, given=typed)
-    return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
+    return redirect(request, "dataset", task=task, name=name)
 
 
 @router.get("/tasks/{task}/datasets/{name}", name="dataset", dependencies=[Depends(people.load_actions)])
@@ -204,9 +202,8 @@ def _first_rows(request: Request, digest: str) -> list[stored.StoredRow]:
 
 
 @router.post("/tasks/{task}/datasets/{name}", name="change_dataset")
-async def change(request: Request, task: str, name: str, person: Member) -> Response:
+async def change(request: Request, db: Db, task: str, name: str, person: Member) -> Response:
     """Change what the form says (owners)."""
-    db: Database = request.app.state.db
     form = await request.form()
     names = ("title", "card", "licence", "source", "visibility", "weight")
     typed: dict[str, Any] = {key: str(form[key])[:50_000].replace("\r\n", "\n") for key in names if key in form}
@@ -227,12 +224,14 @@ async def change(request: Request, task: str, name: str, person: Member) -> Resp
     warning = await db.awrite(library.change_dataset, person, task, name, changes)
     if warning:
         return await dataset_page(request, task, name, person, 200, warning=warning)
-    return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
+    return redirect(request, "dataset", task=task, name=name)
 
 
 @router.get("/tasks/{task}/datasets/{name}/versions/{n}/refused", name="refused_rows",
             dependencies=[Depends(people.load_actions)])  # fmt: skip
-async def refused_page(request: Request, task: str, name: str, n: int, person: Member, after: After = "") -> Response:
+async def refused_page(
+    request: Request, db: Db, task: str, name: str, n: int, person: Member, after: After = ""
+) -> Response:
     """The rows that a version's reading refused (owners)."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -241,14 +240,13 @@ async def refused_page(request: Request, task: str, name: str, n: int, person: M
         total = session.scalar(library.count_refused(version.job_id or ""))
         return task_head(session, person, task) | {"version": version.number, "found": rows, "total": total}
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     return render(request, "datasets/refused.html", dataset=name, after=after, **values)
 
 
 @router.get("/tasks/{task}/datasets/{name}/versions/{n}/refused.csv", name="refused_rows_file")
-async def refused_csv(request: Request, task: str, name: str, n: int, person: Member) -> Response:
+async def refused_csv(db: Db, task: str, name: str, n: int, person: Member) -> Response:
     """All of them as a file (owners)."""
-    db: Database = request.app.state.db
     version = await db.aread(views.owned_version, person, task, name, n)
     return await to_thread.run_sync(refused_file, db, version.job_id or "", f"{task}-{name}-v{n}-refused.csv")
 
@@ -311,10 +309,10 @@ async def map_dataset(request: Request, task: str, file: str, person: Member) ->
 
 
 @router.post("/tasks/{task}/datasets/files/{file}", name="start_dataset")
-async def start_dataset(request: Request, task: str, file: str, person: Member) -> Response:
+async def start_dataset(
+    request: Request, settings: AppSettings, db: Db, task: str, file: str, person: Member
+) -> Response:
     """Read the whole file in the background (owners); or (`then` = look) show the first rows anew."""
-    db: Database = request.app.state.db
-    settings = request.app.state.settings
     form = await request.form()
     if form.get("then") == "look":
         return await _dataset_preview(request, task, file, person, form)
@@ -342,4 +340,4 @@ async def start_dataset(request: Request, task: str, file: str, person: Member) 
     except ValidationError as problem:
         wrong = {str(error["loc"][0]): error["msg"] for error in problem.errors()}
         return await _dataset_preview(request, task, file, person, form, 422, wrong)
-    return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
+    return redirect(request, "dataset", task=task, name=name)

@@ -8,11 +8,12 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from dynabench.collection.schemas import Program
 from dynabench.kit import errors, security, storable
 from dynabench.kit.language import _
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Person
 
@@ -72,16 +73,14 @@ def check_storable(document: dict[str, Any]) -> None:
         raise errors.Invalid({"row": _("It contains NaN or infinity; leave it out.")}) from None
 
 
-class ExamplePart(BaseModel):
+class ExamplePart(StrictModel):
     """A part of a row from outside; members that are not known are refused."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class ContextPart(ExamplePart):
     """The context that the annotator was given."""
 
-    values: Values = {}
+    values: Values = Field({})
     tag: Annotated[str, Field(max_length=100)] = ""
 
 
@@ -102,7 +101,7 @@ class ConditionPart(ExamplePart):
     arm: Annotated[str, Field(max_length=40)] = ""
     share: Annotated[float, Field(gt=0, le=1e6)] | None = None
     ensemble: Literal["any", "majority", "all"] = "any"
-    targets: list[TargetPart] = []
+    targets: list[TargetPart] = Field([])
     assistant: bool = False
 
 
@@ -123,7 +122,7 @@ class ValidationPart(ExamplePart):
     blind_answer: Values | None = None
     blind: bool = False
     by_owner: bool = False
-    values: Values = {}
+    values: Values = Field({})
     at: Moment | None = None
 
 
@@ -167,7 +166,7 @@ class ExampleRow(ExamplePart):
     task_version: Count = 0
     round: Annotated[int, Field(ge=0, le=100_000)] = 1
     context: ContextPart = ContextPart()
-    initial: Values = {}
+    initial: Values = Field({})
     goal: Values | None = None
     input: Values
     answer: Values
@@ -181,13 +180,13 @@ class ExampleRow(ExamplePart):
     seconds: Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)] = 0.0
     latency_ms: Milliseconds = 0.0
     at: Moment | None = None
-    predictions: Annotated[list[PredictionPart], Field(max_length=100)] = []
-    validations: Annotated[list[ValidationPart], Field(max_length=1000)] = []
+    predictions: Annotated[list[PredictionPart], Field(max_length=100)] = Field([])
+    validations: Annotated[list[ValidationPart], Field(max_length=1000)] = Field([])
     verdict: str = "pending"
     explanation: ExplanationPart | None = None
     assistance: AssistancePart | None = None
     program: Program | None = None
-    attributions: Annotated[list[AttributionPart], Field(max_length=1000)] = []
+    attributions: Annotated[list[AttributionPart], Field(max_length=1000)] = Field([])
 
     @model_validator(mode="after")
     def _nobody_was_fooled(self) -> "ExampleRow":

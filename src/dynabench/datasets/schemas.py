@@ -3,20 +3,15 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.twins import DEFAULT_COPIES, MOST_COPIES, MOST_SEED
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.storable import UNSTORABLE
 
 
-class Strict(BaseModel):
-    """A body in which unknown members are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class PlanIn(Strict):
+class PlanIn(StrictModel):
     """The way to read a file.
 
     `into` is examples, contexts or seeds. `format` is auto, own, squad, the name of a preset, or mapping.
@@ -107,10 +102,8 @@ class DatasetSettings(BaseModel):
     weight: Annotated[int, Field(ge=0, le=100)] = 5
 
 
-class Change(BaseModel):
+class Change(StrictModel):
     """Changes to a dataset; an absent value stays as it is."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: Annotated[Line, Field(min_length=1, max_length=200)] | None = None
     card: Annotated[str, Field(max_length=50_000), AfterValidator(_whole)] | None = None
@@ -122,10 +115,8 @@ class Change(BaseModel):
     retired: bool | None = None
 
 
-class HubDataset(BaseModel):
+class HubDataset(StrictModel):
     """A dataset of the hub."""
-
-    model_config = ConfigDict(extra="forbid")
 
     dataset: Annotated[str, Field(max_length=200)]
     config: Annotated[str, Field(max_length=100)] = ""
@@ -133,13 +124,11 @@ class HubDataset(BaseModel):
     revision: Annotated[str, Field(max_length=100)] = ""
 
 
-class VersionIn(BaseModel):
+class VersionIn(StrictModel):
     """Rows for a new version: a `file` that waits, or a dataset of the `hub`; `layout` is guessed where it is absent.
 
     `tolerance` says how many rows may be refused: `none`, `few` (1%) or `any`.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     file: Annotated[str, Field(max_length=40)] = ""
     hub: HubDataset | None = None
@@ -153,10 +142,8 @@ class DatasetIn(DatasetSettings, VersionIn):
     name: Annotated[str, Field(max_length=62)]
 
 
-class FileIn(BaseModel):
+class FileIn(StrictModel):
     """A file that waits, to be looked at under a layout."""
-
-    model_config = ConfigDict(extra="forbid")
 
     file: Annotated[str, Field(max_length=40)]
     layout: Layout | None = None
@@ -242,7 +229,7 @@ class DatasetPage(BaseModel):
 Axis = Literal["fairness", "robustness"]
 
 
-class TwinIn(Strict):
+class TwinIn(StrictModel):
     """Make an axis's copies anew. Without `transformations`, all of the axis; `copies` of each row at most."""
 
     axis: Axis

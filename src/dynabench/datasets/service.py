@@ -14,8 +14,8 @@ from dynabench.datasets.imports.batches import make_plan
 from dynabench.datasets.imports.places import NumberedRow
 from dynabench.datasets.rows import ExampleRow
 from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewRow
-from dynabench.intake import hub, reader
-from dynabench.intake.columns import preview_rows
+from dynabench.intake import reader, sources
+from dynabench.intake.mapping import preview_rows
 from dynabench.intake.rows import BadRow
 from dynabench.kit import errors, jobs
 from dynabench.kit.language import _
@@ -112,7 +112,7 @@ def start_import(session: Session, person: Person, settings: Settings, task: str
 def start_hub_import(session: Session, person: Person, task: str, body: HubIn) -> jobs.Job:
     """Ask for the import of a dataset of the hub (owners); it is downloaded by the worker."""
     rounds.require(session, person, Action.IMPORT_DATA, task)
-    request = hub.HubRequest(body.dataset, body.config, body.split, body.revision)
+    request = sources.HubRequest(body.dataset, body.config, body.split, body.revision)
     if body.format != "auto" or body.mapping:
         make_plan(body.into, body.format, body.dataset, body.mapping)
     else:

@@ -10,7 +10,7 @@ from dynabench.datasets import twin_files, twins
 from dynabench.datasets.schemas import Axis, PairOut, PairPage, TwinIn, TwinOut, TwinsOut
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member, Viewer, limited
 from dynabench.people.accounts.tables import Person
@@ -46,20 +46,18 @@ def readable_twin(
 
 
 @router.get("/tasks/{task}/datasets/{name}/twins")
-async def list_twins(request: Request, task: str, name: str, viewer: Viewer) -> TwinsOut:
+async def list_twins(db: Db, task: str, name: str, viewer: Viewer) -> TwinsOut:
     """The perturbed copies of a dataset's newest version (owners; of public datasets everybody)."""
-    db: Database = request.app.state.db
     _, found_twins, _ = await db.aread(visible_twins, viewer, task, name)
     return TwinsOut(items=[TwinOut.model_validate(twin, from_attributes=True) for twin in found_twins])
 
 
 @router.get("/tasks/{task}/datasets/{name}/twins/{axis}")
 async def list_copies(
-    request: Request, task: str, name: str, axis: Axis, viewer: Viewer,
+    request: Request, db: Db, task: str, name: str, axis: Axis, viewer: Viewer,
     transformation: TransformationName = "", after: After = "", limit: Limit = 50,
 ) -> PairPage:  # fmt: skip
     """Copies beside their originals, in the file's order (of public datasets; of others nobody reads a row)."""
-    db: Database = request.app.state.db
     version, twin = await db.aread(readable_twin, viewer, task, name, axis)
     pairs, following = await pairs_page(request, version, twin, transformation, after, limit)
     items = [
@@ -88,9 +86,8 @@ async def pairs_page(
 
 
 @router.post("/tasks/{task}/datasets/{name}/twins", status_code=202, dependencies=[Depends(limited("twins", 20, 3600))])
-async def make_twin(request: Request, task: str, name: str, body: TwinIn, person: Member) -> TwinOut:
+async def make_twin(db: Db, task: str, name: str, body: TwinIn, person: Member) -> TwinOut:
     """Make the copies of an axis anew, in the background (owners). Those before count until they are ready."""
-    db: Database = request.app.state.db
 
     def write(session: Session) -> TwinOut:
         choice = body.seed, body.transformations, body.copies
@@ -103,6 +100,8 @@ async def make_twin(request: Request, task: str, name: str, body: TwinIn, person
 @router.post("/tasks/{task}/datasets/{name}/twins/{axis}/file", status_code=202, openapi_extra=owner_api.BINARY_BODY)
 async def replace_twin(
     request: Request,
+    settings: AppSettings,
+    db: Db,
     task: str,
     name: str,
     axis: Axis,
@@ -113,12 +112,11 @@ async def replace_twin(
 
     They take the place of the axis's copies once every row is valid.
     """
-    db: Database = request.app.state.db
     await db.aread(twins.owned_version, person, task, name)
-    path = await uploaded_files.store_named_upload(request.app.state.settings, task, file, request.stream())
+    path = await uploaded_files.store_named_upload(settings, task, file, request.stream())
 
     def write(session: Session) -> TwinOut:
-        twin = twins.replace_twin(session, person, request.app.state.settings, task, name, axis, path)
+        twin = twins.replace_twin(session, person, settings, task, name, axis, path)
         return TwinOut.model_validate(twin, from_attributes=True)
 
     try:

@@ -7,7 +7,7 @@ import orjson
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from dynabench.adversaries import perturbations
 from dynabench.datasets import stored, twin_api, twins
@@ -16,8 +16,10 @@ from dynabench.datasets.schemas import Axis
 from dynabench.datasets.tables import Twin
 from dynabench.datasets.twins import DEFAULT_COPIES, MOST_COPIES
 from dynabench.kit import errors
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.csv_tables import guarded
 from dynabench.kit.db import Database
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Member, Viewer
@@ -81,13 +83,12 @@ async def show_twins(
 
 
 @router.post("/tasks/{task}/datasets/{name}/twins", name="generate_twin", dependencies=[Depends(people.load_actions)])
-async def generate_twin(request: Request, task: str, name: str, person: Member) -> Response:
+async def generate_twin(request: Request, db: Db, task: str, name: str, person: Member) -> Response:
     """Make an axis's copies anew (owners)."""
     form = await request.form()
     axis: Axis = "fairness" if form.get("axis") == "fairness" else "robustness"
     typed = {field: str(form.get(field, ""))[:20] for field in ("seed", "copies")}
     chosen = [str(field)[:60] for field in form.getlist("transformations")][:100]
-    db: Database = request.app.state.db
     try:
         seed, copies = (int(text) if text.isdecimal() else -1 for text in typed.values())
         await db.awrite(twins.generate_twin, person, task, name, axis, seed, chosen, copies)
@@ -101,10 +102,8 @@ async def generate_twin(request: Request, task: str, name: str, person: Member) 
 
 
 @router.post("/tasks/{task}/datasets/{name}/twins/file", name="send_twin", dependencies=[Depends(people.load_actions)])
-async def send_twin(request: Request, task: str, name: str, person: Member) -> Response:
+async def send_twin(request: Request, settings: AppSettings, db: Db, task: str, name: str, person: Member) -> Response:
     """Copies of one's own in the place of an axis's (owners)."""
-    db: Database = request.app.state.db
-    settings: Settings = request.app.state.settings
     await db.aread(twins.owned_version, person, task, name)
     async with request.form(max_files=1, max_fields=5) as form:
         axis: Axis = "fairness" if form.get("axis") == "fairness" else "robustness"
@@ -124,17 +123,15 @@ async def send_twin(request: Request, task: str, name: str, person: Member) -> R
 
 
 def _back_to_twins(request: Request, task: str, name: str, axis: str) -> Response:
-    address = str(request.app.url_path_for("twins", task=task, name=name))
-    return RedirectResponse(f"{address}?axis={axis}", status_code=303)
+    return redirect(request, "twins", task=task, name=name, query={"axis": axis})
 
 
 @router.get("/tasks/{task}/datasets/{name}/twins/{axis}.csv", name="twins_csv")
-async def download_twins(request: Request, task: str, name: str, axis: Axis, viewer: Viewer) -> Response:
+async def download_twins(settings: AppSettings, db: Db, task: str, name: str, axis: Axis, viewer: Viewer) -> Response:
     """All copies of an axis as CSV (of public datasets; of others nobody reads a row)."""
-    db: Database = request.app.state.db
     _, twin = await db.aread(twin_api.readable_twin, viewer, task, name, axis)
     headers = {"Content-Disposition": f'attachment; filename="{name}-{axis}.csv"', "Cache-Control": "no-store"}
-    lines = _csv_lines(request.app.state.settings, twin.digest)
+    lines = _csv_lines(settings, twin.digest)
     return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)
 
 

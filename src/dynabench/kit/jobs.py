@@ -47,10 +47,10 @@ WORKFLOWS = {
     "read_dataset": "dynabench.datasets.jobs:read_dataset",
     "queue_evaluations": "dynabench.benchmark.evaluations.evaluating:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
-    "measure_round": "dynabench.insight.data_measurements.measure_jobs:measure_round",
+    "measure_round": "dynabench.insight.data_measurements.jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
-    "tell_announcement": "dynabench.announcements.jobs:tell_announcement",
+    "tell_announcement": "dynabench.announcements.service:tell_announcement",
     "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
     "send_mail": "dynabench.people.notices.durable:send_mail",
     "call_webhook": "dynabench.people.notices.durable:call_webhook",
@@ -61,11 +61,14 @@ COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "ch
              "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-_MAINTAINED = ("rounds", "people.notices", "datasets", "insight.data_measurements", "cycle")
 KEEPERS = (
-    *(f"dynabench.{package}.maintenance:tidy" for package in _MAINTAINED),
+    "dynabench.rounds.jobs:reschedule_overdue_rounds",
+    "dynabench.people.notices.durable:requeue_lost_deliveries",
+    "dynabench.datasets.jobs:clean_up_datasets",
+    "dynabench.insight.data_measurements.jobs:measure_changed_rounds",
+    "dynabench.cycle.durable:fail_lost_turns",
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
-    "dynabench.media.maintenance:delete_unused_media",
+    "dynabench.media.service:delete_unused_media",
 )
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 FOLDER = "dynabench.collection.folding:fold_until"

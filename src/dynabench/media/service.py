@@ -1,15 +1,16 @@
 """Uploads: checked, counted against a person's daily limit, and bound to the contexts and examples that show them."""
 
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, exists, func, insert, or_, select
+from sqlalchemy import Select, delete, exists, func, insert, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from dynabench.kit import errors
-from dynabench.kit.db import now
+from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.media import file_formats
@@ -17,7 +18,7 @@ from dynabench.media.file_formats import MediaFacts, UploadLimits, size_text
 from dynabench.media.store import DIGEST, MediaStore, media_digests
 from dynabench.media.tables import Media, MediaUpload, MediaUse
 from dynabench.tasks.fields import Audio, Field, FileField, Group, Image, MediaField
-from dynabench.tasks.fields.file import TYPES
+from dynabench.tasks.fields.media import TYPES
 
 DAY = timedelta(days=1)
 MIB = 2**20
@@ -248,3 +249,40 @@ def unused_media(before: datetime, limit: int) -> Select[Media]:
 def uses_by(context_ids: Collection[int], example_ids: Collection[int]) -> Select[MediaUse]:
     """Files that some contexts and examples show."""
     return select(MediaUse).where(or_(MediaUse.context_id.in_(context_ids), MediaUse.example_id.in_(example_ids)))
+
+
+UNUSED_AGE = timedelta(days=1)
+BATCH = 500
+
+
+def delete_unused_media(database: Database, settings: Settings, min_age: timedelta = UNUSED_AGE) -> None:
+    """Delete rows first and their files afterwards; then files that no row has named for as long."""
+    store, before = MediaStore.of(settings), time.time() - min_age.total_seconds()
+    while deleted := database.write(_delete_batch, min_age):
+        for digest in deleted:
+            store.remove(digest, before)
+    _delete_stray_files(database, store, before)
+
+
+def _delete_batch(session: Session, min_age: timedelta) -> list[str]:
+    old = [media.digest for media in session.scalars(unused_media(now() - min_age, BATCH).with_for_update())]
+    if old:
+        session.execute(delete(MediaUpload).where(MediaUpload.digest.in_(old)))
+        session.execute(delete(Media).where(Media.digest.in_(old)))
+    return old
+
+
+def _delete_stray_files(database: Database, store: MediaStore, before: float) -> None:
+    if not store.folder.is_dir():
+        return
+    for folder in store.folder.iterdir():
+        old = [path for path in folder.iterdir() if path.stat().st_mtime < before] if folder.is_dir() else []
+        named = {path.name for path in old if DIGEST.fullmatch(path.name)}
+        stored = set(database.read(_stored_digests, named)) if named else set()
+        for path in old:
+            if path.name not in stored:
+                path.unlink(missing_ok=True)
+
+
+def _stored_digests(session: Session, digests: set[str]) -> list[str]:
+    return list(session.scalars(stored_media(digests).with_only_columns(Media.digest)))

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
 from dynabench.models import serving
 from dynabench.models.client import Host
@@ -60,23 +60,23 @@ async def read_schema() -> Response:
 
 @router.get("/tasks")
 async def list_tasks(
-    request: Request,
+    db: Db,
     after: Annotated[str, Query(max_length=60)] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> schemas.TaskPage:
     """All tasks, by id."""
-    db: Database = request.app.state.db
     return await db.aread(views.task_page, after, limit)
 
 
 @router.post("/tasks", status_code=201, openapi_extra=TASK_BODY)
-async def save_task(request: Request, response: Response, person: Member) -> schemas.SavedOut:
+async def save_task(
+    request: Request, settings: AppSettings, db: Db, response: Response, person: Member
+) -> schemas.SavedOut:
     """Create a task from its YAML config, or give your task a new version; as JSON or as YAML itself.
 
     Who creates tasks is a setting of the site: admins, or everybody. Others propose them.
     """
-    db: Database = request.app.state.db
-    free = request.app.state.settings.new_tasks == "free"
+    free = settings.new_tasks == "free"
     await db.aread(service.require_saver, person, new_by_anyone=free)
     source = await _config(request)
     await service.parse_ahead(source)
@@ -102,23 +102,20 @@ async def _config(request: Request) -> str:
 
 
 @router.get("/tasks/{task}")
-async def read_task(request: Request, task: str) -> schemas.TaskOut:
+async def read_task(db: Db, task: str) -> schemas.TaskOut:
     """One task: its fields with their options, its instructions, and the open round."""
-    db: Database = request.app.state.db
     return await db.aread(views.task_out, task)
 
 
 @router.get("/tasks/{task}/rounds/{n}")
-async def read_round(request: Request, task: str, n: Number, viewer: Viewer) -> schemas.RoundOut:
+async def read_round(db: Db, task: str, n: Number, viewer: Viewer) -> schemas.RoundOut:
     """One round: its state and its targets. Drafts are for the task's owners."""
-    db: Database = request.app.state.db
     return await db.aread(views.visible_round, viewer, task, n)
 
 
 @router.post("/tasks/{task}/rounds", status_code=201)
-async def create_round(request: Request, task: str, body: schemas.RoundIn, person: Member) -> schemas.RoundOut:
+async def create_round(request: Request, db: Db, task: str, body: schemas.RoundIn, person: Member) -> schemas.RoundOut:
     """Open a round against fixed targets (owners), or keep it as a draft."""
-    db: Database = request.app.state.db
     host: Host = request.app.state.host
     config = await db.aread(_newest_config, person, task)  # whoever may not do this learns so before the host is asked
     cards = await host.index()
@@ -146,24 +143,21 @@ def _newest_config(session: Session, person: Member, task: str) -> Any:
 
 
 @router.post("/tasks/{task}/rounds/{n}/open")
-async def open_round(request: Request, task: str, n: Number, person: Member) -> schemas.RoundOut:
+async def open_round(request: Request, db: Db, task: str, n: Number, person: Member) -> schemas.RoundOut:
     """Start to collect with a draft (owners), once all hosts serve its models."""
-    db: Database = request.app.state.db
     await serving.require(request.app.state.host, await db.aread(round_models.models_to_open, person, task, n))
     return await db.awrite(lambda session: views.round_out(session, service.open_round(session, person, task, n)))
 
 
 @router.post("/tasks/{task}/rounds/{n}/close")
-async def close_round(request: Request, task: str, n: Number, person: Member) -> schemas.RoundOut:
+async def close_round(db: Db, task: str, n: Number, person: Member) -> schemas.RoundOut:
     """Stop to collect, at once (owners): examples whose models still think are refused. Twice changes nothing."""
-    db: Database = request.app.state.db
     return await db.awrite(lambda session: views.round_out(session, service.close_round(session, person, task, n)))
 
 
 @router.post("/tasks/{task}/contexts", status_code=201)
-async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn, person: Member) -> schemas.UploadOut:
+async def upload_contexts(db: Db, task: str, body: schemas.ContextsIn, person: Member) -> schemas.UploadOut:
     """Add up to 1,000 contexts (owners). Good rows are kept, bad ones named, repeated ones counted."""
-    db: Database = request.app.state.db
     rows = [ContextRow(number, context.values, context.tag) for number, context in enumerate(body.contexts, start=1)]
 
     def write(session: Session) -> contexts.UploadResult:

@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from dynabench.kit import errors
 from dynabench.kit.language import _
+from dynabench.kit.schemas import StrictModel
 from dynabench.people.accounts.auth import Member, limited
 from dynabench.rounds import config_review, proposals
-from dynabench.rounds.schemas import Config, Strict
+from dynabench.rounds.schemas import Config
 from dynabench.tasks import reading
 from dynabench.web import render
 
@@ -23,7 +24,7 @@ api = APIRouter(dependencies=SELDOM)
 _ID = re.compile(r"[a-z][a-z0-9-]{0,58}[a-z0-9]")
 
 
-class OlderIn(Strict):
+class OlderIn(StrictModel):
     """A config in one of the older dialects."""
 
     config: Config

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from dynabench.intake import reader
 from dynabench.intake.mapping import ColumnMapping
 from dynabench.kit import errors, jobs
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -44,11 +45,8 @@ async def _owned(request: Request, person: Person, task: str, read: Any, *args: 
 
 
 @router.get("/tasks/{task}/rounds")
-async def list_rounds(
-    request: Request, task: str, viewer: Viewer, after: After = "", limit: Limit = 50
-) -> schemas.RoundPage:
+async def list_rounds(db: Db, task: str, viewer: Viewer, after: After = "", limit: Limit = 50) -> schemas.RoundPage:
     """The rounds of a task, newest first; drafts are listed for its owners."""
-    db: Database = request.app.state.db
     return await db.aread(owner_lists.list_rounds, viewer, task, after, limit)
 
 
@@ -74,19 +72,15 @@ async def list_contexts(
 
 
 @router.patch("/tasks/{task}/contexts")
-async def patch_contexts(
-    request: Request, task: str, body: schemas.ContextChangeIn, person: Member
-) -> schemas.ChangedOut:
+async def patch_contexts(db: Db, task: str, body: schemas.ContextChangeIn, person: Member) -> schemas.ChangedOut:
     """Tag, weigh, retire or bring back up to 1,000 contexts (owners). Retired ones are handed out no more."""
-    db: Database = request.app.state.db
     change = ContextChange(body.tag, body.weight, body.retired)
     return schemas.ChangedOut(changed=await db.awrite(owner_lists.change_contexts, person, task, body.contexts, change))
 
 
 @router.delete("/tasks/{task}/contexts/{id}", status_code=204)
-async def remove_context(request: Request, task: str, id: RowId, person: Member) -> Response:
+async def remove_context(db: Db, task: str, id: RowId, person: Member) -> Response:
     """Remove a context that nobody was given yet (owners)."""
-    db: Database = request.app.state.db
     await db.awrite(owner_lists.delete_context, person, task, id)
     return Response(status_code=204)
 
@@ -148,9 +142,8 @@ async def copy_round(
 
 
 @router.delete("/tasks/{task}/rounds/{n}", status_code=204)
-async def remove_round(request: Request, task: str, n: Number, person: Member) -> Response:
+async def remove_round(db: Db, task: str, n: Number, person: Member) -> Response:
     """Throw a draft away (owners)."""
-    db: Database = request.app.state.db
     await db.awrite(planning.discard_draft, person, task, n)
     return Response(status_code=204)
 
@@ -169,16 +162,13 @@ def _named(session: Session, round_: Round) -> schemas.NamedOut:
 
 
 @router.get("/tasks/{task}/rounds/{n}/contexts")
-async def list_chosen(request: Request, task: str, n: Number, person: Member) -> schemas.ChosenOut:
+async def list_chosen(db: Db, task: str, n: Number, person: Member) -> schemas.ChosenOut:
     """The few contexts that were chosen for a round (owners); none where it works on all of the task's."""
-    db: Database = request.app.state.db
     return await db.aread(lambda session: _chosen(session, _owned_round(session, person, task, n)))
 
 
 @router.put("/tasks/{task}/rounds/{n}/contexts")
-async def put_chosen(
-    request: Request, task: str, n: Number, body: schemas.ChosenIn, person: Member
-) -> schemas.ChosenOut:
+async def put_chosen(db: Db, task: str, n: Number, body: schemas.ChosenIn, person: Member) -> schemas.ChosenOut:
     """Let a round work on these few contexts, on those of another round, or with an empty list on all (owners)."""
     if (body.contexts is None) == (body.from_round is None):
         raise errors.Invalid({"contexts": _("Give either `contexts` or `from_round`.")})
@@ -188,21 +178,18 @@ async def put_chosen(
             return _chosen(session, planning.copy_chosen_contexts(session, person, task, n, body.from_round))
         return _chosen(session, planning.choose_contexts(session, person, task, n, body.contexts or []))
 
-    db: Database = request.app.state.db
     return await db.awrite(write)
 
 
 @router.get("/tasks/{task}/rounds/{n}/people")
-async def list_named(request: Request, task: str, n: Number, person: Member) -> schemas.NamedOut:
+async def list_named(db: Db, task: str, n: Number, person: Member) -> schemas.NamedOut:
     """Return the people who may take part in a round for invited people (owners)."""
-    db: Database = request.app.state.db
     return await db.aread(lambda session: _named(session, _owned_round(session, person, task, n)))
 
 
 @router.put("/tasks/{task}/rounds/{n}/people")
-async def put_named(request: Request, task: str, n: Number, body: schemas.NamedIn, person: Member) -> schemas.NamedOut:
+async def put_named(db: Db, task: str, n: Number, body: schemas.NamedIn, person: Member) -> schemas.NamedOut:
     """Name who may take part in a round for invited people (owners), in place of those who were or who have come."""
-    db: Database = request.app.state.db
     return await db.awrite(lambda session: _named(session, planning.name_people(session, person, task, n, body.people)))
 
 
@@ -249,6 +236,8 @@ def _read_mapping(pairs: list[str], tag: str) -> ColumnMapping | None:
 @router.post("/tasks/{task}/contexts/files", status_code=202, openapi_extra=BINARY_BODY)
 async def upload_file(
     request: Request,
+    settings: AppSettings,
+    db: Db,
     task: str,
     person: Member,
     name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells its kind.")],
@@ -260,7 +249,6 @@ async def upload_file(
 
     Without any `column` the file's columns are named like the fields, and `tag` holds tags.
     """
-    db: Database = request.app.state.db
     await db.aread(service.require, person, Action.MANAGE_CONTEXTS, task)
     try:
         ending = (
@@ -269,30 +257,26 @@ async def upload_file(
     except errors.Invalid as problem:
         raise errors.Invalid({"name": problem.fields["file"]}) from None
     mapping = _read_mapping(column, tag)
-    path = uploaded_files.uploads_folder(request.app.state.settings) / f"{uuid.uuid4()}{ending}"
+    path = uploaded_files.uploads_folder(settings) / f"{uuid.uuid4()}{ending}"
     await uploaded_files.write_stream(path, request.stream())
     if path.suffix == context_files.ZIP_ENDING:
-        path = await to_thread.run_sync(
-            context_files.extract_zip_rows, db, request.app.state.settings, task, person.id, path
-        )
+        path = await to_thread.run_sync(context_files.extract_zip_rows, db, settings, task, person.id, path)
     return ImportOut(id=await db.awrite(enqueue_import, person, task, path, name, mapping), state="queued")
 
 
 @router.get("/tasks/{task}/contexts/files/{job}")
-async def read_import(request: Request, task: str, job: str, person: Member) -> ImportOut:
+async def read_import(settings: AppSettings, db: Db, task: str, job: str, person: Member) -> ImportOut:
     """Return the progress of an import (owners)."""
-    db: Database = request.app.state.db
     import_ = await db.aread(import_job, person, task, job)
-    state = await to_thread.run_sync(jobs.progress, request.app.state.settings, import_)
+    state = await to_thread.run_sync(jobs.progress, settings, import_)
     return ImportOut.model_validate(state)
 
 
 @router.get("/tasks/{task}/contexts/files/{job}/refused")
 async def list_refused(
-    request: Request, task: str, job: str, person: Member, after: After = "", limit: Limit = 50
+    db: Db, task: str, job: str, person: Member, after: After = "", limit: Limit = 50
 ) -> schemas.RefusedPage:
     """The rows that an import left out, with the reasons, in the file's order (owners)."""
-    db: Database = request.app.state.db
 
     def read(session: Session) -> schemas.RefusedPage:
         return owner_lists.list_refused_rows(session, import_job(session, person, task, job).id, after, limit)

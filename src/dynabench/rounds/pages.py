@@ -11,7 +11,9 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import errors
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Admin, Member, Viewer, limited
@@ -20,7 +22,7 @@ from dynabench.rounds import config_review, invitations, older_configs, proposal
 from dynabench.rounds.proposal_api import proposal_values
 from dynabench.rounds.tables import ProposalState, Task
 from dynabench.tasks import shipped_tasks
-from dynabench.tasks.config_edits import Path, with_values
+from dynabench.tasks.reading import Path, with_values
 from dynabench.tasks.shipped import ShippedTask, shipped_conversations, shipped_drawings, shipped_selections
 from dynabench.web import render
 
@@ -31,17 +33,17 @@ SELDOM = [Depends(limited("join", 30, 60))]
 
 
 @router.get("/join/{secret}", name="join", dependencies=SELDOM)
-async def join(request: Request, secret: str, viewer: Viewer) -> Response:
+async def join(request: Request, db: Db, secret: str, viewer: Viewer) -> Response:
     """Show the role that an invitation offers; visitors log in or register first and come back."""
-    offer = await request.app.state.db.aread(invitations.read_offer, viewer, secret)
+    offer = await db.aread(invitations.read_offer, viewer, secret)
     return render(request, "rounds/join.html", offer=offer, secret=secret)
 
 
 @router.post("/join/{secret}", name="accept_invitation", dependencies=SELDOM)
-async def accept(request: Request, secret: str, person: Member) -> Response:
+async def accept(request: Request, db: Db, secret: str, person: Member) -> Response:
     """Join, and go to the task."""
-    offer = await request.app.state.db.awrite(invitations.accept_invitation, person, secret)
-    return RedirectResponse(str(request.app.url_path_for("task", task=offer.task_id)), status_code=303)
+    offer = await db.awrite(invitations.accept_invitation, person, secret)
+    return redirect(request, "task", task=offer.task_id)
 
 
 Template = Annotated[str, Query(max_length=60)]
@@ -102,11 +104,16 @@ async def _page(request: Request, person: Person, text: str, status: int = 200, 
 
 @router.get("/tasks/new", name="new_task")
 async def new(
-    request: Request, person: Member, template_of: Template = "", name: Called = "", earlier: Earlier = 0
+    request: Request,
+    settings: AppSettings,
+    db: Db,
+    person: Member,
+    template_of: Template = "",
+    name: Called = "",
+    earlier: Earlier = 0,
 ) -> Response:
     """The editor with a config to begin with: the starter, a shipped task, or what one proposed before."""
-    proposals.may_create_task(person, request.app.state.settings.new_tasks)
-    db: Database = request.app.state.db
+    proposals.may_create_task(person, settings.new_tasks)
     called = " ".join(name.split())
     if earlier:
         text = (await db.aread(proposals.get_proposal, person, earlier)).source
@@ -168,26 +175,30 @@ def _rows(session: Session, person_id: int | None, state: Any, after: int | None
 
 
 @router.get("/proposals", name="proposals")
-async def own_proposals(request: Request, person: Member, after: Before = None, done: Word = "") -> Response:
+async def own_proposals(
+    request: Request, settings: AppSettings, db: Db, person: Member, after: Before = None, done: Word = ""
+) -> Response:
     """The tasks that one proposed, and what was said of them."""
-    values = await request.app.state.db.aread(_rows, person.id, None, after)
-    mode = request.app.state.settings.new_tasks
+    values = await db.aread(_rows, person.id, None, after)
+    mode = settings.new_tasks
     return render(request, "rounds/proposals.html", done=done, mode=mode, **values)
 
 
 @router.post("/proposals/{id}/withdraw", name="withdraw_proposal_form")
-async def withdraw(request: Request, id: RowId, person: Member) -> Response:
+async def withdraw(request: Request, db: Db, id: RowId, person: Member) -> Response:
     """Take one back."""
-    await request.app.state.db.awrite(proposals.withdraw_proposal, person, id)
+    await db.awrite(proposals.withdraw_proposal, person, id)
     return RedirectResponse(f"{request.app.url_path_for('proposals')}?done=withdrawn", status_code=303)
 
 
 @router.get("/admin", name="admin")
-async def queue(request: Request, admin: Admin, after: Before = None, state: Word = "waiting") -> Response:
+async def queue(
+    request: Request, settings: AppSettings, db: Db, admin: Admin, after: Before = None, state: Word = "waiting"
+) -> Response:
     """Show the proposed tasks that wait for the admins; with another `state`, those that were decided."""
     listed = state if state in (ProposalState.WAITING, ProposalState.ACCEPTED, ProposalState.REFUSED) else "waiting"
-    values = await request.app.state.db.aread(_rows, None, listed, after)
-    mode = request.app.state.settings.new_tasks
+    values = await db.aread(_rows, None, listed, after)
+    mode = settings.new_tasks
     return render(request, "rounds/admin.html", state=listed, mode=mode, **values)
 
 
@@ -202,22 +213,22 @@ def _proposal_values(session: Session, admin: Person, id: int) -> dict[str, Any]
 
 
 @router.get("/admin/proposals/{id}", name="admin_proposal")
-async def show_proposal(request: Request, id: RowId, admin: Admin) -> Response:
+async def show_proposal(request: Request, db: Db, id: RowId, admin: Admin) -> Response:
     """A proposed task: what annotators would see, its config, and the two buttons."""
-    values = await request.app.state.db.aread(_proposal_values, admin, id)
+    values = await db.aread(_proposal_values, admin, id)
     return render(request, "rounds/proposal.html", errors={}, reason="", **values)
 
 
 @router.post("/admin/proposals/{id}", name="decide_proposal_form")
 async def decide(
     request: Request,
+    db: Db,
     id: RowId,
     admin: Admin,
     act: Annotated[str, Form(max_length=10)] = "",
     reason: Annotated[str, Form(max_length=2000)] = "",
 ) -> Response:
     """Accept (`act` = accept) or refuse."""
-    db = request.app.state.db
     try:
         if act not in ("accept", "refuse"):
             raise errors.Invalid({"act": _("Accept it or refuse it.")})

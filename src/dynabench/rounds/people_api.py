@@ -7,11 +7,12 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from dynabench.kit import security
-from dynabench.kit.db import Database
+from dynabench.kit.api import Db
+from dynabench.kit.schemas import StrictModel
 from dynabench.people.accounts.auth import Member, limited, needs
 from dynabench.people.roles import TaskRole
 from dynabench.rounds import invitations, people, service
-from dynabench.rounds.schemas import RoleIn, RoleOut, Strict
+from dynabench.rounds.schemas import RoleIn, RoleOut
 from dynabench.rounds.tables import Invitation
 
 router = APIRouter()
@@ -38,7 +39,7 @@ class SeatPage(BaseModel):
     next: str | None
 
 
-class InvitationIn(Strict):
+class InvitationIn(StrictModel):
     """An invitation by link; links for owners and moderators work once."""
 
     role: TaskRole
@@ -50,7 +51,7 @@ class InvitationIn(Strict):
     )
 
 
-class MailedIn(Strict):
+class MailedIn(StrictModel):
     """An invitation that the site mails; its link works once."""
 
     role: TaskRole
@@ -84,7 +85,7 @@ class InvitationList(BaseModel):
     next: str | None = None
 
 
-class SecretIn(Strict):
+class SecretIn(StrictModel):
     """The last part of an invitation's link."""
 
     secret: str = Field(max_length=200)
@@ -98,14 +99,14 @@ class JoinedOut(BaseModel):
     changed: bool
 
 
-class BanIn(Strict):
+class BanIn(StrictModel):
     """The person to ban, and the reason, which the person reads."""
 
     person: PersonId
     reason: str = Field(max_length=2000)
 
 
-class WarningIn(Strict):
+class WarningIn(StrictModel):
     """The person to warn, and the text that the person reads."""
 
     person: PersonId
@@ -114,14 +115,13 @@ class WarningIn(Strict):
 
 @router.get("/tasks/{task}/people")
 async def list_people(
-    request: Request,
+    db: Db,
     task: str,
     person: Member,
     after: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> SeatPage:
     """Everybody with a role in the task or a ban from it, for its owners and moderators."""
-    db: Database = request.app.state.db
     members = await db.aread(people.list_members, person, task, after, limit + 1)
     items = [
         SeatOut(
@@ -138,38 +138,33 @@ async def list_people(
 
 
 @router.post("/tasks/{task}/roles")
-async def set_role(request: Request, task: str, body: RoleIn, person: Member) -> RoleOut:
+async def set_role(db: Db, task: str, body: RoleIn, person: Member) -> RoleOut:
     """Make somebody owner, moderator, expert or annotator of a task, or nothing again (owners)."""
-    db: Database = request.app.state.db
     await db.awrite(service.set_role, person, task, body.username, body.role)
     return RoleOut(username=body.username, role=body.role)
 
 
 @router.post("/tasks/{task}/warnings", status_code=204)
-async def warn(request: Request, task: str, body: WarningIn, person: Member) -> None:
+async def warn(db: Db, task: str, body: WarningIn, person: Member) -> None:
     """Show somebody a warning on their next pages, until they have seen it (owners and moderators)."""
-    db: Database = request.app.state.db
     await db.awrite(people.warn_person, person, task, body.person, body.text)
 
 
 @router.post("/tasks/{task}/bans", status_code=204)
-async def ban(request: Request, task: str, body: BanIn, person: Member) -> None:
+async def ban(db: Db, task: str, body: BanIn, person: Member) -> None:
     """Let somebody neither write nor check for the task any more (owners and moderators)."""
-    db: Database = request.app.state.db
     await db.awrite(people.ban_person, person, task, body.person, body.reason)
 
 
 @router.delete("/tasks/{task}/bans/{id}", status_code=204)
-async def lift_ban(request: Request, task: str, id: security.RowId, person: Member) -> None:
+async def lift_ban(db: Db, task: str, id: security.RowId, person: Member) -> None:
     """Lift the ban on a person (owners and moderators); where there is none nothing changes."""
-    db: Database = request.app.state.db
     await db.awrite(people.lift_ban, person, task, id)
 
 
 @router.get("/tasks/{task}/invitations")
-async def list_invitations(request: Request, task: str, person: Member) -> InvitationList:
+async def list_invitations(db: Db, task: str, person: Member) -> InvitationList:
     """The task's invitations that still work, for its owners."""
-    db: Database = request.app.state.db
     working = await db.aread(invitations.list_invitations, person, task)
     return InvitationList(
         items=[InvitationOut.model_validate(invitation, from_attributes=True) for invitation in working]
@@ -177,9 +172,8 @@ async def list_invitations(request: Request, task: str, person: Member) -> Invit
 
 
 @router.post("/tasks/{task}/invitations", status_code=201)
-async def invite(request: Request, task: str, body: InvitationIn, person: Member) -> NewInvitation:
+async def invite(request: Request, db: Db, task: str, body: InvitationIn, person: Member) -> NewInvitation:
     """A link that makes whoever accepts it something to the task (owners)."""
-    db: Database = request.app.state.db
     how = (person, task, body.role, body.note, body.uses, body.days, body.round)
     invitation, secret = await db.awrite(invitations.create_invitation, *how)
     return _new(request, invitation, secret)
@@ -201,16 +195,14 @@ def _new(request: Request, invitation: Invitation, secret: str) -> NewInvitation
 
 
 @router.delete("/tasks/{task}/invitations/{id}", status_code=204)
-async def revoke_invitation(request: Request, task: str, id: security.RowId, person: Member) -> None:
+async def revoke_invitation(db: Db, task: str, id: security.RowId, person: Member) -> None:
     """End an invitation (owners); who accepted it keeps the role."""
-    db: Database = request.app.state.db
     await db.awrite(invitations.revoke_invitation, person, task, id)
 
 
 @router.post("/invitations/accept", dependencies=[Depends(limited("join", 30, 60))])
 @needs("annotate")
-async def accept_invitation(request: Request, body: SecretIn, person: Member) -> JoinedOut:
+async def accept_invitation(db: Db, body: SecretIn, person: Member) -> JoinedOut:
     """Accept an invitation by the last part of its link; a stronger role that you have is kept."""
-    db: Database = request.app.state.db
     offer = await db.awrite(invitations.accept_invitation, person, body.secret)
     return JoinedOut(task=offer.task_id, role=offer.already or offer.role, changed=offer.already is None)

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from dynabench.kit.db import Database
+from dynabench.kit.api import Db
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.security import RowId
 from dynabench.people import may
 from dynabench.people.accounts.auth import Admin, Member
@@ -15,7 +16,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import proposals, service
 from dynabench.rounds.proposals import State
-from dynabench.rounds.schemas import Config, Strict
+from dynabench.rounds.schemas import Config
 from dynabench.rounds.tables import Proposal
 
 router = APIRouter()
@@ -23,7 +24,7 @@ Before = Annotated[int | None, Query(ge=1, le=2**63 - 1, description="The `next`
 Limit = Annotated[int, Query(ge=1, le=100)]
 
 
-class ProposalIn(Strict):
+class ProposalIn(StrictModel):
     """A task for the admins to accept."""
 
     config: Config
@@ -32,7 +33,7 @@ class ProposalIn(Strict):
     )
 
 
-class DecisionIn(Strict):
+class DecisionIn(StrictModel):
     """An admin's decision on a proposal."""
 
     accept: bool
@@ -78,7 +79,7 @@ def _out(session: Session, proposal: Proposal) -> ProposalOut:
 
 @router.get("/proposals")
 async def list_proposals(
-    request: Request, person: Member, state: State | None = None, after: Before = None, limit: Limit = 50
+    db: Db, person: Member, state: State | None = None, after: Before = None, limit: Limit = 50
 ) -> ProposalPage:
     """The tasks that you proposed, newest first; to admins those of everybody."""
 
@@ -89,7 +90,6 @@ async def list_proposals(
         items = [ProposalRow(**proposal_values(session, proposal)) for proposal in page_rows[:limit]]
         return ProposalPage(items=items, next=str(items[-1].id) if len(page_rows) > limit else None)
 
-    db: Database = request.app.state.db
     return await db.aread(read)
 
 
@@ -109,21 +109,18 @@ async def send_proposal(request: Request, body: ProposalIn, person: Member) -> P
 
 
 @router.get("/proposals/{id}")
-async def read_proposal(request: Request, id: RowId, person: Member) -> ProposalOut:
+async def read_proposal(db: Db, id: RowId, person: Member) -> ProposalOut:
     """One proposal with its config; yours, or (admins) anybody's."""
-    db: Database = request.app.state.db
     return await db.aread(lambda session: _out(session, proposals.get_proposal(session, person, id)))
 
 
 @router.post("/proposals/{id}/decision")
-async def decide_proposal(request: Request, id: RowId, body: DecisionIn, admin: Admin) -> ProposalOut:
+async def decide_proposal(db: Db, id: RowId, body: DecisionIn, admin: Admin) -> ProposalOut:
     """Accept or refuse a proposal (admins); its proposer becomes the owner of an accepted task."""
-    db: Database = request.app.state.db
     return await db.awrite(lambda s: _out(s, proposals.decide_proposal(s, admin, id, body.accept, body.reason)))
 
 
 @router.post("/proposals/{id}/withdraw")
-async def withdraw_proposal(request: Request, id: RowId, person: Member) -> ProposalOut:
+async def withdraw_proposal(db: Db, id: RowId, person: Member) -> ProposalOut:
     """Take back what you proposed, while it waits."""
-    db: Database = request.app.state.db
     return await db.awrite(lambda session: _out(session, proposals.withdraw_proposal(session, person, id)))

@@ -12,7 +12,7 @@ from dynabench.models.host_connection import Key
 from dynabench.models.protocol import Card
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.rounds import arms as conditions
+from dynabench.rounds import plan as conditions
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.tasks import TaskConfig

@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+from dynabench.kit.schemas import StrictModel
 from dynabench.people.roles import TaskRole
 from dynabench.rounds.plan import PARTS, PartName, Plan
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number, from 1.")]
-# Checked by `rounds.arms`, which names the arm: a union here would put its alternatives into the names of errors.
+# Checked by `rounds.plan`, which names the arm: a union here would put its alternatives into the names of errors.
 ArmTargets = Annotated[
     Any,
     WithJsonSchema(
@@ -22,13 +23,7 @@ ModelName = Annotated[str, Field(max_length=200)]
 Config = Annotated[str, Field(max_length=200_000, description="The task's config, YAML.")]
 
 
-class Strict(BaseModel):
-    """A body in which unknown members are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class TaskIn(Strict):
+class TaskIn(StrictModel):
     """A task to create, or a new version of one."""
 
     config: Config
@@ -41,7 +36,7 @@ class TargetOut(BaseModel):
     version: str
 
 
-class ArmIn(Strict):
+class ArmIn(StrictModel):
     """A condition of a round, drawn by its share with each context that is handed out, or once per person."""
 
     name: str = Field(max_length=40)
@@ -124,7 +119,7 @@ class SavedOut(BaseModel):
     changed: bool
 
 
-class RoundIn(Strict):
+class RoundIn(StrictModel):
     """A round to open: models by `name` or `name@version`, or `none` alone. A draft waits for `/open`."""
 
     targets: list[ModelName] = Field(max_length=16)
@@ -142,7 +137,7 @@ class ContextIn(BaseModel):
     tag: Any = ""
 
 
-class ContextsIn(Strict):
+class ContextsIn(StrictModel):
     """Up to 1,000 contexts."""
 
     contexts: list[ContextIn] = Field(max_length=1000)
@@ -163,7 +158,7 @@ class UploadOut(BaseModel):
     errors: list[RowError]
 
 
-class RoleIn(Strict):
+class RoleIn(StrictModel):
     """Somebody's role in a task; null takes it away."""
 
     username: str = Field(max_length=40)
@@ -261,13 +256,13 @@ class RefusedPage(BaseModel):
     next: str | None
 
 
-class RoundCloneIn(Strict):
+class RoundCloneIn(StrictModel):
     """The parts of a round that its clone takes over in addition to the targets: by default all of them."""
 
     parts: list[PartName] = Field(list(PARTS), max_length=10)
 
 
-class ChosenIn(Strict):
+class ChosenIn(StrictModel):
     """The few contexts that a round works on, by id; none for all of the task's. Or the round to take them from."""
 
     contexts: list[Annotated[int, Field(ge=1, le=2**53)]] | None = Field(None, max_length=200)
@@ -280,7 +275,7 @@ class ChosenOut(BaseModel):
     contexts: list[int]
 
 
-class NamedIn(Strict):
+class NamedIn(StrictModel):
     """The people who may take part in a round for invited people, by username."""
 
     people: list[Annotated[str, Field(max_length=40)]] = Field(max_length=1000)
@@ -292,7 +287,7 @@ class NamedOut(BaseModel):
     people: list[str]
 
 
-class ContextChangeIn(Strict):
+class ContextChangeIn(StrictModel):
     """Changes to contexts, by id; null leaves a value as it is."""
 
     contexts: list[Annotated[int, Field(ge=1, le=2**53)]] = Field(min_length=1, max_length=1000)

@@ -20,8 +20,8 @@ from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.may import Action
 from dynabench.people.notices import webhooks
 from dynabench.people.roles import Role, TaskRole
-from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, queries
+from dynabench.rounds import plan as conditions
 from dynabench.rounds.plan import parse_plan
 from dynabench.rounds.tables import Round, RoundState, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
@@ -292,7 +292,7 @@ def draft_round(
 ) -> Round:
     """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened.
 
-    `arms` are conditions that are assigned at random (`rounds.arms`), with each context (`assign` is `item`) or once
+    `arms` are conditions that are assigned at random (`rounds.plan`), with each context (`assign` is `item`) or once
     per `person`; none for a plain round. Without targets nobody is asked. `judge` is
     what `resolving.judge` returned, or the judge of another round.
     """

@@ -71,7 +71,7 @@ class Invitation(Base):
 class Round(Base):
     """One period of collection, in a `RoundState`; `fooled_when` is the ensemble's rule.
 
-    `arms` are conditions that are assigned at random (`rounds.arms`), with each context or once per person as `assign`
+    `arms` are conditions that are assigned at random (`rounds.plan`), with each context or once per person as `assign`
     says (`item` or `person`); none for a plain round. All draws of arms follow from `seed`. `judge` is the model
     version that judges answers, where the task's rule has one. `plan` says when, how much, by whom and on which
     contexts (`rounds.plan.Plan`).

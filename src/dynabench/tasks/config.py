@@ -13,6 +13,7 @@ from dynabench.kit.language import _
 from dynabench.tasks import config_checks, reading
 from dynabench.tasks.conditions import ConditionFacts
 from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
+from dynabench.tasks.fields.base import clean_group, read_group_form
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.rules.base import require_answers
@@ -127,7 +128,7 @@ class TaskConfig(Section):
 
     def form(self, group: str, items: Iterable[tuple[str, object]]) -> dict[str, object]:
         """Return raw values of a group, ready to be cleaned, from an HTML form's (name, text) pairs."""
-        return config_checks.read_group_form(group, self.fields(group), items)
+        return read_group_form(group, self.fields(group), items)
 
     def read_texts(self, group: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return raw values of a group, ready to be cleaned, from a table's row.
@@ -142,30 +143,28 @@ class TaskConfig(Section):
 
     def clean_context(self, values: object) -> dict[str, Any]:
         """A context's values."""
-        return config_checks.clean_group("context", self.context, values)
+        return clean_group("context", self.context, values)
 
     def clean_link(self, parameters: Mapping[str, str]) -> dict[str, Any]:
         """Return the values that the task expects from an address; other parameters are ignored."""
-        return config_checks.clean_group(
-            "link", self.link, {field.name: parameters.get(field.key) or None for field in self.link}
-        )
+        return clean_group("link", self.link, {field.name: parameters.get(field.key) or None for field in self.link})
 
     def clean_input(self, values: object, context: Values | None = None) -> dict[str, Any]:
         """Return the annotator's input, written for `context`."""
-        return config_checks.clean_group("input", self.input, values, context, ConditionFacts(values=context or {}))
+        return clean_group("input", self.input, values, context, ConditionFacts(values=context or {}))
 
     def clean_words(self, values: object, context: Values | None = None) -> dict[str, Any]:
         """Return only the texts of the input, from which models draw; other values are left out."""
         texts = [field for field in self.input if isinstance(field, Text)]
         text_values = {field.name: values.get(field.name) for field in texts} if isinstance(values, Mapping) else values
-        return config_checks.clean_group("input", texts, text_values, context, ConditionFacts(values=context or {}))
+        return clean_group("input", texts, text_values, context, ConditionFacts(values=context or {}))
 
     def clean_answer(
         self, values: object, goal: Values | None = None, context: Values | None = None, input: Values | None = None
     ) -> dict[str, Any]:
         """Return the claimed answer, which must equal that of `goal` for each field in it."""
         around = {**(context or {}), **(input or {})}
-        answer = config_checks.clean_group("answer", self.answer, values, around, ConditionFacts(values=around))
+        answer = clean_group("answer", self.answer, values, around, ConditionFacts(values=around))
         labels = {field.name: field.label_of(field_goal) for field, field_goal in self._goals(goal or {})}
         missed = {
             f"answer.{name}": _("Your goal is “%(label)s”, so that must be the answer.", label=label)
@@ -190,9 +189,7 @@ class TaskConfig(Section):
         While the outcome is not known, fields for either outcome do not apply.
         """
         around = {**(context or {}), **input}
-        return config_checks.clean_group(
-            "ask", self.ask, values, around, ConditionFacts(fooled, None, {**around, **(answer or {})})
-        )
+        return clean_group("ask", self.ask, values, around, ConditionFacts(fooled, None, {**around, **(answer or {})}))
 
     def clean_validation(
         self,
@@ -210,7 +207,7 @@ class TaskConfig(Section):
         """
         around = {**(context or {}), **input}
         facts = ConditionFacts(fooled, vote, {**around, **(answer or {})})
-        return config_checks.clean_group("validation", self.validation.ask, values, around, facts)
+        return clean_group("validation", self.validation.ask, values, around, facts)
 
     @property
     def model_context(self) -> list[Field]:

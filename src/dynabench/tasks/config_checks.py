@@ -1,24 +1,20 @@
 """Consistency of a config: its short forms, and the names by which its parts refer to each other."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
 from dynabench.tasks import conditions, sections
-from dynabench.tasks.conditions import ConditionFacts
 from dynabench.tasks.fields import (
     Chat,
     Choice,
     Drawing,
     EditField,
     Field,
-    FieldError,
     Group,
     Image,
     ImageRegion,
     Text,
-    Values,
     base,
 )
 from dynabench.tasks.section import did_you_mean, refuse_keys
@@ -281,30 +277,3 @@ def _claims(config: "TaskConfig", path: str, chat: Chat | Drawing) -> Iterator[t
             unsaid=", ".join(unsaid),
         )
         yield f"{path}.claims", message
-
-
-def clean_group(
-    group: str,
-    fields: Sequence[Field],
-    values: object,
-    beside: Values | None = None,
-    facts: ConditionFacts | None = None,
-) -> dict[str, Any]:
-    """Return the stored form of `values`, without empty optional fields and fields that do not apply.
-
-    `group` is `context`, `input`, `answer`, `ask` or `validation`; problems are raised as Invalid with keys such as
-    `input.hypothesis`. `beside` holds the values that spans refer to.
-    """
-    try:
-        return base.clean_fields(fields, values, beside or {}, facts)
-    except FieldError as error:
-        raise Invalid(error.messages(group)) from None
-
-
-def read_group_form(group: str, fields: Sequence[Field], items: Iterable[tuple[str, object]]) -> dict[str, object]:
-    """Return the raw values of a group from an HTML form with names such as `input.hypothesis`."""
-    posted: dict[str, list[str]] = {}
-    for name, text in items:
-        if isinstance(text, str):
-            posted.setdefault(name, []).append(text)
-    return {field.name: field.read_form(posted, f"{group}.{field.name}") for field in fields}

@@ -10,7 +10,7 @@ from pydantic.dataclasses import dataclass
 
 from dynabench.kit.language import _
 from dynabench.tasks.fields import AnyField, Choice, Text
-from dynabench.tasks.fields.tree_choice import Branch, TreeChoice
+from dynabench.tasks.fields.choice import Branch, TreeChoice
 from dynabench.tasks.section import Line, Markdown, Name, Section, Setting, did_you_mean
 
 if TYPE_CHECKING:

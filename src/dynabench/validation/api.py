@@ -11,11 +11,12 @@ from dynabench.collection import notes, search
 from dynabench.collection import service as examples
 from dynabench.collection import statistics as target_figures
 from dynabench.collection.api import Label, Method, Name, explained
-from dynabench.collection.schemas import ExampleOut, ExampleQuery, Strict
+from dynabench.collection.schemas import ExampleOut, ExampleQuery
 from dynabench.collection.statistics import PEOPLE, statistics
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.people.accounts.tables import Person
@@ -96,7 +97,7 @@ router.include_router(media.router)
 router.include_router(pages.api)
 
 
-class ReasonIn(Strict):
+class ReasonIn(StrictModel):
     """Why; for the audit log."""
 
     reason: str = Field(max_length=500)
@@ -193,13 +194,13 @@ async def reopen(request: Request, id: RowId, body: ReasonIn, person: Member) ->
 LabelName = Annotated[str, Path(max_length=100)]
 
 
-class NoteIn(Strict):
+class NoteIn(StrictModel):
     """A note."""
 
     text: str = Field(max_length=notes.LONGEST)
 
 
-class LabelIn(Strict):
+class LabelIn(StrictModel):
     """A label."""
 
     name: str = Field(max_length=notes.LABEL)
@@ -221,7 +222,7 @@ class BesideOut(BaseModel):
     labels: list[str]
 
 
-class BulkIn(Strict):
+class BulkIn(StrictModel):
     """One thing for many examples: named by `ids`, or all that a question finds, the newest first."""
 
     kind: Kind

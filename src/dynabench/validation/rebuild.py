@@ -28,9 +28,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from dynabench.collection import changes, folding, notes, projections, search
-from dynabench.collection.changes import COUNTS
-from dynabench.collection.projections import KEY
+from dynabench.collection import folding, notes, projections, search, terms
+from dynabench.collection.projections import COUNTS, KEY
 from dynabench.collection.tables import (
     WITHHELD,
     Example,
@@ -146,7 +145,7 @@ def sum_round(session: Session, round_id: int, advance: Advance) -> None:
             total = sums[(round_id, *row[1:6])]
             for place, number in enumerate(row[6:]):
                 total[place] += number
-        lines = ((row[1], changes.kind_of(arms, row[5], row[4]), *row[2:5], row[0], *row[6:]) for row in rows)
+        lines = ((row[1], projections.kind_of(arms, row[5], row[4]), *row[2:5], row[0], *row[6:]) for row in rows)
         for group, counts in folding.group_counts(lines).items():
             groups[group] = folding.add_up([groups[group], counts]) if group in groups else counts
         advance(sum(row[6] + row[10] + row[11] for row in rows))  # live, retracted, hidden
@@ -240,8 +239,8 @@ def count_written(session: Session, examples: Sequence[Example]) -> dict[int, st
     projections.judge_contexts(session, [(example.context_id, numbers) for example, numbers in counts])
     projections.add_to_tallies(session, tallies)
     arms = session.get_one(Round, examples[0].round_id).arms
-    lines = ((row["round_id"], changes.describe_counts(row, arms)) for row in tallies)
-    changes.note_changes(session, ((None, (), round_id, line) for round_id, line in lines))
+    lines = ((row["round_id"], projections.describe_counts(row, arms)) for row in tallies)
+    projections.note_changes(session, ((None, (), round_id, line) for round_id, line in lines))
     index_written(session, ids)
     return {id: row["verdict"] for id, row in rows.items()}
 
@@ -357,8 +356,8 @@ def index_block(session: Session, block: int, advance: Advance) -> None:
     sets: dict[str, BitMap] = defaultdict(BitMap)
     for first in range(block * search.SIZE, (block + 1) * search.SIZE, PAGE):
         found = _describe_examples(session, lambda column, first=first: column.between(first, first + PAGE - 1))  # type: ignore[misc]
-        for example_id, terms in found:
-            for term in terms:
+        for example_id, example_terms in found:
+            for term in example_terms:
                 sets[term].add(example_id % search.SIZE)
         advance(len(found))
     search.replace_block(session, block, sets, lambda: advance(0))
@@ -367,7 +366,7 @@ def index_block(session: Session, block: int, advance: Advance) -> None:
 def index_written(session: Session, ids: Collection[int]) -> None:
     """Let examples be found that were just written with all that belongs to them, as imports do."""
     rows = _describe_examples(session, lambda column: column.in_(ids))
-    changes.note_changes(session, ((example_id, new_terms, None, "") for example_id, new_terms in rows))
+    projections.note_changes(session, ((example_id, new_terms, None, "") for example_id, new_terms in rows))
 
 
 def _describe_examples(session: Session, some: Some) -> list[search.News]:
@@ -389,7 +388,7 @@ def _describe_examples(session: Session, some: Some) -> list[search.News]:
         review = FlagReview.NONE
         if row.id in flagged or row.id in dismissed:
             review = moderation.review_of(flagged[row.id], dismissed.get(row.id))
-        terms = changes.describe(
+        example_terms = terms.describe(
             row,
             explanations=explanations.get(row.id, ()),
             verdict=row.verdict,
@@ -400,7 +399,7 @@ def _describe_examples(session: Session, some: Some) -> list[search.News]:
             review=review,
             noted=row.id in marks.noted,
         )
-        news.append((row.id, [*terms, *marks.labels.get(row.id, ())]))
+        news.append((row.id, [*example_terms, *marks.labels.get(row.id, ())]))
     return news
 
 
@@ -408,7 +407,7 @@ def _rows(some: Some) -> Select[Any]:
     """Only the columns that the index describes."""
     return (
         select(
-            *(getattr(Example, name) for name in ("id", *changes.WRITTEN) if name != "fooled"),
+            *(getattr(Example, name) for name in ("id", *terms.WRITTEN) if name != "fooled"),
             *(Standing.fooled, Standing.verdict, Standing.retracted, Standing.hidden),
             *(Round.task_id, Round.number.label("round")),
             *(Context.values.label("context"), Context.tag),

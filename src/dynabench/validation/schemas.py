@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dynabench.collection.statistics import Figures, RoundStatistics, Target
+from dynabench.kit.schemas import StrictModel
 from dynabench.stats.rates import ErrorRates, Rate
 from dynabench.validation.places import Item
 from dynabench.validation.service import Ballot, Outcome
@@ -14,10 +15,8 @@ from dynabench.validation.service import Ballot, Outcome
 Source = Literal["person", "expert", "owner", "program"]
 
 
-class NextItemIn(BaseModel):
+class NextItemIn(StrictModel):
     """A request for the next item."""
-
-    model_config = ConfigDict(extra="forbid")
 
     round: int | None = Field(None, ge=1, le=2**31 - 1, description="Only from this round; any round if left out.")
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dynabench.collection.drawing.tables import Sheet
+from dynabench.collection.drawing.service import Sheet
 from dynabench.rounds.tables import Round
 from tests.collection.drawing.conftest import PICTURES, TASK, drawn, given, sent
 from tests.conftest import PASSWORD

@@ -35,7 +35,7 @@ def main(folder: str, memory: int) -> None:
 
 
 def _open_model(folder: Path, memory: int) -> Any:
-    from dynabench.kit import malloc
+    from dynabench.kit import process_memory
     from dynabench.kit.settings import get_settings
     from dynabench.models import catalog, spec
     from dynabench.models.clusters import chosen_cluster
@@ -45,7 +45,7 @@ def _open_model(folder: Path, memory: int) -> Any:
     if cluster and spec.card(folder).inside:  # what others serve has its limits and its cache here
         return cluster.open_model(settings, folder)
     process_memory.limit_memory(memory)
-    malloc.keep_freed()
+    process_memory.keep_freed_memory()
     return catalog.open_model(folder, bulk=True)
 
 

@@ -34,8 +34,7 @@ from dynabench.evaluate.evaluator.running import hardware
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Conflict, Invalid, NotFound
 from dynabench.kit.language import _
-from dynabench.kit.secret_file import sync_folder, write_new
-from dynabench.kit.settings import Settings
+from dynabench.kit.settings import Settings, sync_folder, write_new
 from dynabench.models import catalog
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import service as rounds

@@ -16,8 +16,8 @@ from dynabench.models.client import Answer, Host
 from dynabench.models.protocol import Attribution, Card, explained
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
-from dynabench.tasks import config_checks
 from dynabench.tasks.fields import Chat, Field, Text
+from dynabench.tasks.fields.base import clean_group
 from dynabench.tasks.words import word_f1
 
 GROUP = "inputs"
@@ -103,7 +103,7 @@ def answer_field(session: Session, card: Card) -> Field | None:
 
 def read_inputs(model_fields: Sequence[Field], values: object) -> ModelInputs:
     """The inputs, checked; raises `Invalid` with keys such as `inputs.hypothesis`."""
-    cleaned = config_checks.clean_group(GROUP, model_fields, values)
+    cleaned = clean_group(GROUP, model_fields, values)
     return ModelInputs(cleaned, {field.name: field.serialise(cleaned.get(field.name)) for field in model_fields})
 
 

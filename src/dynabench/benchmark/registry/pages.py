@@ -26,8 +26,8 @@ from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.rounds.tables import Task
-from dynabench.tasks import config_checks
 from dynabench.tasks.fields import Field, FieldError
+from dynabench.tasks.fields.base import read_group_form
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
@@ -134,7 +134,7 @@ async def answer_form(
 
 def _fill_form(form: ModelForm, posted_inputs: PostedInputs) -> bool:
     """Fill in what was written; whether it can be asked."""
-    form.values = config_checks.read_group_form(GROUP, form.fields, posted_inputs.pairs)
+    form.values = read_group_form(GROUP, form.fields, posted_inputs.pairs)
     try:
         form.inputs = model_answers.read_inputs(form.fields, form.values)
     except errors.Invalid as problem:

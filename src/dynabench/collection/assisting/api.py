@@ -4,12 +4,12 @@ from datetime import datetime
 from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from dynabench.collection.assisting import service
 from dynabench.collection.assisting.providers import World
-from dynabench.collection.assisting.service import Offered
-from dynabench.collection.assisting.tables import Suggestion
+from dynabench.collection.assisting.service import Offered, Suggestion
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.security import RowId, throttle
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
@@ -17,13 +17,11 @@ from dynabench.people.accounts.tables import Person
 router = APIRouter()
 
 
-class SuggestionsIn(BaseModel):
+class SuggestionsIn(StrictModel):
     """The text written so far, by field.
 
     Providers make edits of it and find similar examples by it.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     input: dict[str, Any] = Field({}, max_length=20)
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Row, Select, case, func, select
 from sqlalchemy.orm import Session
 
-from dynabench.collection.assisting.service import OUTCOMES
-from dynabench.collection.assisting.tables import Assistance
+from dynabench.collection.assisting.service import OUTCOMES, Assistance
 from dynabench.collection.statistics import PEOPLE
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds.tables import Round

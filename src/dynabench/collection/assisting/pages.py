@@ -10,6 +10,7 @@ from dynabench.collection import create_page, forms
 from dynabench.collection.assisting import api
 from dynabench.collection.assisting.service import Help
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member
 from dynabench.rounds import service as rounds
@@ -20,9 +21,9 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.post("/tasks/{task}/suggestions", name="suggest")
-async def suggest(request: Request, task: str, person: Member) -> Response:
+async def suggest(request: Request, db: Db, task: str, person: Member) -> Response:
     """Ask for suggestions for the form; or, with `use`, put one into its field (0 takes that back)."""
-    config = await request.app.state.db.aread(rounds.task_config, task)
+    config = await db.aread(rounds.task_config, task)
     form = await request.form()
     posted = forms.posted(config, form)
     use, problems, fresh, status = str(form.get("use", "")), list[str](), False, 200

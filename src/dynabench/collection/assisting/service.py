@@ -3,23 +3,24 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from rapidfuzz.distance import Levenshtein
-from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ForeignKey, Index, String, delete, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.collection import eligibility
 from dynabench.collection.assisting.providers import Asked, Suggested, World, providers
-from dynabench.collection.assisting.tables import Assistance, Suggestion
 from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import ExampleIn, HandoutOut
 from dynabench.collection.tables import Handout
 from dynabench.kit import errors
+from dynabench.kit.db import Base, Key, now
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms, people
+from dynabench.rounds import people, plan
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.tasks import TaskConfig
@@ -39,6 +40,31 @@ class Brought:
     found: Sequence[Suggested]
     latency_ms: float
     problem: str = ""
+
+
+class Suggestion(Base):
+    """A text that was suggested to somebody on a handout of theirs, for one field of the input.
+
+    `asking` counts from 1 how often they had asked; `provider` is where the text comes from, with `model` and `version`
+    where a model wrote it; `about` is what is told of it, such as the name of an edit.
+    """
+
+    __tablename__ = "suggestions"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    handout_id: Mapped[int] = mapped_column(ForeignKey("handouts.id"))
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    asking: Mapped[int]
+    provider: Mapped[str] = mapped_column(String(40))
+    model: Mapped[str] = mapped_column(String(100), default="")
+    version: Mapped[str] = mapped_column(String(64), default="")
+    field: Mapped[str] = mapped_column(String(40))
+    text: Mapped[str]
+    about: Mapped[dict[str, Any]]
+    latency_ms: Mapped[float]
+    at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (Index("ix_suggestions_handout", "handout_id", "id"),)
 
 
 @dataclass(frozen=True)
@@ -67,7 +93,7 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
     eligibility.admit(session, person, of)
     config = rounds.config_of(session, of.version_id)
     field = assisted_field(config)
-    if field is None or not arms.offers_assistant(of.arms, handout.arm):
+    if field is None or not plan.offers_assistant(of.arms, handout.arm):
         raise errors.Conflict(_("This task offers no writing assistant."))
     times = asked_before(session, handout.id)
     if times >= config.assistant.times:
@@ -202,6 +228,26 @@ def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: i
     shown = session.scalars(select(Suggestion).where(Suggestion.handout_id == given.id).order_by(Suggestion.id)).all()
     if shown:
         session.add(_became(shown, draft, example_id))
+
+
+class Assistance(Base):
+    """The outcome of the suggestions that an author saw on the hand-out of an example.
+
+    There is no row where the author saw none. `outcome` is `accepted` (the text is a suggestion's), `edited`
+    (it was made from one, `distance` characters away) or `ignored`; for `ignored`, `provider`, `model`,
+    `version` and `text` are empty.
+    """
+
+    __tablename__ = "assistances"
+
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+    shown: Mapped[int]
+    outcome: Mapped[str] = mapped_column(String(10))
+    distance: Mapped[int | None]
+    provider: Mapped[str] = mapped_column(String(40), default="")
+    model: Mapped[str] = mapped_column(String(100), default="")
+    version: Mapped[str] = mapped_column(String(64), default="")
+    text: Mapped[str] = mapped_column(default="")
 
 
 def _became(shown: Sequence[Suggestion], draft: "Draft", example_id: int) -> Assistance:

@@ -12,6 +12,7 @@ from dynabench.collection.chat import live, preferences, schemas, service
 from dynabench.collection.chat.live import Chats
 from dynabench.collection.chat.schemas import ChoiceIn, ConversationIn, ConversationOut, ExchangeOut, MessageIn
 from dynabench.collection.chat.service import Begun
+from dynabench.kit.api import Db
 from dynabench.kit.security import RowId, throttle
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
@@ -43,7 +44,7 @@ def started(request: Request, begun: Begun) -> Chats:
 
 
 @router.post("/tasks/{task}/conversations", status_code=201)
-async def begin_conversation(request: Request, task: str, body: ConversationIn, person: Member) -> ConversationOut:
+async def begin_conversation(db: Db, task: str, body: ConversationIn, person: Member) -> ConversationOut:
     """Begin to talk with the models of the open round on a context that was given to you, or go on.
 
     Sides are shuffled for each conversation; which model is which is told once it is sent in as an example, with the
@@ -54,7 +55,7 @@ async def begin_conversation(request: Request, task: str, body: ConversationIn, 
         found = service.begin(session, person, task, body.handout, random.Random())
         return ConversationOut.of(schemas.of(found))
 
-    return await request.app.state.db.awrite(begin)  # type: ignore[no-any-return]
+    return await db.awrite(begin)
 
 
 @router.get("/conversations/{id}")
@@ -64,7 +65,9 @@ async def read_conversation(request: Request, id: RowId, person: Member) -> Conv
 
 
 @router.post("/conversations/{id}/turns", status_code=201, responses=TOLD, response_model=ExchangeOut)
-async def say(request: Request, id: RowId, body: MessageIn, person: Member, key: Key = None) -> Response | ExchangeOut:
+async def say(
+    request: Request, db: Db, id: RowId, body: MessageIn, person: Member, key: Key = None
+) -> Response | ExchangeOut:
     """Say something to all models; they reply side by side.
 
     With `Accept: text/event-stream` the replies are streamed, otherwise the turn is answered when they are over. A
@@ -72,37 +75,37 @@ async def say(request: Request, id: RowId, body: MessageIn, person: Member, key:
     """
     throttle(request, "models", 600, 60)
     chats(request).room()
-    begun = await request.app.state.db.awrite(service.say, person, id, body.said, key or uuid.uuid4().hex)
+    begun = await db.awrite(service.say, person, id, body.said, key or uuid.uuid4().hex)
     return await _answered(request, person, begun)
 
 
 @router.post("/conversations/{id}/turns/{number}/retry", status_code=201, responses=TOLD, response_model=ExchangeOut)
-async def retry(request: Request, id: RowId, number: Number, person: Member) -> Response | ExchangeOut:
+async def retry(request: Request, db: Db, id: RowId, number: Number, person: Member) -> Response | ExchangeOut:
     """Ask again where replies to the last turn broke off, failed or were stopped; answered as a new turn is."""
     throttle(request, "models", 600, 60)
     chats(request).room()
-    return await _answered(request, person, await request.app.state.db.awrite(service.again, person, id, number))
+    return await _answered(request, person, await db.awrite(service.again, person, id, number))
 
 
 @router.get("/conversations/{id}/turns/{number}/events", response_class=Response, responses={200: live.DOCUMENTED})
-async def follow(request: Request, id: RowId, number: Number, person: Member, last: Last = None) -> Response:
+async def follow(request: Request, db: Db, id: RowId, number: Number, person: Member, last: Last = None) -> Response:
     """The replies to a turn as server-sent events, from the beginning or from behind `Last-Event-ID`."""
     throttle(request, "events", 600, 60)
-    begun = await request.app.state.db.aread(_begun, person, id, number)
+    begun = await db.aread(_begun, person, id, number)
     return live.response(chats(request), begun, last)
 
 
 @router.post("/conversations/{id}/turns/{number}/stop")
-async def stop(request: Request, id: RowId, number: Number, person: Member) -> ExchangeOut:
+async def stop(request: Request, db: Db, id: RowId, number: Number, person: Member) -> ExchangeOut:
     """End the replies to a turn where they are."""
-    turn_id = await request.app.state.db.awrite(service.stop, person, id, number)
+    turn_id = await db.awrite(service.stop, person, id, number)
     chats(request).stop(turn_id)
     await chats(request).ended(turn_id)
     return await _turn(request, person, id, number)
 
 
 @router.post("/conversations/{id}/turns/{number}/choice")
-async def choose(request: Request, id: RowId, number: Number, body: ChoiceIn, person: Member) -> ConversationOut:
+async def choose(db: Db, id: RowId, number: Number, body: ChoiceIn, person: Member) -> ConversationOut:
     """Say which reply was best, and rate replies where the task asks for it; the conversation goes on from it."""
 
     def write(session: Session) -> ConversationOut:
@@ -110,7 +113,7 @@ async def choose(request: Request, id: RowId, number: Number, body: ChoiceIn, pe
         found = service.choose(session, person, id, number, body.choice, ratings, random.Random())
         return ConversationOut.of(schemas.of(found))
 
-    return await request.app.state.db.awrite(write)  # type: ignore[no-any-return]
+    return await db.awrite(write)
 
 
 async def _answered(request: Request, person: Person, begun: Begun) -> Response | ExchangeOut:

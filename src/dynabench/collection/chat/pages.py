@@ -15,11 +15,12 @@ from dynabench.collection.chat.schemas import ChatView
 from dynabench.collection.chat.service import Begun
 from dynabench.collection.tables import Handout
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.language import _
 from dynabench.kit.security import throttle
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms
+from dynabench.rounds import plan
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig
@@ -38,12 +39,11 @@ async def show(request: Request, task: str, person: Member, handout: int = Query
 
 
 @router.post("/tasks/{task}/chat", name="converse")
-async def converse(request: Request, task: str, person: Member) -> Response:
+async def converse(request: Request, db: Db, task: str, person: Member) -> Response:
     """`do` is `say`, `again`, `stop`, or `choose:` with a side, tie or bad."""
     form = await request.form()
     handout = _number(form, "handout")
     act, _colon, choice = str(form.get("do", "")).partition(":")
-    db = request.app.state.db
     try:
         if act in ("say", "again"):
             throttle(request, "models", 600, 60)
@@ -103,7 +103,7 @@ def _view(session: Session, task: str, person: Person, handout_id: int) -> tuple
     config = rounds.config_of(session, of.version_id)
     if config.chat is None:
         raise errors.Conflict(_("This task has no conversations."))
-    return config, schemas.view(session, handout_id, len(arms.targets_of_arm(of, handout.arm)))
+    return config, schemas.view(session, handout_id, len(plan.targets_of_arm(of, handout.arm)))
 
 
 def _number(form: FormData, name: str) -> int:

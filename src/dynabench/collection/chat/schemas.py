@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection.chat import service
 from dynabench.collection.chat.tables import ChatTurnState, Conversation, ReplyState, Turn
+from dynabench.kit.schemas import StrictModel
 from dynabench.tasks.fields.chat import SIDES
 
 
@@ -118,29 +119,23 @@ def transcript(found: Conversation) -> dict[str, Any]:
 Side = Literal["A", "B", "C", "D", "E", "F"]
 
 
-class ConversationIn(BaseModel):
+class ConversationIn(StrictModel):
     """On which handout to talk: `handout` of the context that was given last."""
-
-    model_config = ConfigDict(extra="forbid")
 
     handout: int = Field(ge=1, le=2**53)
 
 
-class MessageIn(BaseModel):
+class MessageIn(StrictModel):
     """The annotator's message in the next turn."""
-
-    model_config = ConfigDict(extra="forbid")
 
     said: str = Field(max_length=8000)
 
 
-class ChoiceIn(BaseModel):
+class ChoiceIn(StrictModel):
     """A side, `tie`, or `bad` where no reply is any good; ratings by side where the task asks for them."""
 
-    model_config = ConfigDict(extra="forbid")
-
     choice: Side | Literal["tie", "bad"]
-    ratings: dict[Side, Annotated[int, Field(ge=1, le=10)]] = {}
+    ratings: dict[Side, Annotated[int, Field(ge=1, le=10)]] = Field({})
 
 
 class ReplyOut(BaseModel):

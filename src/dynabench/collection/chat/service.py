@@ -15,7 +15,7 @@ from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.models.protocol import Message
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms, people
+from dynabench.rounds import people, plan
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.tasks.fields.chat import BAD_CHOICE, SIDES, TIE_CHOICE, Chat
@@ -69,7 +69,7 @@ def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: 
     if known := open_on(session, handout.id):
         return known
     _chat(session, current)
-    targets = list(arms.targets_of_arm(current, handout.arm))
+    targets = list(plan.targets_of_arm(current, handout.arm))
     if not targets:
         raise errors.Conflict(_("This condition uses no model, so there is no one to chat with."))
     if len(targets) > len(SIDES):

@@ -9,16 +9,17 @@ from typing import Annotated, Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Header, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.collection import targets
 from dynabench.collection.drawing import pages, service
-from dynabench.collection.drawing.service import Side, Wanted
-from dynabench.collection.drawing.tables import Sheet
+from dynabench.collection.drawing.service import Sheet, Side, Wanted
+from dynabench.kit.api import Db
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.language import _
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.security import throttle
 from dynabench.kit.settings import Settings
 from dynabench.media import service as media
@@ -74,10 +75,8 @@ router = APIRouter()
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 
 
-class DrawingIn(BaseModel):
+class DrawingIn(StrictModel):
     """On which handout to draw, and of what: the input's texts by field."""
-
-    model_config = ConfigDict(extra="forbid")
 
     handout: int = Field(ge=1, le=2**53)
     input: dict[str, Any]
@@ -112,7 +111,7 @@ async def draw(request: Request, task: str, body: DrawingIn, person: Member, key
 
 @router.get("/tasks/{task}/drawings")
 async def drawings(
-    request: Request, task: str, person: Member, handout: Annotated[int, Query(ge=1, le=2**53)]
+    db: Db, task: str, person: Member, handout: Annotated[int, Query(ge=1, le=2**53)]
 ) -> list[DrawingOut]:
     """List the pictures that were drawn for you on a hand-out, newest first."""
 
@@ -121,7 +120,7 @@ async def drawings(
         found = service.own_handout(session, person, rounds.open_round_of(session, task), handout)
         return [DrawingOut.of(sheet) for sheet in service.sheets(session, person.id, found.id)]
 
-    return await request.app.state.db.aread(read)  # type: ignore[no-any-return]
+    return await db.aread(read)
 
 
 async def drawn(request: Request, person: Person, task: str, handout: int, input: dict[str, Any], key: str) -> Sheet:

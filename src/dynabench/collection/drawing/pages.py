@@ -14,8 +14,9 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.collection import forms
 from dynabench.collection.drawing import api, service
-from dynabench.collection.drawing.tables import Sheet
+from dynabench.collection.drawing.service import Sheet
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.security import throttle
 from dynabench.media import service as queries
 from dynabench.media.tables import Media
@@ -65,9 +66,9 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.post("/tasks/{task}/drawings", name="draw_pictures")
-async def draw(request: Request, task: str, person: Member) -> Response:
+async def draw(request: Request, db: Db, task: str, person: Member) -> Response:
     """Have pictures drawn of the form's words."""
-    config = await request.app.state.db.aread(_config, task)
+    config = await db.aread(_config, task)
     form = await request.form()
     posted = forms.posted(config, form)
     throttle(request, "models", 600, 60)
@@ -92,7 +93,7 @@ async def draw(request: Request, task: str, person: Member) -> Response:
         field=field,
         value=posted.input.get(field.name),
         error=" ".join(wrong.values()),
-        sheets=await request.app.state.db.aread(view, person.id, posted.handout_id),
+        sheets=await db.aread(view, person.id, posted.handout_id),
         live=True,
         fresh=not wrong,
         draw_key=uuid.uuid4().hex,

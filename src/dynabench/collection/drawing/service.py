@@ -2,27 +2,51 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, delete, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.collection import eligibility
-from dynabench.collection.drawing.tables import Sheet
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Handout
 from dynabench.kit import errors
+from dynabench.kit.db import Base, Key, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media.file_formats import MediaFacts
 from dynabench.models.client import Answer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms, people
+from dynabench.rounds import people, plan
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Drawing
+
+
+class Sheet(Base):
+    """The pictures that all models of a handout drew of the same words.
+
+    `words` are the input's texts by field; `sides` one `{model, version, ms, pictures}` a model, its pictures as
+    references to stored files. `key` tells a request that was sent again.
+    """
+
+    __tablename__ = "sheets"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    handout_id: Mapped[int] = mapped_column(ForeignKey("handouts.id"))
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"))
+    words: Mapped[dict[str, Any]]
+    sides: Mapped[list[Any]]
+    key: Mapped[str] = mapped_column(String(100))
+    at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (
+        UniqueConstraint("person_id", "key"),
+        Index("ix_sheets_handout", "handout_id", "id"),
+    )
 
 
 @dataclass(frozen=True)
@@ -73,7 +97,7 @@ def want(
     field = drawn_in(config)
     eligibility.admit(session, person, current)
     words, inputs = _words(session, config, field, handout, input)
-    targets = tuple(arms.targets_of_arm(current, handout.arm))
+    targets = tuple(plan.targets_of_arm(current, handout.arm))
     wanted = Wanted(task_id, handout.id, person.id, field, words, inputs, targets, key, _again(session, person, key))
     if wanted.sheet is not None:
         if (wanted.sheet.handout_id, wanted.sheet.words) != (handout.id, words):

@@ -13,7 +13,7 @@ from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.figures_api import Sort, Who
 from dynabench.collection.folding import STARTS
 from dynabench.kit import errors
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import Db, csv_response
 from dynabench.kit.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.manage import frame
@@ -60,6 +60,7 @@ def chosen(session: Session, task: str, number: int | None) -> Round | None:
 @router.get("/tasks/{task}/manage/figures", name="manage_figures")
 async def show(
     request: Request,
+    db: Db,
     task: str,
     person: TaskModerator,
     view: View = "conditions",
@@ -94,7 +95,7 @@ async def show(
         shown["lower_bound"] = statistics.is_lower_bound(session, of)
         return shown | {"people": people, "next": more}
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     chosen_now: dict[str, Any] = {
         "view": view,
         "who": who,
@@ -125,7 +126,7 @@ def _chart(by: str, lines: list[Line], cumulative: list[Line]) -> charts.Chart |
 
 @router.get("/tasks/{task}/manage/figures.csv", name="download_figures")
 async def download(
-    request: Request, task: str, person: TaskModerator, by: View = "arm", who: Who = "people", number: Number = None
+    db: Db, task: str, person: TaskModerator, by: View = "arm", who: Who = "people", number: Number = None
 ) -> Response:
     """One table of the figures as CSV: a breakdown, or all annotators."""
     if by not in (*figures.BY, "annotator"):
@@ -139,7 +140,7 @@ async def download(
             return of.number, [_person(each) for each in _everybody(session, of, who)]
         return of.number, [_row(line) for line in figures.figures(session, of, [by], who).by[by]]
 
-    found, rows = await request.app.state.db.aread(read)
+    found, rows = await db.aread(read)
     rates = [f"{name}{end}" for name in ("mer", "vmer", "vmer_resolved") for end in ("", "_low", "_high")]
     header = [by, *HEADER, *rates]
     if by != "annotator":

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.collection import figures
 from dynabench.collection.overview import started
 from dynabench.kit import errors
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -104,9 +104,8 @@ async def list_people(
 
 
 @router.get("/tasks/{task}/manage/people.csv", name="download_people")
-async def download(request: Request, task: str, person: TaskModerator, number: Number = None) -> Response:
+async def download(db: Db, task: str, person: TaskModerator, number: Number = None) -> Response:
     """Everybody who wrote in a round, with counts and rates."""
-    db: Database = request.app.state.db
     current, _ = await db.aread(_round, task, number)
     header = [
         "name",
@@ -147,10 +146,12 @@ def _back(request: Request, task: str, done: str, of: int = 0) -> Response:
 
 
 @router.post("/tasks/{task}/manage/people/roles", name="manage_role")
-async def change_role(request: Request, task: str, owner: TaskOwner, username: Text = "", role: Text = "") -> Response:
+async def change_role(
+    request: Request, db: Db, task: str, owner: TaskOwner, username: Text = "", role: Text = ""
+) -> Response:
     """Give somebody a role, or take it away where `role` is empty."""
     try:
-        await request.app.state.db.awrite(service.set_role, owner, task, username.strip(), role or None)
+        await db.awrite(service.set_role, owner, task, username.strip(), role or None)
     except errors.Invalid as problem:
         return await _show(request, owner, task, 422, errors=problem.fields, typed={"username": username})
     except (errors.Conflict, errors.NotFound) as problem:
@@ -162,10 +163,10 @@ async def change_role(request: Request, task: str, owner: TaskOwner, username: T
 
 
 @router.post("/tasks/{task}/manage/people/{id}/ban", name="manage_ban")
-async def ban(request: Request, task: str, id: RowId, person: TaskModerator, reason: Text = "") -> Response:
+async def ban(request: Request, db: Db, task: str, id: RowId, person: TaskModerator, reason: Text = "") -> Response:
     """Ban somebody, who reads the reason."""
     try:
-        await request.app.state.db.awrite(people.ban_person, person, task, id, reason)
+        await db.awrite(people.ban_person, person, task, id, reason)
     except errors.Invalid as problem:
         return await _show(request, person, task, 422, problem=problem.fields["reason"])
     except errors.Forbidden as problem:
@@ -174,20 +175,27 @@ async def ban(request: Request, task: str, id: RowId, person: TaskModerator, rea
 
 
 @router.post("/tasks/{task}/manage/people/{id}/lift", name="manage_lift")
-async def lift(request: Request, task: str, id: RowId, person: TaskModerator) -> Response:
+async def lift(request: Request, db: Db, task: str, id: RowId, person: TaskModerator) -> Response:
     """Lift somebody's ban."""
-    await request.app.state.db.awrite(people.lift_ban, person, task, id)
+    await db.awrite(people.lift_ban, person, task, id)
     return _back(request, task, "lift")
 
 
 @router.post("/tasks/{task}/manage/people/invitations", name="manage_invite")
 async def invite(
-    request: Request, task: str, owner: TaskOwner, role: Text = "", note: Text = "", uses: Text = "1", days: Text = "7"
+    request: Request,
+    db: Db,
+    task: str,
+    owner: TaskOwner,
+    role: Text = "",
+    note: Text = "",
+    uses: Text = "1",
+    days: Text = "7",
 ) -> Response:
     """A new link, shown this once."""
     numbers = [int(text) if text.isdecimal() and len(text) < 6 else 0 for text in (uses.strip(), days.strip())]
     try:
-        _, secret = await request.app.state.db.awrite(invitations.create_invitation, owner, task, role, note, *numbers)
+        _, secret = await db.awrite(invitations.create_invitation, owner, task, role, note, *numbers)
     except errors.Invalid as problem:
         typed = {"invited": role, "note": note, "uses": uses, "days": days}
         return await _show(request, owner, task, 422, errors=problem.fields, typed=typed)
@@ -214,7 +222,7 @@ async def mail(
 
 
 @router.post("/tasks/{task}/manage/people/invitations/{id}/revoke", name="manage_revoke")
-async def revoke(request: Request, task: str, id: RowId, owner: TaskOwner) -> Response:
+async def revoke(request: Request, db: Db, task: str, id: RowId, owner: TaskOwner) -> Response:
     """End a link."""
-    await request.app.state.db.awrite(invitations.revoke_invitation, owner, task, id)
+    await db.awrite(invitations.revoke_invitation, owner, task, id)
     return _back(request, task, "revoke")

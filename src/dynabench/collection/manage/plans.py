@@ -6,22 +6,24 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.collection import eligibility
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.api import Db
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
-from dynabench.rounds import invitations, planning, queries, service, views
-from dynabench.rounds.manage import chosen_contexts, frame
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import invitations, owner_lists, planning, queries, service, views
+from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskOwner
+from dynabench.rounds.owner_lists import ContextFilter
 from dynabench.rounds.plan import PARTS, Plan, parse_plan
 from dynabench.rounds.samplers import all_samplers
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Round
 
 router = APIRouter()
-router.include_router(chosen_contexts.router)
 
 COUNTS = ("goals.examples", "goals.fooled", "goals.verified", "limits.per_person", "limits.per_day")
 LINK = {"uses": 200, "days": 30}
@@ -50,8 +52,7 @@ def shown(session: Session, of: Round) -> dict[str, Any]:
 
 def to_round(request: Request, task: str, n: int, done: str = "") -> Response:
     """Back to the page of a round, which says what was done."""
-    address = str(request.app.url_path_for("manage_round", task=task, n=n))
-    return RedirectResponse(f"{address}?done={done}" if done else address, status_code=303)
+    return redirect(request, "manage_round", task=task, n=n, query={"done": done})
 
 
 def read(form: FormData) -> dict[str, str]:
@@ -135,9 +136,8 @@ async def show(request: Request, task: str, n: Number, owner: TaskOwner) -> Resp
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/plan", name="change_plan")
-async def change(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
+async def change(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """Give the round this plan."""
-    db: Database = request.app.state.db
     posted = read(await request.form())
     try:
         await db.awrite(lambda session: planning.change_plan(session, owner, task, n, planned(posted)).number)
@@ -147,35 +147,33 @@ async def change(request: Request, task: str, n: Number, owner: TaskOwner) -> Re
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/plan/undo", name="undo_plan")
-async def undo(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
+async def undo(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """Take the last change back."""
-    await request.app.state.db.awrite(lambda session: planning.undo_plan_change(session, owner, task, n).number)
+    await db.awrite(lambda session: planning.undo_plan_change(session, owner, task, n).number)
     return to_round(request, task, n, "undone")
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/clone", name="clone_round")
-async def clone(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
+async def clone(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """A new draft like this round."""
     form = await request.form()
     parts = [str(each) for each in form.getlist("parts")][:10]
-    db: Database = request.app.state.db
     made = await db.awrite(lambda session: planning.clone_round(session, owner, task, n, parts).number)
     return to_round(request, task, made, "cloned")
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/discard", name="discard_round")
-async def discard(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
+async def discard(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """Throw a draft away."""
-    await request.app.state.db.awrite(planning.discard_draft, owner, task, n)
-    return RedirectResponse(str(request.app.url_path_for("manage_rounds", task=task)), status_code=303)
+    await db.awrite(planning.discard_draft, owner, task, n)
+    return redirect(request, "manage_rounds", task=task)
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/people", name="name_people")
-async def people(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
+async def name_people(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """Name who may take part in a round for invited people: usernames, by spaces, commas or lines."""
     form = await request.form()
     names = str(form.get("people", ""))[:60_000].replace(",", " ").split()
-    db: Database = request.app.state.db
     try:
         await db.awrite(lambda session: planning.name_people(session, owner, task, n, names).number)
     except errors.Invalid as problem:
@@ -184,8 +182,80 @@ async def people(request: Request, task: str, n: Number, owner: TaskOwner) -> Re
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/link", name="link_to_round")
-async def link(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
+async def link(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """A link that lets whoever follows it take part in the round; it is shown once."""
     how = ("annotator", f"Round {n}", LINK["uses"], LINK["days"], n)
-    _, secret = await request.app.state.db.awrite(invitations.create_invitation, owner, task, *how)
+    _, secret = await db.awrite(invitations.create_invitation, owner, task, *how)
     return await _page(request, task, n, link=str(request.url_for("join", secret=secret)))
+
+
+PAGE_ROWS = 25
+DRAWN_CONTEXTS = 10
+
+After = Annotated[str, Query(max_length=18)]
+Words = Annotated[str, Query(max_length=200)]
+Tag = Annotated[str, Query(max_length=100)]
+
+
+async def _contexts_page(
+    request: Request, task: str, n: int, sought: ContextFilter, after: str = "", status: int = 200, **more: Any
+) -> Response:
+    def look(session: Session) -> dict[str, Any]:
+        round_ = service.round_of(session, task, n)
+        ids = list(session.scalars(queries.chosen_contexts(round_.id)))
+        others = [other for other in session.scalars(queries.rounds(task)) if other.id != round_.id]
+        counts = {other.number: len(session.scalars(queries.chosen_contexts(other.id)).all()) for other in others}
+        page = owner_lists.find_contexts(session, task, sought, after, PAGE_ROWS)
+        return {
+            "shown": views.round_out(session, round_),
+            "chosen": owner_lists.contexts_by_id(session, ids),
+            "page": page,
+            "sought": sought,
+            "after": after,
+            "takeable": {number: count for number, count in counts.items() if count},
+            "fields": service.newest_config(session, task).context,
+            "most": planning.MOST_CHOSEN,
+            "drawn": DRAWN_CONTEXTS,
+            "errors": {},
+        }
+
+    values = await request.app.state.db.aread(look)
+    return await frame.console_page(
+        request, task, "rounds/manage/chosen.html", "rounds", status=status, **(values | more)
+    )
+
+
+@router.get("/tasks/{task}/manage/rounds/{n}/contexts", name="chosen_contexts")
+async def show_chosen_contexts(
+    request: Request, task: str, n: Number, owner: TaskOwner, q: Words = "", tag: Tag = "", after: After = ""
+) -> Response:
+    """Show the contexts chosen for a round, and the task's contexts to choose more from."""
+    return await _contexts_page(request, task, n, ContextFilter(q, tag or None), after)
+
+
+def _change_choice(session: Session, owner: Person, task: str, n: int, form: FormData) -> None:
+    """Do what was asked for: `then` is `add` or `remove` (with ids as `contexts`), `draw`, `take` or `clear`."""
+    then, round_ = form.get("then"), service.round_of(session, task, n)
+    ids = {int(str(text)) for text in form.getlist("contexts") if str(text).isdecimal() and len(str(text)) < 16}
+    chosen = set(session.scalars(queries.chosen_contexts(round_.id)))
+    if then == "take":
+        source = str(form.get("round", ""))
+        planning.copy_chosen_contexts(
+            session, owner, task, n, int(source) if source.isdecimal() and len(source) < 10 else 0
+        )
+        return
+    if then == "draw":
+        ids = set(planning.draw_contexts(session, task, DRAWN_CONTEXTS))
+    choice = {"add": chosen | ids, "draw": chosen | ids, "remove": chosen - ids, "clear": set()}.get(str(then), chosen)
+    planning.choose_contexts(session, owner, task, n, sorted(choice))
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/contexts", name="choose_contexts")
+async def choose(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
+    """Choose contexts, or let some go."""
+    form = await request.form()
+    try:
+        await db.awrite(_change_choice, owner, task, n, form)
+    except errors.Invalid as problem:
+        return await _contexts_page(request, task, n, ContextFilter(), status=422, errors=problem.fields)
+    return redirect(request, "chosen_contexts", task=task, n=n)

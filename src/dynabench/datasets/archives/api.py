@@ -13,26 +13,26 @@ from starlette.responses import FileResponse
 
 from dynabench.datasets.archives import service
 from dynabench.kit import errors, jobs
-from dynabench.kit.db import Database
+from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.schemas import StrictModel
 from dynabench.people.accounts.auth import Member, limited, needs, scope
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds import uploaded_files
 from dynabench.rounds.owner_api import BINARY_BODY
-from dynabench.rounds.schemas import Strict
 
 router = APIRouter(prefix="/api/v1", tags=["archives"], dependencies=[Depends(scope("manage"))])
 SELDOM = [Depends(limited("archive", 20, 3600))]
 NewId = Annotated[str, Field(max_length=60, description="The id of the task that is made.")]
 
 
-class ArchiveIn(Strict):
+class ArchiveIn(StrictModel):
     """The contents that an archive is to have."""
 
     examples: bool = Field(True, description="Without, it holds the newest config, contexts and seeds alone.")
 
 
-class TaskCloneIn(Strict):
+class TaskCloneIn(StrictModel):
     """Another task like this one."""
 
     id: NewId
@@ -66,21 +66,20 @@ async def archive_out(request: Request, job: jobs.Job) -> ArchiveOut:
 
 
 @router.post("/tasks/{task}/archives", status_code=202, dependencies=SELDOM)
-async def write_archive(request: Request, task: str, body: ArchiveIn, person: Member) -> ArchiveOut:
+async def write_archive(request: Request, db: Db, task: str, body: ArchiveIn, person: Member) -> ArchiveOut:
     """Ask for an archive of the whole task (owners); you are told when it is ready."""
-    db: Database = request.app.state.db
     return await archive_out(request, await db.awrite(service.request_export, person, task, examples=body.examples))
 
 
 @router.get("/tasks/{task}/archives")
-async def list_archives(request: Request, task: str, person: Member) -> ArchiveList:
+async def list_archives(request: Request, db: Db, task: str, person: Member) -> ArchiveList:
     """The task's newest archives (owners)."""
 
     def read(session: Session) -> list[jobs.Job]:
         rounds.require(session, person, Action.ARCHIVE_TASK, task)
         return service.list_exports(session, task)
 
-    exports = await request.app.state.db.aread(read)
+    exports = await db.aread(read)
     return ArchiveList(items=[await archive_out(request, job) for job in exports])
 
 
@@ -114,18 +113,18 @@ async def send_archive(
 
 
 @router.get("/archives/{job}")
-async def read_archive(request: Request, job: UUID, person: Member) -> ArchiveOut:
+async def read_archive(request: Request, db: Db, job: UUID, person: Member) -> ArchiveOut:
     """Return the progress of an archive job.
 
     An export is shown to the task's owners, an import to the person who asked for the new task.
     """
-    return await archive_out(request, await request.app.state.db.aread(service.archive_job, person, job))
+    return await archive_out(request, await db.aread(service.archive_job, person, job))
 
 
 @router.get("/archives/{job}/file", response_class=FileResponse)
 @needs("manage")
-async def fetch_archive(request: Request, job: UUID, person: Member) -> FileResponse:
+async def fetch_archive(settings: AppSettings, db: Db, job: UUID, person: Member) -> FileResponse:
     """The zip file (owners)."""
-    archive = await request.app.state.db.aread(service.archive_job, person, job)
-    place = service.finished_archive(request.app.state.settings, archive)
+    archive = await db.aread(service.archive_job, person, job)
+    place = service.finished_archive(settings, archive)
     return FileResponse(place, media_type="application/zip", filename=f"{archive.payload['task']}.zip")

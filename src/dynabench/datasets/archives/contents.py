@@ -8,11 +8,10 @@ from sqlalchemy.orm import Session
 
 from dynabench.datasets import downloads, library, stored
 from dynabench.datasets.archives import layout
-from dynabench.datasets.archives.layout import ArchivedDataset
-from dynabench.datasets.archives.reading import Archive, ReadProgress, refusal
+from dynabench.datasets.archives.layout import Archive, ArchivedDataset, ReadProgress, refusal
 from dynabench.datasets.formats import REFERENCE
 from dynabench.datasets.imports import files
-from dynabench.datasets.intake import building, cases
+from dynabench.datasets.intake import cases, service
 from dynabench.datasets.intake.rows import ReadItem, RowCleaner
 from dynabench.datasets.schemas import DatasetSettings
 from dynabench.datasets.stored import StoredRow, WrittenRows
@@ -177,8 +176,8 @@ def store_datasets(
         try:
             written = stored.write_rows(
                 settings,
-                building.accept_rows(
-                    building.split_batches(items), building.ReadingProgress(), "any", bad.extend, lambda _: None
+                service.accept_rows(
+                    service.split_batches(items), service.ReadingProgress(), "any", bad.extend, lambda _: None
                 ),
             )
         except errors.Invalid as problem:

@@ -7,7 +7,7 @@ from typing import Any
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench.datasets.archives import contents, layout, reading, storing, writing
+from dynabench.datasets.archives import contents, layout, storing, writing
 from dynabench.datasets.archives.service import archive_path
 from dynabench.datasets.archives.storing import ArchiveBatch
 from dynabench.datasets.imports.places import ImportState
@@ -92,7 +92,7 @@ def _begin_import(session: Session, job_id: str, checked: storing.CheckedArchive
 def begin_step(job_id: str, file: str, id: str) -> int:
     """Read all of the archive, then make the task with its rounds; how many bytes it has unpacked."""
     db, read = jobs.database(), 0
-    with reading.open_archive(Path(file)) as archive:
+    with layout.open_archive(Path(file)) as archive:
         total = sum(file.bytes for file in archive.manifest.files)
         if db.read(lambda session: session.get_one(jobs.Job, job_id).done):
             return total
@@ -111,7 +111,7 @@ def begin_step(job_id: str, file: str, id: str) -> int:
 @DBOS.step(name="import_task.files", retries_allowed=True)
 def files_step(file: str, id: str) -> dict[str, str]:
     """Store the files that rows show; those that are kept under another name."""
-    with reading.open_archive(Path(file)) as archive:
+    with layout.open_archive(Path(file)) as archive:
         return contents.store_files(jobs.database(), get_settings(), archive, id, None, lambda _: None)
 
 
@@ -129,7 +129,7 @@ def datasets_step(job_id: str, file: str, id: str, stored_names: dict[str, str])
     """Store the datasets; rows that the config refuses are counted, by reason."""
     db = jobs.database()
     by = db.read(lambda session: session.get_one(jobs.Job, job_id).person_id)
-    with reading.open_archive(Path(file)) as archive:
+    with layout.open_archive(Path(file)) as archive:
         if left_out := contents.store_datasets(db, get_settings(), archive, id, by, stored_names):
             db.write(_count_left_out, job_id, left_out)
 
@@ -200,7 +200,7 @@ def _import_archive(job_id: str, path: Path, id: str) -> dict[str, Any]:
     stored_names = files_step(str(path), id)
     datasets_step(job_id, str(path), id, stored_names)
     read = total
-    with reading.open_archive(path) as archive:
+    with layout.open_archive(path) as archive:
 
         def report(size: int) -> None:
             nonlocal read

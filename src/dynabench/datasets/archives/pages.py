@@ -7,11 +7,13 @@ from uuid import UUID
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.datastructures import UploadFile
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, Response
 
 from dynabench.datasets.archives import service
 from dynabench.datasets.archives.api import archive_out, fetch_archive
 from dynabench.kit import errors, jobs
+from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.auth import Member, limited
@@ -63,13 +65,13 @@ async def send_archive_form(request: Request, person: Member) -> Response:
         except errors.Invalid as problem:
             path.unlink(missing_ok=True)
             return await _archives_page(request, person, 422, errors=problem.fields, typed=id)
-    return RedirectResponse(str(request.app.url_path_for("archive_job", job=job.id)), status_code=303)
+    return redirect(request, "archive_job", job=job.id)
 
 
 @router.get("/archives/{job}", name="archive_job")
-async def show_archive(request: Request, job: UUID, person: Member) -> Response:
+async def show_archive(request: Request, db: Db, job: UUID, person: Member) -> Response:
     """Show the progress of an archive job."""
-    archive = await request.app.state.db.aread(service.archive_job, person, job)
+    archive = await db.aread(service.archive_job, person, job)
     return render(
         request, "archives/archive.html", fragment="archives/_job.html", job=await archive_out(request, archive)
     )
@@ -96,16 +98,16 @@ async def show_exports(request: Request, task: str, owner: TaskOwner) -> Respons
 
 
 def _to_job(request: Request, job: jobs.Job) -> Response:
-    return RedirectResponse(str(request.app.url_path_for("archive_job", job=job.id)), status_code=303)
+    return redirect(request, "archive_job", job=job.id)
 
 
 @console.post("/tasks/{task}/manage/archives", name="write_archive_form", dependencies=SELDOM)
 async def write_archive_form(
-    request: Request, task: str, owner: TaskOwner, examples: Annotated[str, Form(max_length=10)] = ""
+    request: Request, db: Db, task: str, owner: TaskOwner, examples: Annotated[str, Form(max_length=10)] = ""
 ) -> Response:
     """Ask for an archive."""
-    job = await request.app.state.db.awrite(service.request_export, owner, task, examples=bool(examples))
-    return RedirectResponse(str(request.app.url_path_for("manage_archive", task=task, job=job.id)), status_code=303)
+    job = await db.awrite(service.request_export, owner, task, examples=bool(examples))
+    return redirect(request, "manage_archive", task=task, job=job.id)
 
 
 @console.post("/tasks/{task}/manage/clone", name="clone_task_form", dependencies=SELDOM)
@@ -124,15 +126,15 @@ async def clone_task_form(
 
 
 @console.get("/tasks/{task}/manage/archives/{job}.zip", name="fetch_archive_file")
-async def fetch_archive_file(request: Request, task: str, job: UUID, owner: TaskOwner) -> FileResponse:
+async def fetch_archive_file(settings: AppSettings, db: Db, task: str, job: UUID, owner: TaskOwner) -> FileResponse:
     """The file."""
-    return await fetch_archive(request, job, owner)
+    return await fetch_archive(settings, db, job, owner)
 
 
 @console.get("/tasks/{task}/manage/archives/{job}", name="manage_archive")
-async def show_export(request: Request, task: str, job: UUID, owner: TaskOwner) -> Response:
+async def show_export(request: Request, db: Db, task: str, job: UUID, owner: TaskOwner) -> Response:
     """Show the progress of an archive, and its download link once it is done."""
-    export = await request.app.state.db.aread(service.archive_job, owner, job)
+    export = await db.aread(service.archive_job, owner, job)
     if export.payload["task"] != task:
         raise errors.NotFound(service.GONE)
     return await frame.console_page(

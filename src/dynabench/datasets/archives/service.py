@@ -9,9 +9,8 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.datasets.archives import contents, reading, storing, writing
-from dynabench.datasets.archives.layout import Manifest
-from dynabench.datasets.archives.reading import ReadProgress
+from dynabench.datasets.archives import contents, layout, storing, writing
+from dynabench.datasets.archives.layout import Manifest, ReadProgress
 from dynabench.datasets.imports.places import ImportState
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database
@@ -77,7 +76,7 @@ def request_import(session: Session, person: Person, mode: Mode, id: str, path: 
 
 def check_readable(path: Path) -> None:
     """Refuse at once what is no archive; whether all of it holds is the job's to find out."""
-    with reading.open_archive(path):
+    with layout.open_archive(path):
         pass
 
 
@@ -142,7 +141,7 @@ def import_archive(
     db: Database, settings: Settings, path: Path, id: str, owner: str = "", progress: ReadProgress = lambda _: None
 ) -> ImportedArchive:
     """Make the task `id` from an archive; `told` is called with the bytes that were read, of twice as many."""
-    with reading.open_archive(path) as archive:
+    with layout.open_archive(path) as archive:
         checked = storing.check_archive(db, settings, archive, id, progress)
 
         def begin(session: Session) -> tuple[dict[str, int], int | None]:

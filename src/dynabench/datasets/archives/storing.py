@@ -11,8 +11,15 @@ from sqlalchemy.orm import Session
 from dynabench.collection import seeds
 from dynabench.collection.tables import Example
 from dynabench.datasets.archives import contents, layout
-from dynabench.datasets.archives.layout import ArchivedContext, ArchivedRound, ArchivedSeed, ArchivedVersion
-from dynabench.datasets.archives.reading import Archive, ReadProgress, refusal
+from dynabench.datasets.archives.layout import (
+    Archive,
+    ArchivedContext,
+    ArchivedRound,
+    ArchivedSeed,
+    ArchivedVersion,
+    ReadProgress,
+    refusal,
+)
 from dynabench.datasets.imports import finished, formats
 from dynabench.datasets.imports.places import ImportState, NumberedRow
 from dynabench.datasets.rows import ExampleRow
@@ -22,11 +29,11 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role, TaskRole
-from dynabench.rounds import arms, contexts, proposals, service
+from dynabench.rounds import contexts, plan, proposals, service
 from dynabench.rounds.contexts import ContextRow, split_batches
 from dynabench.rounds.tables import Round, RoundState, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.config_edits import with_id
+from dynabench.tasks.reading import with_id
 
 LOOKED_UP = 500
 
@@ -120,7 +127,7 @@ def _rounds(archive: Archive, configs: dict[int, TaskConfig]) -> list[ArchivedRo
             )
         if round_.state == RoundState.DRAFT:
             try:
-                arms.clean_arms([arm.model_dump(exclude_unset=True) for arm in round_.arms], configs[round_.version])
+                plan.clean_arms([arm.model_dump(exclude_unset=True) for arm in round_.arms], configs[round_.version])
             except errors.Invalid as problem:
                 raise refusal(f"{where}: {problem.detail[:300]}") from None
         rounds.append(round_)

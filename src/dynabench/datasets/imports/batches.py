@@ -15,8 +15,7 @@ from dynabench.datasets.imports import finished, formats
 from dynabench.datasets.imports.places import MISSING, ImportState, NumberedRow
 from dynabench.datasets.rows import ExampleRow
 from dynabench.intake import mapping, reader
-from dynabench.intake.columns import preview_rows
-from dynabench.intake.mapping import ColumnMapping
+from dynabench.intake.mapping import ColumnMapping, preview_rows
 from dynabench.intake.rows import BadRow, FileRow, shorten_values
 from dynabench.kit import errors
 from dynabench.kit.db import Database

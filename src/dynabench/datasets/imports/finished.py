@@ -10,7 +10,7 @@ from typing import Any, cast
 from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from dynabench.collection.assisting.tables import Assistance
+from dynabench.collection.assisting.service import Assistance
 from dynabench.collection.tables import (
     Example,
     ExampleSource,

@@ -18,8 +18,8 @@ from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries, samplers
-from dynabench.rounds.arms import Arm
 from dynabench.rounds.contexts import content_digest, new_keys
+from dynabench.rounds.plan import Arm
 from dynabench.rounds.tables import Context, Round, RoundState, Target, TaskVersion
 
 KINDS_OF_NOTES = 50

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from dynabench.datasets.imports.formats import is_squad, spans_field
-from dynabench.intake.columns import find_column, list_columns
-from dynabench.intake.mapping import value_at
+from dynabench.intake.mapping import find_column, list_columns, value_at
 from dynabench.kit import errors
 from dynabench.kit.language import _
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.storable import printable
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice
@@ -35,7 +35,7 @@ SYNONYMS = {
 }
 
 
-class Layout(BaseModel):
+class Layout(StrictModel):
     """The way to read a file.
 
     `fields` gives each field of the task (inputs of models, and answers) its column; a dotted name reaches
@@ -44,14 +44,12 @@ class Layout(BaseModel):
     `column=value`.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
     form: Form = "columns"
-    fields: dict[Column, Column] = {}
-    values: Annotated[dict[Column, Column | list[Column]], Field(max_length=1000)] = {}
+    fields: dict[Column, Column] = Field({})
+    values: Annotated[dict[Column, Column | list[Column]], Field(max_length=1000)] = Field({})
     uid: Column = ""
     tags: Column = ""
-    columns: Annotated[list[Column], Field(max_length=10)] = []
+    columns: Annotated[list[Column], Field(max_length=10)] = Field([])
 
     @classmethod
     def parse(cls, document: object) -> "Layout":

@@ -13,8 +13,9 @@ from dynabench.intake.rows import BadRow, FileRow, shorten_values
 from dynabench.kit import errors
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
-from dynabench.tasks import TaskConfig, config_checks
+from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, FieldError, Spans, Text
+from dynabench.tasks.fields.base import clean_group
 
 PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?").fullmatch
 """Texts that normalising leaves as they are: printable ASCII with something to see at both ends."""
@@ -67,7 +68,7 @@ class RowCleaner:
         """The same by the task's own rules alone."""
         names = {field.name for field in self.context}
         context_values = {name: value for name, value in values.items() if name in names}
-        context = config_checks.clean_group("context", self.context, context_values)
+        context = clean_group("context", self.context, context_values)
         written = self.config.clean_input({name: value for name, value in values.items() if name not in names}, context)
         return self.config.model_inputs(context, written), self._answers(answers, context, written)
 

@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.collection import content_warning, overview
-from dynabench.insight.data_measurements import charts, formatting, service
-from dynabench.insight.data_measurements.measures import measures
+from dynabench.insight.data_measurements import formatting, service
+from dynabench.insight.data_measurements.measures import MEASURES
 from dynabench.insight.data_measurements.results import LEAST, Table
 from dynabench.kit import errors
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import Db, csv_response
 from dynabench.people.accounts.auth import Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people, views
@@ -41,17 +41,17 @@ def page_values(session: Session, viewer: Person | None, task: str, n: int, ever
         "rounds": of_all,
         "across": formatting.compare_rounds(of_all),
         "later": next((table for table in models if table is not None), None),
-        "measures": measures(),
-        "chart": charts.table_chart,
-        "header": charts.table_header,
-        "lines": charts.table_lines,
+        "measures": MEASURES,
+        "chart": formatting.table_chart,
+        "header": formatting.table_header,
+        "lines": formatting.table_lines,
         "formatting": formatting,
         "least": LEAST,
     }
 
 
 @router.get("/tasks/{task}/rounds/{n}/data", name="round_data")
-async def data(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
+async def data(request: Request, db: Db, task: str, n: Number, viewer: Viewer) -> Response:
     """Show the data measurements of a round, and how rounds differ."""
     if warning := await content_warning.warn(request, task):
         return warning
@@ -61,14 +61,14 @@ async def data(request: Request, task: str, n: Number, viewer: Viewer) -> Respon
         config = rounds.config_of(session, current.version_id)
         return {"config": config, "round": views.round_out(session, current), **page_values(session, viewer, task, n)}
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     return render(request, "data_measurements/data.html", task=task, **values)
 
 
 @router.get("/tasks/{task}/rounds/{n}/data/{measure}/{table}.csv", name="round_data_file")
-async def file(request: Request, task: str, n: Number, measure: Name, table: Name, viewer: Viewer) -> Response:
+async def file(db: Db, task: str, n: Number, measure: Name, table: Name, viewer: Viewer) -> Response:
     """One table of a measure, `figures` for its figures, as a sheet."""
-    measurements = await request.app.state.db.aread(service.round_measurements, task, n)
+    measurements = await db.aread(service.round_measurements, task, n)
     return table_file(measurements, task, measure, table)
 
 
@@ -86,9 +86,9 @@ def table_file(measurements: service.RoundMeasurements, task: str, measure: str,
 
 
 @router.get("/tasks/{task}/rounds.csv", name="rounds_file")
-async def across(request: Request, task: str, viewer: Viewer) -> Response:
+async def across(db: Db, task: str, viewer: Viewer) -> Response:
     """All figures of all rounds, a line each."""
-    rounds_ = await request.app.state.db.aread(service.task_measurements, task)
+    rounds_ = await db.aread(service.task_measurements, task)
     lines = [
         [name, figure.name, measurements.round, figure.value, figure.low, figure.high, figure.n]
         for measurements in rounds_

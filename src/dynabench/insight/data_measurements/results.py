@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any, Literal
 
+from dynabench.insight.data_measurements.sample import Sample
 from dynabench.kit.language import kept, restored
 
 Kind = Literal["share", "number", "count", "text", "p"]
@@ -74,6 +75,21 @@ class MeasureResult:
         """Return the result as it is stored: texts with their translation, for `read_result`."""
         record: dict[str, Any] = _plain_values(asdict(self), lambda text: kept(text) or text)
         return record
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of a round's data; `about` says what it means and how to read it."""
+
+    title: str
+    about: str
+    measure: Callable[[Sample], MeasureResult | None]
+    """Returns the result for a sample; None where the measure does not apply to these data."""
+
+
+def describe_measure(title: str, about: str) -> Callable[[Callable[[Sample], MeasureResult | None]], Measure]:
+    """Make a measure of a function."""
+    return lambda function: Measure(title, about, function)
 
 
 def read_result(document: dict[str, Any]) -> MeasureResult:

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import folding
 from dynabench.collection.attributions import marked_words_overlap
-from dynabench.collection.changes import SOURCES
+from dynabench.collection.projections import SOURCES
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
-from dynabench.insight.data_measurements import queries
+from dynabench.insight.data_measurements import tables
 from dynabench.insight.data_measurements.sample import (
     ConditionCounts,
     EarlierRound,
@@ -89,7 +89,7 @@ class MeasuredFields:
 def read_sample(session: Session, round_: Round, embed: Embed | None = None) -> Sample:
     """The sample of a round, the same each time as long as its examples are the same."""
     shape = MeasuredFields.from_config(rounds.config_of(session, round_.version_id))
-    ids = list(session.scalars(queries.measurable_examples(round_.id)))
+    ids = list(session.scalars(tables.measurable_examples(round_.id)))
     chosen = _drawn(ids, MOST, round_.seed)
     words = _marked(session, round_, set(chosen))
     rows = tuple(row for row in _rows(session, shape, chosen, words))
@@ -120,7 +120,7 @@ def _earlier(session: Session, round_: Round) -> tuple[EarlierRound, ...]:
     earlier_rounds = []
     for item in chosen:
         shape = MeasuredFields.from_config(rounds.config_of(session, item.version_id))
-        ids = _drawn(list(session.scalars(queries.measurable_examples(item.id))), MOST_EARLIER, item.seed)
+        ids = _drawn(list(session.scalars(tables.measurable_examples(item.id))), MOST_EARLIER, item.seed)
         earlier_rounds.append(EarlierRound(item.number, tuple(_plain_rows(session, shape, ids))))
     return tuple(earlier_rounds)
 
@@ -128,7 +128,7 @@ def _earlier(session: Session, round_: Round) -> tuple[EarlierRound, ...]:
 def _plain_rows(session: Session, shape: MeasuredFields, ids: Sequence[int]) -> list[Row]:
     rows = []
     for at in range(0, len(ids), AT_ONCE):
-        for example, context in session.execute(queries.examples(ids[at : at + AT_ONCE])):
+        for example, context in session.execute(tables.examples(ids[at : at + AT_ONCE])):
             rows.append(_row(shape, example, context))
         session.expunge_all()
     return rows
@@ -140,11 +140,11 @@ def _rows(session: Session, shape: MeasuredFields, ids: Sequence[int], words: Ma
         some = ids[at : at + AT_ONCE]
         by_example: dict[int, list[Prediction]] = defaultdict(list)
         votes: dict[int, list[str]] = defaultdict(list)
-        for prediction in session.scalars(queries.predictions(some)):
+        for prediction in session.scalars(tables.predictions(some)):
             by_example[prediction.example_id].append(prediction)
-        for id, vote in session.execute(queries.votes(some)):
+        for id, vote in session.execute(tables.votes(some)):
             votes[id].append(vote)
-        for example, context in session.execute(queries.examples(some)):
+        for example, context in session.execute(tables.examples(some)):
             answers = tuple(
                 _target_answer(shape, example, target_prediction) for target_prediction in by_example[example.id]
             )
@@ -194,7 +194,7 @@ def _marked(session: Session, round_: Round, chosen: set[int]) -> dict[int, Mark
     spans = [field for field in config.ask if isinstance(field, Spans)]
     explained_fields = [] if spans else [field.name for field in config.ask if isinstance(field, Text)]
     marked_by_example = {}
-    for marks, words in session.execute(queries.marked_words(round_.id, round_.targets[0].model, MARKS)):
+    for marks, words in session.execute(tables.marked_words(round_.id, round_.targets[0].model, MARKS)):
         if marks.example_id not in chosen:
             continue
         counts_of_example = [

@@ -1,13 +1,17 @@
 """The examples that measures look at, apart from the database."""
 
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.texts.words import is_word, word_tokens
+from dynabench.kit.settings import get_settings
+from dynabench.models import encoder
 from dynabench.stats import clusters
 from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.rates import Rate, clustered_rate
@@ -144,3 +148,30 @@ class Sample:
 def words(text: str) -> list[str]:
     """The words of a text in small letters, without signs."""
     return [token.lower() for token in word_tokens(text) if is_word(token)]
+
+
+PIECES, AT_ONCE = 256, 16
+
+
+def find_encoder() -> Embed | None:
+    """Return a function from texts to vectors; None where no encoder is here: measuring downloads nothing."""
+    here = bool(get_settings().encoder) or importlib.util.find_spec(encoder.PACKAGE) is not None
+    return embed_texts if here and importlib.util.find_spec("torch") is not None else None
+
+
+def embed_texts(texts: Sequence[str]) -> Floats:
+    """The mean of each text's last states over its first 256 pieces, shape (n, width)."""
+    import torch
+
+    model, tokenizer = encoder.load(), encoder.tokenizer()
+    parts: list[Any] = []
+    with torch.inference_mode():
+        for at in range(0, len(texts), AT_ONCE):
+            ids = [encoding.ids[:PIECES] for encoding in tokenizer.encode_batch(list(texts[at : at + AT_ONCE]))]
+            longest = max(map(len, ids))
+            padded = torch.tensor([encoding + [0] * (longest - len(encoding)) for encoding in ids])
+            mask = torch.tensor([[1] * len(encoding) + [0] * (longest - len(encoding)) for encoding in ids])
+            states = model(input_ids=padded, attention_mask=mask).last_hidden_state * mask[..., None]
+            parts.append((states.sum(1) / mask.sum(1, keepdim=True)).numpy())
+    embeddings: Floats = np.concatenate(parts).astype(np.float64)
+    return embeddings

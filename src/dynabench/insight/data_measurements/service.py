@@ -12,9 +12,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.collection import folding, overview
-from dynabench.collection.changes import COUNTS
-from dynabench.insight.data_measurements import queries, results
-from dynabench.insight.data_measurements.measures import NAMES
+from dynabench.collection.projections import COUNTS
+from dynabench.insight.data_measurements import results, tables
+from dynabench.insight.data_measurements.measures import MEASURES
 from dynabench.insight.data_measurements.results import MeasureResult
 from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.kit import jobs
@@ -66,7 +66,7 @@ def task_measurements(session: Session, task_id: str, everything: bool = False) 
 def _measurements_of(session: Session, rounds_: Sequence[Round], everything: bool) -> list[RoundMeasurements]:
     stored = {
         round_.round_id: round_
-        for round_ in session.scalars(queries.stored_measurements([round_.id for round_ in rounds_]))
+        for round_ in session.scalars(tables.stored_measurements([round_.id for round_ in rounds_]))
     }
     return [
         _visible_measurements(round_, stored.get(round_.id), round_state(session, round_), everything)
@@ -79,7 +79,7 @@ def _visible_measurements(
 ) -> RoundMeasurements:
     if stored is None:
         return RoundMeasurements(round_.number, {}, (), 0, 0, None, True, False)
-    all_results = {name: results.read_result(stored.results[name]) for name in NAMES if name in stored.results}
+    all_results = {name: results.read_result(stored.results[name]) for name in MEASURES if name in stored.results}
     visible = {name: result if everything else results.public_part(result) for name, result in all_results.items()}
     shown_results = {name: result for name, result in visible.items() if result is not None}
     kept_back = tuple(name for name in all_results if name not in shown_results)

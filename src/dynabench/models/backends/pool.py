@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from dynabench.kit import malloc
+from dynabench.kit import process_memory
 from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.backends import lora
@@ -176,7 +176,7 @@ class Pool:
 
     def __init__(self, precision: str = "") -> None:
         """`precision` is one of `layers.PRECISIONS`, by default what this processor is fastest at."""
-        malloc.keep_freed()
+        process_memory.keep_freed_memory()
         self.precision = precision or runtime.precision()
         self._bodies: dict[str, Body] = {}
         self._members: dict[str, Member] = {}

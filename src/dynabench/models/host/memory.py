@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dynabench.kit import malloc
+from dynabench.kit import process_memory
 from dynabench.kit.errors import Invalid
 from dynabench.kit.process_memory import family_bytes
 from dynabench.models.catalog import Entry
@@ -112,7 +112,7 @@ class MemoryAccount:
         loaded.
         """
         before = kept()
-        with malloc.unswept():
+        with process_memory.without_collection():
             yield
         self._own += max(0, kept() - before)
 

@@ -25,13 +25,11 @@ from sqlalchemy.orm import Session
 from dynabench import __version__
 from dynabench.kit.db import now
 from dynabench.kit.errors import Conflict, Problem
-from dynabench.kit.secret_file import sync_folder
-from dynabench.kit.settings import Settings
+from dynabench.kit.settings import Settings, sync_folder
 from dynabench.operations import key_check
-from dynabench.operations.backups import file_check, home_files, manifest
+from dynabench.operations.backups import file_check, manifest
 from dynabench.operations.backups.database_copy import Snapshot, copy_online, take_snapshot
-from dynabench.operations.backups.home_files import FoundFile
-from dynabench.operations.backups.manifest import BackupFile, BackupManifest
+from dynabench.operations.backups.manifest import BackupFile, BackupManifest, FoundFile
 
 TRIES = 5
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -67,7 +65,7 @@ def make_backup(settings: Settings, target: Path, progress: Progress = lambda do
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.partial")
     try:
-        with home_files.one_backup_at_a_time(settings) as place:
+        with manifest.one_backup_at_a_time(settings) as place:
             backup_manifest = _write(settings, unfinished, place, progress)
         os.link(unfinished, path)  # fails where another process has written this name meanwhile
     except FileExistsError:
@@ -89,9 +87,9 @@ def _write(settings: Settings, unfinished: Path, place: Path, progress: Progress
         for name in ("earlier", "pins"):
             (work / name).mkdir(mode=0o700, parents=True)
         began = now()
-        earlier = home_files.pin_files(settings, work / "earlier")
+        earlier = manifest.pin_files(settings, work / "earlier")
         snapshot = take_snapshot(settings, work)
-        pinned = home_files.pin_files(settings, work / "pins")
+        pinned = manifest.pin_files(settings, work / "pins")
         with _session(snapshot) as session:
             engine = f"sqlite:///{snapshot.files[manifest.JOBS]}" if manifest.JOBS in snapshot.files else ""
             flaws = file_check.missing_files(session, settings, partial(_is_pinned, settings, pinned, earlier), engine)
@@ -128,7 +126,7 @@ def _is_pinned(settings: Settings, pinned: dict[str, FoundFile], earlier: dict[s
 
 
 def _name(settings: Settings, path: Path) -> str:
-    return f"{home_files.HOME}/{path.relative_to(settings.folder).as_posix()}"
+    return f"{manifest.HOME}/{path.relative_to(settings.folder).as_posix()}"
 
 
 def _manifest(settings: Settings, snapshot: Snapshot, began: datetime) -> BackupManifest:
@@ -148,7 +146,7 @@ def _copy(
     """Write a new file with everything but the manifest."""
     sources = [FoundFile(name, path) for name, path in snapshot.files.items()]
     for item in pinned.values():
-        top = item.name.removeprefix(f"{home_files.HOME}/")
+        top = item.name.removeprefix(f"{manifest.HOME}/")
         if "/" not in top and top.endswith(".sqlite"):  # others write to it, and its newest rows lie beside it
             copy_online(settings.folder / top, work / top)
             sources.append(FoundFile(item.name, work / top))
@@ -194,9 +192,9 @@ def _flaws(session: Session, settings: Settings, backup_manifest: BackupManifest
 
 def _linked_models(settings: Settings, pinned: dict[str, FoundFile], work: Path) -> dict[Path, Path]:
     """Return, for each folder of models, a folder with its pinned files under their own names."""
-    home = f"{home_files.HOME}/models"
+    home = f"{manifest.HOME}/models"
     names = {settings.folder / "models": home} | {
-        folder: root for root, folder in home_files.roots(settings).items() if root != home_files.HOME
+        folder: root for root, folder in manifest.roots(settings).items() if root != manifest.HOME
     }
     for pinned_file in pinned.values():
         if pinned_file.name.startswith(tuple(f"{name}/" for name in names.values())):

@@ -19,10 +19,9 @@ from sqlalchemy.exc import DBAPIError
 
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Conflict, Problem
-from dynabench.kit.secret_file import sync_folder
-from dynabench.kit.settings import Settings
+from dynabench.kit.settings import Settings, sync_folder
 from dynabench.operations import migrations
-from dynabench.operations.backups import database_copy, home_files, manifest
+from dynabench.operations.backups import database_copy, manifest
 from dynabench.operations.backups.backup import cause_of
 from dynabench.operations.backups.manifest import DATABASE, JOBS, SECRET, BackupManifest
 from dynabench.operations.key_check import RESTORING
@@ -129,7 +128,7 @@ def _restore(
     finally:
         shutil.rmtree(stage, ignore_errors=True)
     sync_folder(settings.folder)
-    models = {entry.place.parts[0] for entry in backup_manifest.files if entry.name.startswith(f"{home_files.MODELS}-")}
+    models = {entry.place.parts[0] for entry in backup_manifest.files if entry.name.startswith(f"{manifest.MODELS}-")}
     return RestoredBackup(backup_manifest, [settings.folder / entry for entry in sorted(models)])
 
 
@@ -214,9 +213,9 @@ def _loaded_sqlite(settings: Settings, files: dict[str, Path]) -> Iterator[None]
 
 def _place(settings: Settings, stage: Path, moved: list[Path]) -> None:
     """Rename what is restored to its places, each of which is added to `moved`."""
-    home = stage / home_files.HOME
+    home = stage / manifest.HOME
     entries = [*home.iterdir()] if home.is_dir() else []
-    entries += [entry for entry in stage.iterdir() if entry.name.startswith(f"{home_files.MODELS}-")]
+    entries += [entry for entry in stage.iterdir() if entry.name.startswith(f"{manifest.MODELS}-")]
     for entry in entries:
         if entry.is_dir() and entry.name != "models":  # models are read by processes that may read nothing else
             entry.chmod(0o700)

@@ -36,14 +36,14 @@ OPTIONS: dict[str, Any] = {"compare_type": True, "render_as_batch": True, "rende
 
 def metadata() -> MetaData:
     """All tables of the platform, whichever of their modules are imported by now."""
-    import dynabench.announcements.tables
+    import dynabench.announcements.service
     import dynabench.benchmark.evaluations.tables
     import dynabench.benchmark.leaderboards.tables
     import dynabench.benchmark.registry.tables
     import dynabench.benchmark.releases.tables
-    import dynabench.collection.assisting.tables
+    import dynabench.collection.assisting.service
     import dynabench.collection.chat.tables
-    import dynabench.collection.drawing.tables
+    import dynabench.collection.drawing.service
     import dynabench.collection.near_duplicates
     import dynabench.collection.tables
     import dynabench.cycle.tables

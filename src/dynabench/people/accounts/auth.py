@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPBearer
+from sqlalchemy.orm import make_transient_to_detached
 
 from dynabench.kit import language, security
 from dynabench.kit.db import Database, now
@@ -31,10 +32,12 @@ async def identify(request: Request) -> Person | None:
     request.state.scopes, request.state.notices = None, ()
     if token is not None and request.url.path.startswith("/api/"):
         digest = security.digest(token)
-        row = await db.aread(lambda session: session.execute(queries.BY_TOKEN, {"digest": digest}).first())
+        row = await db.afirst(queries.BY_TOKEN, {"digest": digest})
         if row is None:
             raise Unauthenticated(_("This token is unknown or revoked. Create a new one with POST /api/v1/tokens."))
-        person, token_id, scopes, used_at = row
+        *columns, token_id, scopes, used_at = row
+        person = Person(**dict(zip(Person.__table__.c.keys(), columns, strict=True)))
+        make_transient_to_detached(person)
         request.state.scopes = frozenset(scopes)
         if used_at is None or now() - used_at > USED_EVERY:
             await db.awrite(service.mark_token_used, token_id)

@@ -1,11 +1,8 @@
 """Every `select` over accounts."""
 
-from datetime import datetime
-from typing import Any
-
 from sqlalchemy import Select, bindparam, func, or_, select
 
-from dynabench.kit.db import Utc
+from dynabench.kit.db import Prepared, Utc
 from dynabench.people.accounts.tables import Notice, Person, Session, Token
 
 
@@ -26,9 +23,9 @@ BY_SESSION: Select[Person] = (
 )
 """Who is logged in with the cookie of this digest: one probe by primary key, joined to another."""
 
-BY_TOKEN: Select[Person, int, list[Any], datetime | None] = (
-    select(Person, Token.id, Token.scopes, Token.used_at)
-    .join(Token, Token.person_id == Person.id)
+BY_TOKEN = Prepared(
+    select(*Person.__table__.c, Token.id.label("token_id"), Token.scopes, Token.used_at)
+    .join_from(Person, Token, Token.person_id == Person.id)
     .where(Token.digest == bindparam("digest"), Token.revoked_at.is_(None), Person.deleted_at.is_(None))
 )
 """Whose API token has this digest; its id, its scopes, when it was last used: one probe of the unique index."""

@@ -15,7 +15,7 @@ from dynabench.kit.language import _
 from dynabench.kit.outgoing import AllowedHosts, OutgoingClient
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Act
-from dynabench.people.notices import events, retrying, service, webhooks
+from dynabench.people.notices import events, mailing, service, webhooks
 from dynabench.people.notices.tables import Delivery, DeliveryState, Hook, Try
 
 SECONDS = 15.0
@@ -128,7 +128,7 @@ def _schedule_next_try(
     session: Session, hook: Hook, delivery: Delivery, answer: WebhookAnswer, moment: datetime
 ) -> None:
     gone = answer.status == GONE
-    delivery.due_at = None if gone or delivery.event == events.TEST else retrying.next_try(delivery.tries)
+    delivery.due_at = None if gone or delivery.event == events.TEST else mailing.next_try(delivery.tries)
     if delivery.due_at:
         webhooks.enqueue(session, delivery)
         return

@@ -8,18 +8,17 @@ from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import APIRouter, Header
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from dynabench.kit.db import now
+from dynabench.kit.schemas import StrictModel
 
 Page = Annotated[str, Field(description="Path of the page on this site, or nothing.", examples=["/evaluations/12"])]
 Task = Annotated[str, Field(description="The task's id.", examples=["nli"])]
 
 
-class Data(BaseModel):
+class Data(StrictModel):
     """The facts that a webhook message is about."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class NoticeCreated(Data):

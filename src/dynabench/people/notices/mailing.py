@@ -2,6 +2,7 @@
 
 import hmac
 import logging
+import secrets
 import smtplib
 import ssl
 import time
@@ -27,7 +28,7 @@ from dynabench.kit.language import _, ngettext, said, speaking
 from dynabench.kit.security import keyed
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Notice, Person
-from dynabench.people.notices import queries, retrying
+from dynabench.people.notices import queries
 from dynabench.people.notices.tables import CHANNELS, Mailing, MailingState, Wish
 from dynabench.web.environment import environment
 
@@ -133,7 +134,7 @@ def _record_try(session: Session, id: int, job_id: str, outcome: SendingResult) 
         return "dropped"
     mailing.tries, mailing.reason = mailing.tries + 1, outcome.answer
     wish = session.get(Wish, mailing.person_id, with_for_update=True)
-    due = retrying.next_try(mailing.tries) if outcome.state is MailOutcome.LATER else None
+    due = next_try(mailing.tries) if outcome.state is MailOutcome.LATER else None
     if outcome.state is MailOutcome.SENT:
         mailing.state = MailingState.SENT
     elif due:
@@ -331,3 +332,21 @@ def _refusal_of(code: int, answer: bytes | str) -> Later | Refused:
 def _answer_text(code: int, answer: bytes | str) -> str:
     text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
     return f"{code} {text}"
+
+
+WAITS = (5, 300, 1800, 7200, 18_000, 28_800, 28_800)
+"""Seconds before the second try and each later one: eight tries in about a day."""
+MOST = len(WAITS) + 1
+JITTER = 0.2
+_random = secrets.SystemRandom()
+
+
+def next_try(tries: int) -> datetime | None:
+    """Return when to try again after `tries` tries; None after the last try.
+
+    The time is spread by a fifth either way, so that messages that failed together do not come back
+    together.
+    """
+    if tries >= MOST:
+        return None
+    return now() + timedelta(seconds=WAITS[tries - 1] * _random.uniform(1 - JITTER, 1 + JITTER))

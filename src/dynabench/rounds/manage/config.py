@@ -5,10 +5,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.api import Db, attachment
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import config_review, owner_lists, service
@@ -17,8 +18,8 @@ from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskOwner
 from dynabench.rounds.schemas import VersionNumber
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.config_edits import Path, with_values
 from dynabench.tasks.fields import Text
+from dynabench.tasks.reading import Path, with_values
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
@@ -76,9 +77,8 @@ def _save_config(session: Session, owner: Person, task: str, text: str, base: st
 
 
 @router.post("/tasks/{task}/manage/config", name="save_config")
-async def save_config(request: Request, task: str, owner: TaskOwner) -> Response:
+async def save_config(request: Request, db: Db, task: str, owner: TaskOwner) -> Response:
     """Save a new version; or (`then` = check) say what is wrong with it or what it would look like."""
-    db: Database = request.app.state.db
     async with request.form() as form:
         text = await config_review.posted_config(form)
         if form.get("then") == "check":
@@ -92,21 +92,26 @@ async def save_config(request: Request, task: str, owner: TaskOwner) -> Response
     except errors.Conflict as problem:
         wrong = [config_review.ConfigProblem("config", problem.detail, None)]
         return await _config_page(request, task, text, status=409, problems=wrong, preview=None, effects=[])
-    address = request.app.url_path_for("manage_config", task=task)
-    return RedirectResponse(f"{address}?saved={number}", status_code=303)
+    return redirect(request, "manage_config", task=task, query={"saved": number})
 
 
 @router.get("/tasks/{task}/manage/config/versions/{n}.yaml", name="download_version")
-async def download(request: Request, task: str, n: VersionNumber, owner: TaskOwner) -> Response:
+async def download(db: Db, task: str, n: VersionNumber, owner: TaskOwner) -> Response:
     """The YAML of one version."""
-    config_version = await request.app.state.db.aread(owner_lists.read_version, task, n)
-    headers = {"Content-Disposition": f'attachment; filename="{task}-{n}.yaml"'}
+    config_version = await db.aread(owner_lists.read_version, task, n)
+    headers = attachment(f"{task}-{n}.yaml")
     return Response(config_version.config, media_type="application/yaml", headers=headers)
 
 
 @router.get("/tasks/{task}/manage/config/versions/{n}", name="config_version")
 async def show_version(
-    request: Request, task: str, n: VersionNumber, owner: TaskOwner, against: Against = None, view: View = "beside"
+    request: Request,
+    db: Db,
+    task: str,
+    n: VersionNumber,
+    owner: TaskOwner,
+    against: Against = None,
+    view: View = "beside",
 ) -> Response:
     """One version, and what changed from another one, by default from the one before."""
 
@@ -120,20 +125,19 @@ async def show_version(
         values = {"version": config_version, "before": before, "numbers": numbers, "lines": lines, "effects": does}
         return values | {"pairs": config_review.pair_lines(lines), "view": view, "newest": numbers[0]}
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     return await frame.console_page(request, task, "rounds/manage/version.html", "config", **values)
 
 
 @router.post("/tasks/{task}/manage/config/versions/{n}/restore", name="restore_version")
-async def restore(request: Request, task: str, n: VersionNumber, owner: TaskOwner) -> Response:
+async def restore(request: Request, db: Db, task: str, n: VersionNumber, owner: TaskOwner) -> Response:
     """Make the text of an earlier version the newest one."""
 
     def write(session: Session) -> int:
         return service.save_task(session, owner, owner_lists.read_version(session, task, n).config).version
 
-    number = await request.app.state.db.awrite(write)
-    address = request.app.url_path_for("manage_config", task=task)
-    return RedirectResponse(f"{address}?saved={number}", status_code=303)
+    number = await db.awrite(write)
+    return redirect(request, "manage_config", task=task, query={"saved": number})
 
 
 PATHS: dict[str, Path] = {
@@ -230,13 +234,13 @@ def _save_settings(session: Session, owner: Person, task: str, form: FormData) -
 
 
 @router.post("/tasks/{task}/manage/settings", name="save_settings")
-async def save_settings(request: Request, task: str, owner: TaskOwner) -> Response:
+async def save_settings(request: Request, db: Db, task: str, owner: TaskOwner) -> Response:
     """Save a new version of the config, once what it does was read."""
     form = await request.form()
     typed = {name: str(value) for name, value in form.items() if name not in ("csrf", "base", "sure")}
     typed["also_not_fooled"] = "true" if form.get("also_not_fooled") else ""
     try:
-        number, does = await request.app.state.db.awrite(_save_settings, owner, task, form)
+        number, does = await db.awrite(_save_settings, owner, task, form)
     except errors.Invalid as problem:
         wrong = {path.removeprefix("validate.").removeprefix("data."): text for path, text in problem.fields.items()}
         return await _settings_page(request, task, 422, settings=typed, errors=wrong)
@@ -244,5 +248,4 @@ async def save_settings(request: Request, task: str, owner: TaskOwner) -> Respon
         return await _settings_page(request, task, 409, settings=typed, errors={"base": problem.detail})
     if does:
         return await _settings_page(request, task, settings=typed, effects=does, sure=True)
-    address = request.app.url_path_for("manage_settings", task=task)
-    return RedirectResponse(f"{address}?saved={number}", status_code=303)
+    return redirect(request, "manage_settings", task=task, query={"saved": number})

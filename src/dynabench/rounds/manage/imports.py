@@ -11,12 +11,13 @@ from uuid import UUID
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from starlette.datastructures import FormData
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from dynabench.intake.columns import FilePreview, choose_columns, preview_rows, suggest_columns
-from dynabench.intake.mapping import ColumnMapping
+from dynabench.intake.mapping import ColumnMapping, FilePreview, choose_columns, preview_rows, suggest_columns
 from dynabench.kit import errors, jobs
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database, now
+from dynabench.kit.forms import redirect
 from dynabench.kit.jobs import JobState
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
@@ -111,11 +112,9 @@ async def show(request: Request, task: str, id: UUID, owner: TaskOwner, name: Na
 
 
 @router.post("/tasks/{task}/manage/contexts/files/{id}", name="import_contexts")
-async def start(request: Request, task: str, id: UUID, owner: TaskOwner) -> Response:
+async def start(request: Request, settings: AppSettings, db: Db, task: str, id: UUID, owner: TaskOwner) -> Response:
     """Import the whole file with these columns, in the background; or (`then` = look) show the first rows anew."""
     form: FormData = await request.form()
-    settings: Settings = request.app.state.settings
-    db: Database = request.app.state.db
     name, picked = str(form.get("name", ""))[:200], _picked_columns(form) or {}
     path = uploaded_files.find_upload(settings, task, id)
     preview = await to_thread.run_sync(preview_file, path)
@@ -130,7 +129,7 @@ async def start(request: Request, task: str, id: UUID, owner: TaskOwner) -> Resp
         return await _preview(request, task, id, name, picked, 422)
     claimed = uploaded_files.claim_upload(settings, path)
     job = await db.awrite(owner_api.enqueue_import, owner, task, claimed, name or path.name, mapping)
-    return RedirectResponse(str(request.app.url_path_for("contexts_import", task=task, job=job)), status_code=303)
+    return redirect(request, "contexts_import", task=task, job=job)
 
 
 def _seconds_left(job: jobs.Job, status: dict[str, Any]) -> float | None:
@@ -143,9 +142,9 @@ def _seconds_left(job: jobs.Job, status: dict[str, Any]) -> float | None:
 
 
 @router.get("/tasks/{task}/manage/contexts/imports/{job}", name="contexts_import")
-async def progress(request: Request, task: str, job: str, owner: TaskOwner) -> Response:
+async def progress(request: Request, db: Db, task: str, job: str, owner: TaskOwner) -> Response:
     """Show the progress of an import, and the rows that it left out."""
-    import_ = await request.app.state.db.aread(owner_api.import_job, owner, task, job)
+    import_ = await db.aread(owner_api.import_job, owner, task, job)
     return await import_page(request, task, import_, "contexts", import_.done, "contexts_import", "refused_contexts")
 
 
@@ -171,9 +170,8 @@ async def import_page(
 
 
 @router.get("/tasks/{task}/manage/contexts/imports/{job}/refused.csv", name="refused_contexts")
-async def download(request: Request, task: str, job: str, owner: TaskOwner) -> Response:
+async def download(db: Db, task: str, job: str, owner: TaskOwner) -> Response:
     """All rows that an import left out, with line and reason, as the file had them: to be mended and sent again."""
-    db: Database = request.app.state.db
     return await refused_response(db, await db.aread(owner_api.import_job, owner, task, job))
 
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
 from dynabench.rounds import owner_lists
 from dynabench.rounds.manage import frame
@@ -23,7 +23,7 @@ Kind = Annotated[str, Query(max_length=40)]
 
 
 @router.get("/tasks/{task}/manage/log", name="manage_log")
-async def log(request: Request, task: str, owner: TaskOwner, kind: Kind = "", after: After = "") -> Response:
+async def log(request: Request, db: Db, task: str, owner: TaskOwner, kind: Kind = "", after: After = "") -> Response:
     """The audit log, newest first."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -31,7 +31,7 @@ async def log(request: Request, task: str, owner: TaskOwner, kind: Kind = "", af
         kinds = owner_lists.list_act_kinds(session, task)
         return {"acts": page.items, "next": page.next, "after": after, "kind": kind, "kinds": kinds}
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     return await frame.console_page(request, task, "rounds/manage/log.html", "log", **values)
 
 
@@ -46,9 +46,8 @@ def _plain(value: Any) -> bool:
 
 
 @router.get("/tasks/{task}/manage/log.csv", name="download_log")
-async def download(request: Request, task: str, owner: TaskOwner, kind: Kind = "") -> Response:
+async def download(db: Db, task: str, owner: TaskOwner, kind: Kind = "") -> Response:
     """The whole log, or that of one kind."""
-    db: Database = request.app.state.db
     header = ["at", "by", "kind", "about"]
     rows = ([a.at.isoformat(), a.by or "", a.kind, subject_text(a.subject)] for a in _all_acts(db, task, kind))
     return csv_response(f"{task}-log.csv", header, rows)

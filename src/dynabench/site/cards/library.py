@@ -16,10 +16,41 @@ from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
 from dynabench.evaluate.module import Kind, Module
 from dynabench.kit.errors import NotFound
 from dynabench.kit.language import _, said
-from dynabench.site.cards import task_names
 
 log = structlog.get_logger("dynabench.web")
 KINDS: tuple[Kind, ...] = ("metric", "measurement", "comparison")
+TASK_NAMES = {
+    "annotation": _("annotation"),
+    "audio-classification": _("audio classification"),
+    "automatic-speech-recognition": _("automatic speech recognition"),
+    "coreference-resolution": _("coreference resolution"),
+    "document-question-answering": _("document question answering"),
+    "fact-checking": _("fact checking"),
+    "fill-mask": _("filling in masked words"),
+    "image-captioning": _("image captioning"),
+    "image-classification": _("image classification"),
+    "image-segmentation": _("image segmentation"),
+    "image-to-text": _("image to text"),
+    "language-modeling": _("language modelling"),
+    "natural-language-inference": _("natural language inference"),
+    "question-answering": _("question answering"),
+    "reinforcement-learning": _("reinforcement learning"),
+    "sentence-similarity": _("sentence similarity"),
+    "summarization": _("summarization"),
+    "tabular-classification": _("tabular classification"),
+    "tabular-regression": _("tabular regression"),
+    "text-classification": _("text classification"),
+    "text-generation": _("text generation"),
+    "text-regression": _("text regression"),
+    "text-retrieval": _("text retrieval"),
+    "text2text-generation": _("text to text generation"),
+    "time-series-forecasting": _("time series forecasting"),
+    "token-classification": _("token classification"),
+    "translation": _("translation"),
+    "visual-question-answering": _("visual question answering"),
+    "zero-shot-classification": _("zero-shot classification"),
+}
+"""Names of the tasks in cards, which hold the model hubs' ids, such as `fill-mask`."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +125,7 @@ class LibraryEntry:
         """Return whether all words occur in its name, title or card, in English or in the reader's language."""
         card = self.card
         outputs = (output.name for output in card.outputs)
-        titles = (said(task_names.task_title(task)) for task in card.tasks)
+        titles = (said(task_title(task)) for task in card.tasks)
         text = " ".join([self.name, self.kind, card.description, self.description, *card.tasks, *titles, *outputs])
         plain = text.casefold().replace("_", " ").replace("-", " ")
         return all(word in text.casefold() or word.replace("_", " ").replace("-", " ") in plain for word in words)
@@ -159,4 +190,9 @@ def count_tasks(selection: Iterable[LibraryEntry]) -> dict[str, int]:
     for module_entry in selection:
         for task in module_entry.card.tasks:
             counts[task] = counts.get(task, 0) + 1
-    return dict(sorted(counts.items(), key=lambda module_entry: said(task_names.task_title(module_entry[0]))))
+    return dict(sorted(counts.items(), key=lambda module_entry: said(task_title(module_entry[0]))))
+
+
+def task_title(task: str) -> str:
+    """Return the name of a task; for a task that only a plug-in knows, its id in words."""
+    return TASK_NAMES.get(task, task.replace("-", " "))

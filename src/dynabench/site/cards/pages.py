@@ -13,14 +13,15 @@ from starlette.responses import Response
 from dynabench.evaluate import inputs
 from dynabench.evaluate import results as result_lines
 from dynabench.kit import security
+from dynabench.kit.api import attachment
 from dynabench.kit.errors import Forbidden, Invalid, Problem
 from dynabench.kit.language import _, current
 from dynabench.people.accounts.auth import Viewer
-from dynabench.site.cards import charts, library, service, task_names, usage
+from dynabench.site.cards import library, service, views
 from dynabench.site.cards.api import COMPUTE_LIMIT
 from dynabench.site.cards.calculator import NotComputed
-from dynabench.site.cards.formulas import formula_as_mathml
 from dynabench.site.cards.library import LibraryEntry
+from dynabench.site.cards.views import formula_as_mathml
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -46,7 +47,7 @@ def modules(request: Request, _: Viewer, q: Words = "", task: Words = "", kind: 
             for kind_name in library.KINDS
         },
         tasks=library.count_tasks(entry for entry in everything if kind in ("", entry.kind)),
-        task_title=task_names.task_title,
+        task_title=library.task_title,
     )
 
 
@@ -108,7 +109,7 @@ async def _outcome(
         "result": result,
         "lines": result_lines.result_lines(entry.card, result),
         "tables": result_lines.result_tables(result),
-        "chart": await run_in_threadpool(charts.result_chart, computation, per_example),
+        "chart": await run_in_threadpool(views.result_chart, computation, per_example),
         "rows": max((len(column) for column in computation.columns.values()), default=0),
     }
 
@@ -125,7 +126,7 @@ async def _computed_page(
         return await _page(request, entry, fields, 422, errors=service.errors_by_field(entry, problem.fields))
     if fields.get("as") == "json":
         text = json.dumps(outcome["result"], indent=2, ensure_ascii=False, allow_nan=False)
-        name = {"Content-Disposition": f'attachment; filename="{entry.name}.json"'}
+        name = attachment(f"{entry.name}.json")
         return Response(text + "\n", media_type="application/json", headers=name)
     link = "" if upload else _link(request, entry, fields)
     response = await _page(request, entry, fields, link=link, **outcome)
@@ -177,7 +178,7 @@ async def _page(
         hints={name: inputs.line_format_hint(column) for name, column in service.column_kinds(entry).items()},
         fields=fields,
         formula=formula_as_mathml(entry.card.formula),
-        usage=usage.usage_examples(entry),
-        task_title=task_names.task_title,
+        usage=views.usage_examples(entry),
+        task_title=library.task_title,
         **(defaults | values),
     )

@@ -1,15 +1,59 @@
 """A person's own work as JSON: counts, withdrawal, deletion of the account."""
 
+from typing import Annotated
+
 from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
 
 from dynabench.collection.withdrawal import written
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
+from dynabench.kit.schemas import StrictModel
 from dynabench.people.accounts import login
 from dynabench.people.accounts.auth import Member, scope
 from dynabench.people.accounts.tables import Person
-from dynabench.site.community import schemas, service
+from dynabench.site.community import service
+
+
+class WrittenOut(BaseModel):
+    """Your examples of one round: `examples` remain, `retracted` were withdrawn; released ones stay."""
+
+    task: str
+    round: int
+    state: str
+    examples: int
+    retracted: int
+
+
+class WrittenList(BaseModel):
+    """All rounds that you wrote in, on one page."""
+
+    items: list[WrittenOut]
+    next: str | None = None
+
+
+class WithdrawalIn(StrictModel):
+    """The examples to withdraw: all of a round, of a task, or (with neither) all."""
+
+    task: str | None = Field(None, max_length=60)
+    round: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    confirm: str = Field(max_length=40, description="Your username: this cannot be undone.")
+
+
+class WithdrawalOut(BaseModel):
+    """The number of withdrawn examples."""
+
+    withdrawn: int
+
+
+class DeletionIn(StrictModel):
+    """The deletion of an account, confirmed by name and password."""
+
+    confirm: str = Field(max_length=40, description="Your username: this cannot be undone.")
+    password: str = Field(max_length=1000)
+    withdraw_examples: bool = Field(False, description="Whether to take back all that is not released first.")
+
 
 router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(scope("account"))])
 
@@ -21,13 +65,12 @@ def require_confirmation(person: Person, name: str) -> None:
 
 
 @router.get("/me/examples")
-async def count_examples(request: Request, person: Member) -> schemas.WrittenList:
+async def count_examples(db: Db, person: Member) -> WrittenList:
     """Counts of your examples, round by round; the examples themselves are listed under each task."""
-    db: Database = request.app.state.db
     rounds_written = await db.aread(written, person.id)
-    return schemas.WrittenList(
+    return WrittenList(
         items=[
-            schemas.WrittenOut(
+            WrittenOut(
                 task=written_round.task_id,
                 round=written_round.number,
                 state=written_round.state,
@@ -40,24 +83,18 @@ async def count_examples(request: Request, person: Member) -> schemas.WrittenLis
 
 
 @router.post("/me/withdrawal")
-async def withdraw_examples(request: Request, body: schemas.WithdrawalIn, person: Member) -> schemas.WithdrawalOut:
+async def withdraw_examples(db: Db, body: WithdrawalIn, person: Member) -> WithdrawalOut:
     """Take back all that you wrote in a round, in a task, or at all. Rounds that are released stay as they are."""
-    db: Database = request.app.state.db
     require_confirmation(person, body.confirm)
     if body.round is not None and body.task is None:
         raise errors.Invalid({"task": _("Give the task of the round.")})
-    return schemas.WithdrawalOut(
-        withdrawn=await db.awrite(service.withdraw_own_examples, person, body.task, body.round)
-    )
+    return WithdrawalOut(withdrawn=await db.awrite(service.withdraw_own_examples, person, body.task, body.round))
 
 
 @router.post("/me/deletion", status_code=204)
-async def end_account(request: Request, body: schemas.DeletionIn, person: Member) -> None:
+async def end_account(request: Request, settings: AppSettings, db: Db, body: DeletionIn, person: Member) -> None:
     """Delete your account, at once and for good."""
-    db: Database = request.app.state.db
     require_confirmation(person, body.confirm)
     if not await login.confirm_password(request, person, body.password):
         raise errors.Invalid({"password": _("Wrong password.")})
-    await db.awrite(
-        service.delete_own_account, request.app.state.settings, person.id, withdraw_examples=body.withdraw_examples
-    )
+    await db.awrite(service.delete_own_account, settings, person.id, withdraw_examples=body.withdraw_examples)

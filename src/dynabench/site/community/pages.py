@@ -11,6 +11,7 @@ from dynabench.collection import content_warning
 from dynabench.collection.service import retract
 from dynabench.collection.withdrawal import written
 from dynabench.kit import errors
+from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts import login
@@ -18,7 +19,7 @@ from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.pages import logged_out
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
-from dynabench.site.community import own_work, service
+from dynabench.site.community import service
 from dynabench.site.community.api import require_confirmation
 from dynabench.web import render
 
@@ -48,37 +49,37 @@ async def _withdrawal(request: Request, person: Person, status: int = 200, **val
 @router.get("/people/me", name="own_examples")
 async def own_examples(
     request: Request,
+    db: Db,
     person: Member,
     task: Annotated[str, Query(max_length=60)] = "",
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     done: Annotated[int, Query(ge=0, le=2**53)] = 0,
 ) -> Response:
     """The person's examples for a task, by default the task of the latest example, with their outcomes."""
-    db = request.app.state.db
     values = await db.aread(_own, person)
-    chosen = task or await db.aread(own_work.latest_task, person)
+    chosen = task or await db.aread(service.latest_task, person)
     if task and task not in values["names"]:
         raise errors.NotFound(_("You have not written anything for this task."))
     if chosen and (warning := await content_warning.warn(request, chosen)) is not None:
         return warning
 
     def read(session: Session) -> dict[str, Any]:
-        items, more = own_work.own_examples_page(session, person, chosen, after, PAGE_SIZE)
-        return {"totals": own_work.own_totals(session, person, chosen), "items": items, "next": more}
+        items, more = service.own_examples_page(session, person, chosen, after, PAGE_SIZE)
+        return {"totals": service.own_totals(session, person, chosen), "items": items, "next": more}
 
     values |= {"task": chosen, "after": after, "done": done}
     return render(request, "community/own.html", **(values | await db.aread(read)))
 
 
 @router.post("/people/me/examples/{id}/retraction", name="retract_own")
-async def retract_own(request: Request, id: RowId, person: Member) -> Response:
+async def retract_own(request: Request, db: Db, id: RowId, person: Member) -> Response:
     """Retract one example from the list of the person's own."""
 
     def write(session: Session) -> str:
         retract(session, person, id)
-        return own_work.task_of(session, id)
+        return service.task_of(session, id)
 
-    task = await request.app.state.db.awrite(write)
+    task = await db.awrite(write)
     address = request.app.url_path_for("own_examples")
     return RedirectResponse(f"{address}?{urlencode({'task': task, 'done': id})}", status_code=303)
 
@@ -90,7 +91,7 @@ async def withdrawal(request: Request, person: Member) -> Response:
 
 
 @router.post("/settings/examples", name="send_withdrawal")
-async def send_withdrawal(request: Request, person: Member, of: Text = "", confirm: Text = "") -> Response:
+async def send_withdrawal(request: Request, db: Db, person: Member, of: Text = "", confirm: Text = "") -> Response:
     """Withdraw the examples of `of`: `task`, `task/round`, or all of them where it is empty."""
     task, _slash, number = of.partition("/")
     try:
@@ -98,7 +99,7 @@ async def send_withdrawal(request: Request, person: Member, of: Text = "", confi
         if number and not (number.isdecimal() and len(number) < 10):
             raise errors.Invalid({"of": _("Choose one from the list.")})
         chosen = (task or None, int(number) if number else None)
-        withdrawn_count = await request.app.state.db.awrite(service.withdraw_own_examples, person, *chosen)
+        withdrawn_count = await db.awrite(service.withdraw_own_examples, person, *chosen)
     except errors.Invalid as problem:
         return await _withdrawal(request, person, 422, errors=problem.fields, chosen=of)
     return await _withdrawal(request, person, taken=withdrawn_count)
@@ -117,7 +118,13 @@ async def leaving(request: Request, person: Member) -> Response:
 
 @router.post("/settings/delete", name="delete_account")
 async def leave(
-    request: Request, person: Member, name: Text = "", password: Text = "", withdraw_examples: Text = ""
+    request: Request,
+    settings: AppSettings,
+    db: Db,
+    person: Member,
+    name: Text = "",
+    password: Text = "",
+    withdraw_examples: Text = "",
 ) -> Response:
     """Delete the account after the person typed its name and password."""
     too = withdraw_examples == "true"
@@ -127,7 +134,5 @@ async def leave(
             raise errors.Invalid({"password": _("Wrong password.")})
     except errors.Invalid as problem:
         return await _leave(request, person, 422, errors=problem.fields, too=too)
-    await request.app.state.db.awrite(
-        service.delete_own_account, request.app.state.settings, person.id, withdraw_examples=too
-    )
+    await db.awrite(service.delete_own_account, settings, person.id, withdraw_examples=too)
     return logged_out(request)

@@ -1,15 +1,22 @@
-"""A person's own work: withdrawal of examples, and deletion of the account."""
+"""A person's own work: examples with their outcomes, withdrawal, and deletion of the account."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.announcements import service as announcements
 from dynabench.benchmark.leaderboards import snapshots
 from dynabench.benchmark.registry import service as registry
 from dynabench.benchmark.registry import submissions
-from dynabench.collection import notes
+from dynabench.collection import notes, search
 from dynabench.collection.assisting import service as assisting
 from dynabench.collection.chat import service as conversations
 from dynabench.collection.drawing import service as drawings
+from dynabench.collection.search import Seen
+from dynabench.collection.tables import Example, Standing
 from dynabench.collection.withdrawal import withdraw
 from dynabench.datasets import library
 from dynabench.kit.settings import Settings
@@ -18,6 +25,10 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
 from dynabench.rounds import people
 from dynabench.rounds.service import record_act
+from dynabench.rounds.tables import Round
+from dynabench.stats.rates import Rate, wilson
+from dynabench.stats.verdict import Verdict
+from dynabench.validation import queries
 
 
 def withdraw_own_examples(
@@ -54,3 +65,90 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     snapshots.detach_person(session, person_id)
     accounts.delete_account(session, person_id)
     return count
+
+
+@dataclass(frozen=True)
+class VoteOpinion:
+    """A vote as the author may see it, without a name; `values` are the validator's answers beside the vote."""
+
+    vote: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class OwnExample:
+    """A person's own example; `opinions` are empty until its verdict is final, so that no vote is influenced."""
+
+    seen: Seen
+    opinions: Sequence[VoteOpinion]
+
+
+@dataclass(frozen=True)
+class OwnTotals:
+    """Sums over a task's examples that were not withdrawn; `rate` is of those with a known outcome (fooled or not)."""
+
+    examples: int
+    fooled: int
+    verified: int
+    waiting: int
+    rate: Rate
+
+
+def _select_own(person_id: int, task_id: str, *columns: Any) -> Select[Any]:
+    """A select of columns of the person's examples for a task: index entries of the author, a standing for each."""
+    return (
+        select(*columns)
+        .select_from(Example)
+        .join(Standing, Standing.example_id == Example.id)
+        .join(Round, Round.id == Example.round_id)
+        .where(Example.author_id == person_id, Round.task_id == task_id)
+    )
+
+
+def latest_task(session: Session, person: Person) -> str:
+    """Return the task of the person's latest example; "" where there is none."""
+    last = select(func.max(Example.id)).where(Example.author_id == person.id)
+    return task_of(session, session.scalar(last) or 0)
+
+
+def task_of(session: Session, example_id: int) -> str:
+    """Return the task of an example; "" where there is none."""
+    statement = select(Round.task_id).join(Example, Example.round_id == Round.id).where(Example.id == example_id)
+    return session.scalar(statement) or ""
+
+
+def own_totals(session: Session, person: Person, task_id: str) -> OwnTotals:
+    """Return counts of the person's examples by outcome and verdict; retracted and hidden ones count nowhere."""
+
+    def count(condition: Any) -> Any:
+        return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+
+    columns = (
+        func.count(),
+        count(Standing.fooled),
+        count(Standing.fooled & (Standing.verdict == Verdict.CORRECT)),
+        count(Standing.open & (Standing.verdict == Verdict.PENDING)),
+        count(Standing.fooled.is_not(None)),
+    )
+    statement = _select_own(person.id, task_id, *columns).where(~Standing.retracted, ~Standing.hidden)
+    examples, fooled, verified, waiting, with_outcome = map(int, session.execute(statement).one())
+    return OwnTotals(examples, fooled, verified, waiting, wilson(fooled, with_outcome))
+
+
+def own_examples_page(
+    session: Session, person: Person, task_id: str, before: int, limit: int
+) -> tuple[list[OwnExample], int | None]:
+    """Return a page of the person's examples below the id `before`, and the id before which the next page begins.
+
+    With `before` 0 the page begins with the newest.
+    """
+    statement = _select_own(person.id, task_id, Example.id).order_by(Example.id.desc()).limit(limit + 1)
+    ids = session.scalars(statement.where(Example.id < before) if before else statement).all()
+    examples = [OwnExample(summary, _opinions(session, summary)) for summary in search.seen(session, ids[:limit])]
+    return examples, (ids[limit - 1] if len(ids) > limit else None)
+
+
+def _opinions(session: Session, seen: Seen) -> list[VoteOpinion]:
+    if seen.standing.verdict == Verdict.PENDING:
+        return []
+    return [VoteOpinion(vote.vote, vote.values) for vote in session.scalars(queries.votes(seen.example.id))]

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.collection import boards as collected
 from dynabench.collection import link_parameters
@@ -15,8 +15,9 @@ from dynabench.collection.schemas import ExampleLinkOut
 from dynabench.collection.statistics import statistics
 from dynabench.insight.data_measurements import manage
 from dynabench.kit import errors
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
+from dynabench.kit.forms import redirect
 from dynabench.models import serving
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card
@@ -138,11 +139,10 @@ def _number(text: str) -> float | str:
 
 
 @router.post("/tasks/{task}/manage/rounds", name="draft_round")
-async def draft(request: Request, task: str, owner: TaskOwner) -> Response:
+async def draft(request: Request, db: Db, task: str, owner: TaskOwner) -> Response:
     """Draft a round, or (`then` = open) draft and open it."""
     form = await request.form()
     posted = read(form)
-    db: Database = request.app.state.db
     config = await db.aread(service.newest_config, task)
     cards, silent = await served(request)
     opens = form.get("then") == "open"
@@ -170,7 +170,7 @@ async def draft(request: Request, task: str, owner: TaskOwner) -> Response:
 
 
 def _to(request: Request, task: str, number: int) -> Response:
-    return RedirectResponse(str(request.app.url_path_for("manage_round", task=task, n=number)), status_code=303)
+    return redirect(request, "manage_round", task=task, n=number)
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}", name="manage_round")
@@ -204,9 +204,8 @@ async def _round(
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/open", name="open_round_form")
-async def open_it(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
+async def open_it(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """Start to collect, once all hosts serve the round's models."""
-    db: Database = request.app.state.db
     try:
         await serving.require(request.app.state.host, await db.aread(round_models.models_to_open, owner, task, n))
     except errors.Unavailable as problem:
@@ -216,16 +215,15 @@ async def open_it(request: Request, task: str, n: Number, owner: TaskOwner) -> R
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/close", name="close_round_form")
-async def close(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
+async def close(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """Stop to collect, at once; twice changes nothing."""
-    await request.app.state.db.awrite(lambda session: service.close_round(session, owner, task, n).number)
+    await db.awrite(lambda session: service.close_round(session, owner, task, n).number)
     return _to(request, task, n)
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}/links.csv", name="download_links")
-async def download_links(request: Request, task: str, n: Number, owner: TaskOwner) -> Response:
+async def download_links(db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """Download the values of the links by which the authors of a round's examples came, a line per example."""
-    db: Database = request.app.state.db
     names = await db.aread(lambda session: _link_names(session, task, n))
     rows = (_line(item, names) for item in _links(db, owner, task, n))
     return csv_response(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)

@@ -12,31 +12,17 @@ from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from dynabench.kit import plugins
 from dynabench.kit.language import _
-from dynabench.tasks.fields.audio import Audio
 from dynabench.tasks.fields.base import ANY_FIELD_SCHEMA, Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.chat import Chat
-from dynabench.tasks.fields.choice import Choice, Option, OptionsField
-from dynabench.tasks.fields.comment import Comment
+from dynabench.tasks.fields.choice import Choice, MultiChoice, Option, OptionsField, RankingField, TreeChoice
 from dynabench.tasks.fields.comparison import ComparisonField
-from dynabench.tasks.fields.consent import Consent
-from dynabench.tasks.fields.drawing import Drawing
-from dynabench.tasks.fields.edit import EditField
-from dynabench.tasks.fields.file import FileField
 from dynabench.tasks.fields.group import Group, innermost
-from dynabench.tasks.fields.image import Image
 from dynabench.tasks.fields.image_region import ImageRegion
-from dynabench.tasks.fields.labelled_spans import LabelledSpans
-from dynabench.tasks.fields.media import MediaField
-from dynabench.tasks.fields.multi_choice import MultiChoice
-from dynabench.tasks.fields.number import Number
-from dynabench.tasks.fields.ranking import RankingField
-from dynabench.tasks.fields.rating import Rating
-from dynabench.tasks.fields.slider import Slider
-from dynabench.tasks.fields.sliders import Sliders
-from dynabench.tasks.fields.spans import Spans
-from dynabench.tasks.fields.text import Text
-from dynabench.tasks.fields.tree_choice import TreeChoice
-from dynabench.tasks.fields.yes_no import YesNo
+from dynabench.tasks.fields.media import Audio, Drawing, FileField, Image, MediaField
+from dynabench.tasks.fields.number import Number, Rating, Slider, Sliders
+from dynabench.tasks.fields.spans import LabelledSpans, Spans
+from dynabench.tasks.fields.text import Comment, EditField, Text
+from dynabench.tasks.fields.yes_no import Consent, YesNo
 from dynabench.tasks.section import did_you_mean, refuse_keys
 
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]

@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, model_validator
 
+from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
 from dynabench.tasks import conditions
 from dynabench.tasks.conditions import ConditionFacts
@@ -230,6 +231,33 @@ def clean_fields(
     if problems:
         raise FieldError(within=problems)
     return cleaned
+
+
+def clean_group(
+    group: str,
+    fields: Sequence[Field],
+    values: object,
+    beside: Values | None = None,
+    facts: ConditionFacts | None = None,
+) -> dict[str, Any]:
+    """Return the stored form of `values`, without empty optional fields and fields that do not apply.
+
+    `group` is `context`, `input`, `answer`, `ask` or `validation`; problems are raised as Invalid with keys such as
+    `input.hypothesis`. `beside` holds the values that spans refer to.
+    """
+    try:
+        return clean_fields(fields, values, beside or {}, facts)
+    except FieldError as error:
+        raise Invalid(error.messages(group)) from None
+
+
+def read_group_form(group: str, fields: Sequence[Field], items: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """Return the raw values of a group from an HTML form with names such as `input.hypothesis`."""
+    posted: dict[str, list[str]] = {}
+    for name, text in items:
+        if isinstance(text, str):
+            posted.setdefault(name, []).append(text)
+    return {field.name: field.read_form(posted, f"{group}.{field.name}") for field in fields}
 
 
 def impossible_reason(condition: str, named: Mapping[str, Field]) -> str:

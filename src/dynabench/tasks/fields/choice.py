@@ -1,10 +1,10 @@
-"""One of a fixed list of options, and the base of all fields with options."""
+"""Fields with a fixed list of options: one of them, several, all in order, or one out of a tree."""
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, GetJsonSchemaHandler, StringConstraints, field_validator
+from pydantic import BeforeValidator, GetJsonSchemaHandler, StringConstraints, field_validator, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -124,3 +124,219 @@ class Choice(OptionsField):
     def json_schema(self) -> JsonSchema:
         """The values, as an enumeration."""
         return {"enum": self.values}
+
+
+class MultiChoice(OptionsField):
+    """A list of options, in the order in which the config names them."""
+
+    type: Literal["multi_choice"] = "multi_choice"
+    min: int = Setting(1, ge=1, le=200, description="Fewest options of a filled field.")
+    max: int | None = Setting(None, ge=1, le=200, description="Most options; as many as there are without it.")
+
+    missing: ClassVar[str] = _("Choose at least one of the options.")
+
+    @model_validator(mode="after")
+    def _limits_fit(self) -> "MultiChoice":
+        if self.most > len(self.options):
+            raise ValueError(_("max is above the number of options."))
+        if self.min > self.most:
+            raise ValueError(_("min is above max, or above the number of options."))
+        return self
+
+    @property
+    def most(self) -> int:
+        """Most options that may be chosen."""
+        return len(self.options) if self.max is None else self.max
+
+    def check(self, raw: object, beside: Values) -> list[str] | None:
+        """The values of some options, each once."""
+        if not isinstance(raw, list) or not all(isinstance(value, str) and value in self.values for value in raw):
+            raise FieldError(_("Choose from the options."))
+        if len(set(raw)) < len(raw):
+            raise FieldError(_("An option is listed twice."))
+        if raw and not self.min <= len(raw) <= self.most:
+            raise FieldError(_("You chose %(n)s: choose %(how_many)s.", n=len(raw), how_many=self.how_many))
+        return [value for value in self.values if value in raw] or None
+
+    @property
+    def how_many(self) -> str:
+        """The number of options to choose, in words."""
+        if self.min == self.most:
+            return f"exactly {self.min}"
+        if self.max is None:
+            return f"at least {self.min}"
+        return f"at most {self.most}" if self.min == 1 else f"{self.min} to {self.most}"
+
+    def from_form(self, texts: Sequence[str]) -> object:
+        """The ticked boxes."""
+        return [text for text in texts if text]
+
+    def same(self, first: Any, second: Any) -> bool:
+        """The same options in any order."""
+        return bool(self.said(first) == self.said(second))
+
+    def in_words(self, value: Any) -> str:
+        """The options' labels."""
+        selected = value if isinstance(value, list) else self.said(value)
+        return (
+            ", ".join(self.label_of(option_value) for option_value in selected)
+            if isinstance(selected, list)
+            else str(value or "")
+        )
+
+    def samples(self) -> list[Any]:
+        """The first few options, and the last ones."""
+        return [self.values[: self.min], self.values[-self.most :]]
+
+    def json_schema(self) -> JsonSchema:
+        """A list of different options."""
+        return {
+            "type": "array",
+            "items": {"enum": self.values},
+            "uniqueItems": True,
+            "minItems": self.min,
+            "maxItems": self.most,
+        }
+
+
+class RankingField(OptionsField):
+    """All options, the first is the best."""
+
+    type: Literal["ranking"] = "ranking"
+    first: Line = Setting("", description="What the first place means, such as best.")
+    last: Line = Setting("", description="What the last place means, such as worst.")
+
+    missing: ClassVar[str] = _("Put all of them in order; 1 is the first.")
+    brief: ClassVar[bool] = False
+
+    def check(self, raw: object, beside: Values) -> list[str] | None:
+        """The values of all options, each once."""
+        if isinstance(raw, dict):
+            raise FieldError(_("Give each a different position: 1, 2, 3 and so on."))
+        if not isinstance(raw, list) or not all(isinstance(value, str) and value in self.values for value in raw):
+            raise FieldError(_("This must be a list of the options in order."))
+        if raw and (len(set(raw)) < len(raw) or len(raw) < len(self.values)):
+            raise FieldError(_("Use each option exactly once."))
+        return list(raw) or None
+
+    def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
+        """From one number per option under `name.<value>`; the texts as they are where they make no order."""
+        texts = {value: next(iter(posted.get(f"{name}.{value}", ())), "").strip() for value in self.values}
+        if not any(texts.values()):
+            return None
+        places = {value: int(text) for value, text in texts.items() if text.isascii() and text.isdecimal()}
+        if len(set(places.values())) < len(self.values):
+            return {value: text[:20] for value, text in texts.items()}
+        return sorted(places, key=lambda value: places[value])
+
+    def order(self, value: object) -> list[Option]:
+        """Return the options in the order of `value`, else in that of the config."""
+        values = value if isinstance(value, list) and sorted(map(str, value)) == sorted(self.values) else self.values
+        return [self.option(option_value) for option_value in values]
+
+    def place(self, value: object, option: Option) -> str:
+        """Return the content of the option's box: its place, or the text that the person entered."""
+        if isinstance(value, dict):
+            return str(value.get(option.value, ""))
+        return str(value.index(option.value) + 1) if isinstance(value, list) and option.value in value else ""
+
+    def same(self, first: Any, second: Any) -> bool:
+        """The same order."""
+        return bool(self.said(first) == self.said(second))
+
+    def in_words(self, value: Any) -> str:
+        """The labels in order, numbered."""
+        order = value if isinstance(value, list) else self.said(value)
+        if not isinstance(order, list):
+            return str(value or "")
+        return ", ".join(f"{place}. {self.label_of(option_value)}" for place, option_value in enumerate(order, start=1))
+
+    def samples(self) -> list[Any]:
+        """Two orders."""
+        return [self.values, self.values[::-1]]
+
+    def comparable(self) -> Sequence[str] | None:
+        """Nothing: no order is one word."""
+        return []
+
+    def json_schema(self) -> JsonSchema:
+        """A list of all options."""
+        count = len(self.values)
+        items: JsonSchema = {"enum": self.values}
+        return {"type": "array", "items": items, "uniqueItems": True, "minItems": count, "maxItems": count}
+
+
+_MOST, _DEEPEST = 500, 8
+PATH = " › "
+"""Between the steps of a path, as in menus."""
+
+
+class Branch(Option):
+    """An option that may have narrower ones below it."""
+
+    children: "list[AnyBranch]" = Setting([], max_length=200, description="Narrower options, written like options.")
+
+
+AnyBranch = Annotated[Branch, BeforeValidator(expand_option), AllowText()]
+Branch.model_rebuild()
+
+
+class TreeChoice(Choice):
+    """One option of a tree: any, or only those that have none below them."""
+
+    type: Literal["tree_choice"] = "tree_choice"  # type: ignore[assignment]
+    options: list[AnyBranch] = Setting(  # type: ignore[assignment]
+        min_length=1, max_length=200, description="Texts, or mappings of value, label, description and children."
+    )
+    pick: Literal["leaves", "any"] = Setting(
+        "leaves", description="leaves: only an option without children; any: those with children as well."
+    )
+
+    @field_validator("options")
+    @classmethod
+    def _no_option_twice(cls, options: list[Branch]) -> list[Branch]:  # type: ignore[override]
+        tree_options = [step for step, *_ in _paths(options)]
+        if len(tree_options) > _MOST:
+            raise ValueError(_("A tree has at most %(most)s options.", most=_MOST))
+        refuse_duplicates([option.value for option in tree_options])
+        return options
+
+    @model_validator(mode="after")
+    def _something_to_choose(self) -> "TreeChoice":
+        if len(self.offered) < 2:
+            raise ValueError(_("A tree needs at least 2 selectable options."))
+        return self
+
+    @property
+    def offered(self) -> list[Option]:
+        """The options that can be chosen, in the order of the tree."""
+        return [option for option, *_ in _paths(self.options) if self.can_be_chosen(option)]
+
+    def can_be_chosen(self, option: Branch) -> bool:
+        """Return whether people may choose the option."""
+        return self.pick == "any" or not option.children
+
+    def path(self, value: object) -> list[Option]:
+        """Return the options from the top down to the one with this value.
+
+        For an unknown value it is one option labelled with it.
+        """
+        upward_path = next((steps for steps in _paths(self.options) if steps[0].value == value), None)
+        return [*reversed(upward_path)] if upward_path else [self.option(value)]
+
+    def label_of(self, value: str) -> str:
+        """The labels on the way to `value`."""
+        return PATH.join(option.label for option in self.path(value))
+
+    def opens(self, option: Branch, value: object) -> bool:
+        """Return whether the branch below `option` contains the chosen `value`."""
+        return any(below.value == value for below, *_ in _paths(option.children))
+
+
+def _paths(options: Sequence[Branch], above: tuple[Branch, ...] = ()) -> Iterator[tuple[Branch, ...]]:
+    """Each option of a tree, in order, with those above it, the nearest first."""
+    if len(above) >= _DEEPEST and options:
+        raise ValueError(_("A tree has at most %(deepest)s levels.", deepest=_DEEPEST))
+    for option in options:
+        yield (option, *above)
+        yield from _paths(option.children, (option, *above))

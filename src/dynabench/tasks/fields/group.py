@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_vali
 from dynabench.kit.language import _
 from dynabench.tasks.fields import base
 from dynabench.tasks.fields.base import ANY_FIELD_SCHEMA, NOTHING, Field, FieldError, FieldReference, JsonSchema, Values
-from dynabench.tasks.fields.image import Image
 from dynabench.tasks.fields.image_region import ImageRegion
+from dynabench.tasks.fields.media import Image
 from dynabench.tasks.section import Setting, did_you_mean, refuse_keys
 
 INITIAL_ROWS = 3

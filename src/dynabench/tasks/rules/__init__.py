@@ -11,9 +11,9 @@ from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from dynabench.kit import plugins
 from dynabench.kit.language import _
-from dynabench.tasks.rules.base import Judge, Rule, Unclaimed
+from dynabench.tasks.rules.base import Differs, Judge, Rule, Unclaimed
 from dynabench.tasks.rules.judged import ChosenRule, JudgedByAnnotator, JudgedByModel, JudgedByValidators, Uncertain
-from dynabench.tasks.rules.matches import Differs, Matches, NotIn, OutsideRule
+from dynabench.tasks.rules.matches import Matches, NotIn, OutsideRule
 from dynabench.tasks.rules.similarity import F1Below, MetricBelow, OverlapBelow, VqaBelow
 from dynabench.tasks.section import did_you_mean, refuse_keys
 

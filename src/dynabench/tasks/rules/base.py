@@ -1,4 +1,4 @@
-"""Base of all fooling rules, and the rule by which several models together count as fooled."""
+"""Base of all fooling rules, the one that a task has by default, and when several models together are fooled."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -105,7 +105,14 @@ class Rule(Section, ABC):
 
 
 class Unclaimed(Rule):
-    """A rule about the model's answer alone, whatever was claimed; people's answers must equal the claimed ones."""
+    """A rule about the model's answer alone, whatever was claimed; people's answers must equal the claimed ones.
+
+    So must answers on benchmarks, where nobody judges them and nobody knows a probability.
+    """
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """Return whether the answer is another than the claimed one."""
+        return not same_answer(predicted, claimed, field)
 
     def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], inputs: Values = NOTHING) -> bool:
         """Return whether the two are the same in every field that counts."""
@@ -115,6 +122,24 @@ class Unclaimed(Rule):
 def same_answer(first: Any, second: Any, field: Field) -> bool:
     """Return whether two answers of a field mean the same; a missing answer is the same as none."""
     return first is second if first is None or second is None else field.same(first, second)
+
+
+class Differs(Rule):
+    """The model's answer is not the claimed one: the rule of Adversarial NLI (Nie et al. 2020).
+
+    The field compares the answers: texts ignore case and spacing, numbers differ within their tolerance.
+    """
+
+    rule: Literal["differs"] = Setting("differs", description="Fooled when the answer is not the claimed one.")
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The answer is not the claimed one."""
+        return not same_answer(predicted, claimed, field)
+
+    @property
+    def right_in_words(self) -> str:
+        """A sentence that says when an answer counts as right."""
+        return _("An answer is right if it equals an accepted one.")
 
 
 def require_answers(prediction: Values, fields: Sequence[Field]) -> None:

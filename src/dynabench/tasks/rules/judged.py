@@ -9,7 +9,7 @@ from dynabench.kit.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.fields.choice import Choice
 from dynabench.tasks.fields.text import Text
-from dynabench.tasks.rules.base import Judge, Rule, Unclaimed, same_answer
+from dynabench.tasks.rules.base import Judge, Rule, Unclaimed
 from dynabench.tasks.section import Line, Markdown, Name, Setting, did_you_mean
 from dynabench.tasks.words import answer_words, texts_of, word_f1
 
@@ -37,10 +37,6 @@ class JudgedRule(Unclaimed):
     ) -> bool:
         """Return whether the answer differs from the claimed one: used on benchmarks, where answers are not judged."""
         return not self.agrees(prediction, claimed, fields, inputs)
-
-    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
-        """Return whether the answer differs: used on benchmarks, where answers are not judged."""
-        return not same_answer(predicted, claimed, field)
 
     def problems(self, config: "TaskConfig") -> Iterator[tuple[str, str]]:
         """Yield a problem for blind validation, in which validators see no model's answer and so cannot judge it."""
@@ -280,10 +276,6 @@ class Uncertain(Unclaimed):
         if not probabilities or any(not isinstance(answer, str) or answer not in probabilities for answer in predicted):
             raise Unavailable(_("The model returned no probability for its answer. Tell the task's owner."))
         return any(probabilities[str(answer)] < self.below for answer in predicted)
-
-    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
-        """The answer is another: what counts as right where no probability is known."""
-        return not same_answer(predicted, claimed, field)
 
     def unfit(self, field: Field) -> str:
         """Probabilities are those of options."""

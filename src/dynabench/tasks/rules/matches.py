@@ -1,4 +1,4 @@
-"""Rules that compare an answer with the claimed ones exactly."""
+"""Rules that compare an answer exactly: an expression in it, its words, or a number within a tolerance."""
 
 import re
 from functools import lru_cache
@@ -12,28 +12,9 @@ from dynabench.kit.errors import Unavailable
 from dynabench.kit.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.fields.number import Number
-from dynabench.tasks.rules.base import Rule, Unclaimed, same_answer
+from dynabench.tasks.rules.base import Rule, Unclaimed
 from dynabench.tasks.section import Setting
 from dynabench.tasks.words import answer_words, texts_of
-
-
-class Differs(Rule):
-    """The model's answer is not the claimed one: the rule of Adversarial NLI (Nie et al. 2020).
-
-    The field compares the answers: texts ignore case and spacing, numbers differ within their tolerance.
-    """
-
-    rule: Literal["differs"] = Setting("differs", description="Fooled when the answer is not the claimed one.")
-
-    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
-        """The answer is not the claimed one."""
-        return not same_answer(predicted, claimed, field)
-
-    @property
-    def right_in_words(self) -> str:
-        """A sentence that says when an answer counts as right."""
-        return _("An answer is right if it equals an accepted one.")
-
 
 SECONDS = 0.2
 """Processor time of one search; a pattern that needs more on 2,000 characters of a kind that it names is refused."""

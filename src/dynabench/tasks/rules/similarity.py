@@ -1,6 +1,7 @@
 """Rules that ask how near an answer comes to a claimed one."""
 
 import unicodedata
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,21 +25,31 @@ from dynabench.tasks.section import Line, Setting, refuse_keys
 from dynabench.tasks.words import answer_words, texts_of, word_f1
 
 
-class F1Below(Rule):
-    """The two answers share too few words: word F1 as in SQuAD (Rajpurkar et al. 2016, section 6.1), under the bound
-    of AdversarialQA (Bartolo et al. 2020)."""
+class NearnessRule(Rule):
+    """A rule by which an answer fools whose nearness to the claimed one, from 0 to 1, is under a threshold."""
 
-    rule: Literal["f1_below"] = Setting("f1_below", description="Fooled when the F1 of shared words is too low.")
-    threshold: float = Setting(0.4, gt=0, le=1, description="Fooled when the word F1 is lower than this.")
+    threshold: float
 
     @property
     def bound(self) -> float:
         """The threshold."""
         return self.threshold
 
+    @abstractmethod
+    def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
+        """Return the nearness of two answers, from 0 to 1; of several claimed answers the nearest counts."""
+
     def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
-        """The F1 is under the threshold; of several claimed answers the nearest counts."""
+        """Return whether the nearness is under the threshold."""
         return self.nearness(predicted, claimed, field) < self.threshold
+
+
+class F1Below(NearnessRule):
+    """The two answers share too few words: word F1 as in SQuAD (Rajpurkar et al. 2016, section 6.1), under the bound
+    of AdversarialQA (Bartolo et al. 2020)."""
+
+    rule: Literal["f1_below"] = Setting("f1_below", description="Fooled when the F1 of shared words is too low.")
+    threshold: float = Setting(0.4, gt=0, le=1, description="Fooled when the word F1 is lower than this.")
 
     def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
         """The word F1 of the two that are nearest."""
@@ -55,7 +66,7 @@ class F1Below(Rule):
         return _("An answer is right if its word F1 against an accepted one is at least %(bound)s.", bound=bound)
 
 
-class OverlapBelow(Rule):
+class OverlapBelow(NearnessRule):
     """Two sets overlap too little: Jaccard's index (1912), intersection over union, or the F1 of Dice (1945).
 
     The members of a list (options, marked texts, tags) are compared whole, without case and outer blanks; of a single
@@ -65,15 +76,6 @@ class OverlapBelow(Rule):
     rule: Literal["overlap_below"] = Setting("overlap_below", description="Fooled when two sets share too little.")
     threshold: float = Setting(0.5, gt=0, le=1, description="Fooled when the overlap is lower than this.")
     measure: Literal["jaccard", "f1"] = Setting("jaccard", description="Intersection over union, or F1.")
-
-    @property
-    def bound(self) -> float:
-        """The threshold."""
-        return self.threshold
-
-    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
-        """The overlap is under the threshold."""
-        return self.nearness(predicted, claimed, field) < self.threshold
 
     def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
         """The overlap."""
@@ -104,7 +106,7 @@ def _members(value: Any) -> frozenset[str]:
     return frozenset(unicodedata.normalize("NFC", " ".join(text.split())).casefold() for text in texts_of(value))
 
 
-class VqaBelow(Rule):
+class VqaBelow(NearnessRule):
     """VQA accuracy under a threshold (Antol et al., VQA: Visual Question Answering, ICCV 2015).
 
     An answer is wholly right where at least three people gave it, a third for each otherwise, averaged over leaving out
@@ -113,15 +115,6 @@ class VqaBelow(Rule):
 
     rule: Literal["vqa_below"] = Setting("vqa_below", description="Fooled when VQA accuracy is too low.")
     threshold: float = Setting(1, gt=0, le=1, description="Fooled when VQA accuracy is lower than this.")
-
-    @property
-    def bound(self) -> float:
-        """The threshold."""
-        return self.threshold
-
-    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
-        """The accuracy among the claimed answers is under the threshold."""
-        return self.nearness(predicted, claimed, field) < self.threshold
 
     def nearness(self, predicted: Any, claimed: Any, field: Field) -> float:
         """VQA accuracy; of several predicted texts the first counts."""

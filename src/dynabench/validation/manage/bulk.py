@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.collection import notes, search
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.kit import errors
+from dynabench.kit.api import Db
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
@@ -78,15 +79,15 @@ def _browser(request: Request, task: str, form: FormData) -> str:
 
 
 @router.post("/tasks/{task}/manage/examples/bulk/{id}/undo", name="undo_bulk")
-async def undo(request: Request, task: str, id: RowId, person: TaskModerator) -> Response:
+async def undo(request: Request, db: Db, task: str, id: RowId, person: TaskModerator) -> Response:
     """Undo it."""
-    await request.app.state.db.awrite(bulk.undo, person, task, id)
+    await db.awrite(bulk.undo, person, task, id)
     address = request.app.url_path_for("manage_examples", task=task)
     return RedirectResponse(f"{address}?hidden=any&bulk={id}", status_code=303)
 
 
 @router.post("/tasks/{task}/manage/notes/{id}", name="note_example")
-async def note(request: Request, task: str, id: RowId, person: TaskModerator) -> Response:
+async def note(request: Request, db: Db, task: str, id: RowId, person: TaskModerator) -> Response:
     """Write a note or put a label on an example, or take one away (`remove`, `unlabel`)."""
     form = await request.form()
     text, name = str(form.get("note", "")), str(form.get("label", ""))
@@ -105,9 +106,9 @@ async def note(request: Request, task: str, id: RowId, person: TaskModerator) ->
             notes.add(session, person, id, text)
 
     try:
-        await request.app.state.db.awrite(write)
+        await db.awrite(write)
     except (errors.Invalid, errors.Conflict) as problem:
-        known = await request.app.state.db.aread(examples.everything, person, task, id)
+        known = await db.aread(examples.everything, person, task, id)
         message = problem.fields["value"] if isinstance(problem, errors.Invalid) else problem.detail
         shown = examples.words(
             errors={"label" if name.strip() else "note": message}, values={"note": text, "label": name}

@@ -10,15 +10,15 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.collection import forms, notes, queries, search, withdrawal
-from dynabench.collection.changes import strings
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.collection.tables import Handout
+from dynabench.collection.terms import strings
 from dynabench.kit import errors
-from dynabench.kit.api import csv_response
+from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import arms, people
+from dynabench.rounds import people, plan
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskModerator
@@ -63,7 +63,7 @@ def asked(request: Request) -> tuple[ExampleQuery, dict[str, str], dict[str, str
 
 
 @router.get("/tasks/{task}/manage/examples", name="manage_examples")
-async def examples(request: Request, task: str, person: TaskModerator, bulk_act: Bulk = None) -> Response:
+async def examples(request: Request, db: Db, task: str, person: TaskModerator, bulk_act: Bulk = None) -> Response:
     """Search, filters, a page of what was found; `bulk` names what was just done to many."""
     question, written, wrong = asked(request)
 
@@ -85,7 +85,7 @@ async def examples(request: Request, task: str, person: TaskModerator, bulk_act:
             known |= {"bulk": done, "bulk_changed": len(ids)}
         return known | {"items": page.items, "next": page.next, "errors": problems}
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     terms = asked_terms(written)
     return await frame.console_page(
         request,
@@ -112,12 +112,11 @@ def asked_terms(written: dict[str, str]) -> dict[str, str]:
 
 
 @router.get("/tasks/{task}/manage/examples.csv", name="download_examples")
-async def download(request: Request, task: str, person: TaskModerator) -> Response:
+async def download(request: Request, db: Db, task: str, person: TaskModerator) -> Response:
     """All examples that the question in the address finds, newest first."""
     question, _, wrong = asked(request)
     if wrong:
         raise errors.Invalid(wrong)
-    db: Database = request.app.state.db
     await db.aread(search.find, person, task, question.filters(), limit=1)  # refuses what makes no sense
     rows = (_row(each) for each in _all(db, person, task, question.filters()))
     return csv_response(f"{task}-examples.csv", COLUMNS, rows)
@@ -159,7 +158,7 @@ def _facets(session: Session, task: str) -> dict[str, Any]:
     return {
         "numbers": [each.number for each in found],
         "arms": sorted({arm["name"] for each in found for arm in each.arms}),
-        "without_targets": sorted({name for each in found for name in arms.arms_without_targets(each.arms)}),
+        "without_targets": sorted({name for each in found for name in plan.arms_without_targets(each.arms)}),
     }
 
 
@@ -175,12 +174,12 @@ def texts(values: dict[str, Any]) -> str:
 
 
 @router.get("/tasks/{task}/manage/examples/{id}", name="manage_example")
-async def example(request: Request, task: str, id: RowId, person: TaskModerator, done: Done = None) -> Response:
+async def example(request: Request, db: Db, task: str, id: RowId, person: TaskModerator, done: Done = None) -> Response:
     """One example with everything: context, start, predictions, votes, explanation, history, what came of it.
 
     `done` is what was just done about it: the page says so and offers to undo it.
     """
-    values = await request.app.state.db.aread(everything, person, task, id)
+    values = await db.aread(everything, person, task, id)
     return await frame.console_page(
         request, task, "validation/manage/example.html", "examples", **words(done=done), **values
     )
@@ -226,6 +225,7 @@ Which = Literal["waiting", "hidden", "dismissed", "noted"]
 @router.get("/tasks/{task}/manage/moderation", name="manage_moderation")
 async def queue(
     request: Request,
+    db: Db,
     task: str,
     person: TaskModerator,
     which: Which = "waiting",
@@ -240,20 +240,20 @@ async def queue(
         said, labels = notes.of(session, [each.seen.example.id for each in cases])
         return {"cases": cases, "next": more, "notes": said, "labels": labels}
 
-    values = await request.app.state.db.aread(read)
+    values = await db.aread(read)
     shown = words(which=which, after=after, done=done, of=of)
     return await frame.console_page(request, task, "validation/manage/moderation.html", "moderation", **shown, **values)
 
 
 @router.post("/tasks/{task}/manage/examples/{id}/{act}", name="moderate_example")
-async def act(request: Request, task: str, id: RowId, act: Act, person: TaskModerator) -> Response:
+async def act(request: Request, db: Db, task: str, id: RowId, act: Act, person: TaskModerator) -> Response:
     """Do something about an example or its author; then the page that it was asked from, or the form with its error."""
     form = await request.form()
     reason = str(form.get("reason", ""))
     try:
-        await request.app.state.db.awrite(do, person, task, id, act, reason)
+        await db.awrite(do, person, task, id, act, reason)
     except (errors.Invalid, errors.Forbidden, errors.Conflict) as problem:
-        known = await request.app.state.db.aread(everything, person, task, id)
+        known = await db.aread(everything, person, task, id)
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"act": problem.detail}
         shown = words(values={"act": act, "reason": reason}, errors=wrong)
         return await frame.console_page(

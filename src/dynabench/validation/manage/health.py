@@ -16,10 +16,11 @@ from starlette.routing import NoMatchFound
 
 from dynabench.collection import boards as collected
 from dynabench.collection.statistics import PEOPLE
+from dynabench.kit.api import Db
 from dynabench.kit.db import now
 from dynabench.kit.language import N_, _
 from dynabench.people.may import Action
-from dynabench.rounds import arms, service
+from dynabench.rounds import plan, service
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskModerator
@@ -96,7 +97,7 @@ def health(session: Session, of: Round, today: date | None = None) -> Health:
 
 def _written(session: Session, of: Round, first: date) -> dict[str, dict[str, int]]:
     rows = session.execute(queries.days(of.id, first.isoformat())).all()
-    controls = arms.arms_without_targets(of.arms)
+    controls = plan.arms_without_targets(of.arms)
     found: dict[str, dict[str, int]] = {}
     for row in (row for row in rows if row.source in PEOPLE):
         day = found.setdefault(row.day, dict.fromkeys(("examples", "asked", "fooled", "waiting", "people"), 0))
@@ -188,12 +189,12 @@ def _read(session: Session, task: str) -> dict[str, Any]:
 
 
 @router.get("/tasks/{task}/manage", name="manage_health")
-async def show(request: Request, task: str, person: TaskModerator) -> Response:
+async def show(request: Request, db: Db, task: str, person: TaskModerator) -> Response:
     """The console's first page; moderators are sent on to the first section that is theirs."""
     if Action.MANAGE_TASK not in request.state.actions:
         theirs = [entry.address for entry in frame.visible_sections(request, task)]
         return RedirectResponse([*theirs, str(request.app.url_path_for("task", task=task))][0], status_code=303)
-    values = await request.app.state.db.aread(_read, task)
+    values = await db.aread(_read, task)
     said = alerts(request, task, values["newest"], values["of"], values["any_context"], values["health"])
     links = {section: address(request, task, section) for section in ("people", "moderation", "examples", "figures")}
     return await frame.console_page(

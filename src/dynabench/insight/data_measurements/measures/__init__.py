@@ -1,45 +1,20 @@
-"""Measures of a round's data: one file each, loaded by its name.
+"""Measures of a round's data."""
 
-A measure is a module with `TITLE`, `ABOUT` (its meaning, and how to read it) and `measure(sample)`, which returns
-its result, or None where it does not apply to these data.
-"""
+from dynabench.insight.data_measurements.measures import answers, artifacts, similarity, texts
 
-from collections.abc import Mapping
-from functools import cache
-from importlib import import_module
-from typing import Protocol, cast
-
-from dynabench.insight.data_measurements.results import MeasureResult
-from dynabench.insight.data_measurements.sample import Sample
-
-NAMES = (
-    "label_balance",
-    "artifacts",
-    "telling_words",
-    "difficulty",
-    "conditions",
-    "similarity",
-    "near_duplicates",
-    "diversity",
-    "vocabulary",
-    "lengths",
-    "complexity",
-    "writers",
-    "trick_words",
-)
-
-
-class Measure(Protocol):
-    """A module of this folder."""
-
-    TITLE: str
-    ABOUT: str
-
-    def measure(self, sample: Sample) -> MeasureResult | None:
-        """Measure the examples of `sample`."""
-
-
-@cache
-def measures() -> Mapping[str, Measure]:
-    """Every measure by name, in the order of pages."""
-    return {name: cast(Measure, import_module(f"{__name__}.{name}")) for name in NAMES}
+MEASURES = {
+    "label_balance": answers.label_balance,
+    "artifacts": artifacts.artifacts,
+    "telling_words": artifacts.telling_words,
+    "difficulty": answers.difficulty,
+    "conditions": answers.conditions,
+    "similarity": similarity.similarity,
+    "near_duplicates": similarity.near_duplicates,
+    "diversity": similarity.diversity,
+    "vocabulary": texts.vocabulary,
+    "lengths": texts.lengths,
+    "complexity": texts.complexity,
+    "writers": answers.writers,
+    "trick_words": texts.trick_words,
+}
+"""Every measure by name, in the order of pages."""

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from dynabench.operations.migrations.first_tables.column_types import JSON, KEY, MOMENT, only
+from dynabench.operations.migrations.first_tables import JSON, KEY, MOMENT, only
 
 
 def create_tables() -> None:

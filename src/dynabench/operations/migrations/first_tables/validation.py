@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from dynabench.operations.migrations.first_tables.column_types import JSON, KEY, MOMENT
+from dynabench.operations.migrations.first_tables import JSON, KEY, MOMENT
 
 
 def create_tables() -> None:
