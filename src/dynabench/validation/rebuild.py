@@ -227,9 +227,8 @@ def count_written(session: Session, examples: Sequence[Example]) -> dict[int, st
     rows = {row["example_id"]: row for row in _standings(session, lambda column: column.in_(ids))}
     session.execute(insert(Standing), list(rows.values()))
     counts = [(example, _counts(rows[example.id])) for example in examples]
-    tags = dict(
-        session.execute(select(Context.id, Context.tag).where(Context.id.in_({e.context_id for e in examples})))
-    )
+    contexts = select(Context.id, Context.tag).where(Context.id.in_({example.context_id for example in examples}))
+    tags = {row.id: row.tag for row in session.execute(contexts)}
     sums: dict[tuple[tuple[str, Any], ...], dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTS, 0))
     for example, numbers in counts:
         total = sums[tuple((projections.tally_key(example) | {"tag": tags[example.context_id]}).items())]
