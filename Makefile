@@ -22,7 +22,7 @@ help: ## Show this list
 
 install: $(VENV)/.test ## Make the whole environment with all extras and plug-ins in .venv; start nothing
 
-run: $(VENV)/.run ## Install what is needed and serve the demo rounds at http://127.0.0.1:8000
+run: $(VENV)/.run ## Install everything needed and serve the demo rounds at http://127.0.0.1:8000
 	$(BIN)/dynabench serve --demo --port $(PORT)
 
 test: $(VENV)/.test ## Run the tests, on SQLite and PostgreSQL and in a real browser
@@ -33,10 +33,10 @@ else
 	$(call tests,"not slow and not release")
 endif
 
-test-slow: $(VENV)/.test ## Run those tests that take many seconds each: training, kills, journeys in the browser
+test-slow: $(VENV)/.test ## Run the slow tests: training, killed processes, journeys in the browser
 	$(call tests,"slow and not release")
 
-test-release: $(VENV)/.test ## Run what takes minutes and seldom breaks: packaging, clusters, crashes, fuzzing, coverage, replay
+test-release: $(VENV)/.test ## Run the tests before a release: packaging, clusters, crashes, fuzzing, coverage, replay
 	$(call tests,release)
 
 check: $(VENV)/.test ## Lint, names, literal roles and states, types, import rules, templates
@@ -73,7 +73,7 @@ fuzz: $(VENV)/.test ## Play 1,000 random task configs to the end, and break 1,00
 simulate: $(VENV)/.test ## Simulate twenty rounds without people for both tasks: make simulate DATA=folder/of/data/sets
 	$(BIN)/python -m experiments.simulation nli sentiment --data $(DATA) --folder $(DYNABENCH_HOME)/simulation --seeds 6 --report docs/explanation/simulation.md $(ARGS)
 
-soak: $(VENV)/.test ## Let eight people write for 20 minutes while models die, hang and talk nonsense
+soak: $(VENV)/.test ## Let eight people write for 20 minutes while models die, hang and return invalid answers
 	$(BIN)/python scripts/soak.py --minutes 20 $(ARGS)
 
 docs: $(VENV)/.test ## Build the documentation site into site/
@@ -83,7 +83,7 @@ screenshots: $(VENV)/.test ## Take screenshots of every page into screenshots/ a
 	$(BIN)/python scripts/programs.py
 	$(BIN)/python scripts/screenshots.py
 
-languages: $(VENV)/.test ## Take new texts into the catalogues of src/dynabench/locale and say what is missing
+languages: $(VENV)/.test ## Add new texts to the catalogues of src/dynabench/locale and list missing translations
 	$(BIN)/python scripts/languages.py update
 	$(BIN)/python scripts/languages.py check
 

@@ -108,7 +108,7 @@ def test_uploads_may_be_larger(client: TestClient, person):
 
 def test_unknown_addresses_are_problems_for_programs_and_pages_for_people(client: TestClient):
     assert client.get("/api/v1/nothing").json() == {
-        "type": "about:blank", "title": "Not found", "status": 404, "detail": "This webhook does not exist.",
+        "type": "about:blank", "title": "Not found", "status": 404, "detail": "This page does not exist.",
     }  # fmt: skip
     page = client.get("/nothing")
     assert page.status_code == 404

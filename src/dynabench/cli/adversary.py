@@ -28,9 +28,9 @@ def adversary() -> None:
 
 @app.command("list")
 def list_transformations(
-    axis: Annotated[str, typer.Option(help="Only of fairness, or of robustness.")] = "", as_json: AsJson = False
+    axis: Annotated[str, typer.Option(help="Only fairness or robustness.")] = "", as_json: AsJson = False
 ) -> None:
-    """Every transformation, those of installed packages too."""
+    """List all transformations, including those of installed packages."""
     from dynabench.adversaries.perturbations import transformations
 
     chosen = [item for item in transformations().values() if axis in ("", item.axis)]
@@ -45,16 +45,16 @@ def list_transformations(
 
 @app.command()
 def perturb(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL: an object with texts on a line.")],
-    with_: Annotated[list[str], typer.Option("--with", help="A transformation's name, or an axis. Again for more.")],
-    seed: Annotated[int, typer.Option(min=0, help="Another number draws other places and names.")] = 0,
-    field: Annotated[list[str] | None, typer.Option(help="Change this field alone. Again for more.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write here instead of to the terminal.")] = None,
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL: an object with texts per line.")],
+    with_: Annotated[list[str], typer.Option("--with", help="A transformation's name, or an axis; repeatable.")],
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    field: Annotated[list[str] | None, typer.Option(help="Change only this field; repeatable.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Output file instead of the terminal.")] = None,
 ) -> None:
-    """Write perturbed copies of FILE's rows as JSONL: each with a `uid` of its own, its original's as `input_id`.
+    """Write perturbed copies of FILE's rows as JSONL, each with its own `uid` and its original's as `input_id`.
 
-    Changes every text of a row but uid, id, label and answer, or the ones that --field names. A row without `uid` is
-    called by its line.
+    Changes every text of a row except uid, id, label and answer, or only the fields named by --field. A row without
+    `uid` is identified by its line.
     """
     from dynabench.adversaries import attacks
 
@@ -72,17 +72,19 @@ def attack(
     model: Annotated[str, typer.Option(help="A model's name, or its folder.")],
     data: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="JSONL: the model's inputs and the label.")],
     with_: Annotated[str, typer.Option("--with", help="An adversary: substitution, typos, perturb, ...")],
-    queries: Annotated[int, typer.Option(min=1, help="Answers of the model for one input.")] = 200,
-    seconds: Annotated[float | None, typer.Option(min=0, help="Seconds for one input.")] = None,
-    most: Annotated[int | None, typer.Option("--n", min=1, help="Stop after so many correct inputs.")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="An input that stays as it is. Again for more.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="name=value for the adversary. Again for more.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write what was proposed here, as JSONL.")] = None,
+    queries: Annotated[int, typer.Option(min=1, help="Maximum queries per input.")] = 200,
+    seconds: Annotated[float | None, typer.Option(min=0, help="Maximum seconds per input.")] = None,
+    most: Annotated[int | None, typer.Option("--n", min=1, help="Stop after this number of correct inputs.")] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="An input field that must not change; repeatable.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="An option of the adversary as NAME=VALUE; repeatable.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Output file for the candidates, as JSONL.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let an adversary change inputs that a model of this machine answers correctly, until it errs.
+    """Let an adversary change inputs that a local model answers correctly, until the model makes an error.
 
-    Prints how many it fooled, with how many queries, and how near to their originals the texts stayed.
+    Prints how many inputs fooled the model, the number of queries, and the similarity to the originals.
     """
     from itertools import islice
 
@@ -128,7 +130,7 @@ def attack(
 @app.command("suite")
 def write_suite(
     name: Annotated[str, typer.Argument(help="`list`, a suite's name, or the path of a YAML file.")],
-    out: Annotated[Path | None, typer.Option(help="Write here instead of to the terminal.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Output file instead of the terminal.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the tests of suite NAME as JSONL rows, as `dynabench dataset add` takes them; or list the suites."""

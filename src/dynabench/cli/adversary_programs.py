@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 app = typer.Typer()
 Server = Annotated[str, typer.Option("--url", envvar="DYNABENCH_URL", help="The platform's address.")]
 Token = Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.", show_default=False)]
-Dry = Annotated[bool, typer.Option("--dry-run", help="Propose nothing: say what would be.")]
+Dry = Annotated[bool, typer.Option("--dry-run", help="Propose nothing; print the proposals.")]
 Options = Annotated[
-    list[str] | None, typer.Option("--option", help="An option of the adversary as NAME=VALUE. Again for more.")
+    list[str] | None, typer.Option("--option", help="An option of the adversary as NAME=VALUE; repeatable.")
 ]
 
 
@@ -69,31 +69,31 @@ def require_token(token: str, dry: bool) -> None:
 
 @app.command("run")
 def run_program(
-    task: Annotated[str, typer.Argument(help="The task, of which a round is open.")],
+    task: Annotated[str, typer.Argument(help="A task with an open round.")],
     with_: Annotated[str, typer.Option("--with", help="The adversary.")],
     url: Server = "http://127.0.0.1:8000",
     token: Token = "",
-    contexts: Annotated[int, typer.Option(min=1, help="Contexts in all, those of earlier runs with them.")] = 20,
-    queries: Annotated[int | None, typer.Option(min=1, help="Queries of a target, for each context.")] = 200,
-    seconds: Annotated[float | None, typer.Option(min=0, help="Seconds for each context.")] = None,
+    contexts: Annotated[int, typer.Option(min=1, help="Total number of contexts, including earlier runs.")] = 20,
+    queries: Annotated[int | None, typer.Option(min=1, help="Maximum queries of a target per context.")] = 200,
+    seconds: Annotated[float | None, typer.Option(min=0, help="Maximum seconds per context.")] = None,
     cost: Annotated[
-        float | None, typer.Option(min=0, help="Dollars for models of the adversary's own, in all.")
+        float | None, typer.Option(min=0, help="Total budget in dollars for the adversary's own models.")
     ] = None,
-    model: Annotated[str, typer.Option(help="Attack this installed model in place of the round's targets.")] = "",
+    model: Annotated[str, typer.Option(help="Attack this installed model instead of the round's targets.")] = "",
     texts: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="JSONL of inputs with answers to start from.")
+        Path | None, typer.Option(exists=True, dir_okay=False, help="JSONL with inputs and answers to start from.")
     ] = None,
-    only_fooling: Annotated[bool, typer.Option(help="Keep back what does not fool.")] = False,
+    only_fooling: Annotated[bool, typer.Option(help="Do not send proposals that do not fool.")] = False,
     journal: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Where to note what was done; by default TASK-ADVERSARY.jsonl.")
+        Path | None, typer.Option(dir_okay=False, help="Journal file; by default TASK-ADVERSARY.jsonl.")
     ] = None,
     option: Options = None,
     dry_run: Dry = False,
     as_json: AsJson = False,
 ) -> None:
-    """Attack the open round's targets and propose what comes of it, one example a context, for people to check.
+    """Attack the open round's targets and propose one example per context for people to check.
 
-    What was done is noted in a file: the same command goes on where it was stopped, and sends nothing twice.
+    A journal file records the progress: repeat the command to continue; nothing is sent twice.
     """
     from dynabench.adversaries import attacks as files
     from dynabench.adversaries import program_run, protocol
@@ -178,21 +178,23 @@ def _describe_run(answer: dict[str, Any], dry: bool) -> str:
 
 @app.command("import")
 def import_report(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What the other program wrote.")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The other program's output file.")],
     from_: Annotated[str, typer.Option("--from", help="garak, promptfoo or textattack.")],
-    task: Annotated[str, typer.Option("--task", help="The task, of which a round is open.")],
+    task: Annotated[str, typer.Option("--task", help="A task with an open round.")],
     url: Server = "http://127.0.0.1:8000",
     token: Token = "",
-    text: Annotated[str, typer.Option(help="Which of several texts is the input.")] = "",
-    label: Annotated[list[str] | None, typer.Option(help="THEIRS=OURS: what an answer of theirs is here.")] = None,
-    answer: Annotated[list[str] | None, typer.Option(help="FIELD=VALUE: the answer that is right for all.")] = None,
+    text: Annotated[str, typer.Option(help="The text to use as input, if there are several.")] = "",
+    label: Annotated[
+        list[str] | None, typer.Option(help="THEIRS=OURS: maps an answer of the file to the task's.")
+    ] = None,
+    answer: Annotated[list[str] | None, typer.Option(help="FIELD=VALUE: the right answer of all examples.")] = None,
     journal: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Where to note what was done; by default FILE.TASK.jsonl.")
+        Path | None, typer.Option(dir_okay=False, help="Journal file; by default FILE.TASK.jsonl.")
     ] = None,
     dry_run: Dry = False,
     as_json: AsJson = False,
 ) -> None:
-    """Propose what garak, promptfoo or TextAttack found, for people to check; say line by line what is not taken."""
+    """Propose examples that garak, promptfoo or TextAttack found, for people to check; list the skipped lines."""
     import hashlib
 
     from dynabench.adversaries import reports
@@ -232,21 +234,21 @@ def import_report(
 
 @app.command("mine")
 def mine(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL: an object with texts on a line.")],
-    model: Annotated[list[str], typer.Option(help="An installed model; the first is the target. Again for more.")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL: an object with texts per line.")],
+    model: Annotated[list[str], typer.Option(help="An installed model; the first is the target; repeatable.")],
     rules: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="YAML: rules that texts must hold to.")
+        Path | None, typer.Option(exists=True, dir_okay=False, help="YAML file with rules for the texts.")
     ] = None,
-    most: Annotated[int, typer.Option(min=1, help="Cases at most, the hardest first.")] = 100,
-    out: Annotated[Path | None, typer.Option(help="Write the cases here as JSONL.")] = None,
-    task: Annotated[str, typer.Option(help="Propose them for this task, for people to check.")] = "",
+    most: Annotated[int, typer.Option(min=1, help="Maximum number of cases, the hardest first.")] = 100,
+    out: Annotated[Path | None, typer.Option(help="Output file for the cases, as JSONL.")] = None,
+    task: Annotated[str, typer.Option(help="Propose the cases for this task, for people to check.")] = "",
     url: Server = "http://127.0.0.1:8000",
     token: Token = "",
     as_json: AsJson = False,
 ) -> None:
     """Find texts on which models disagree, are unsure, or break a rule; write or propose them with a claimed answer.
 
-    The answer is the rule's, or that of most other models, or the first model's, as each case says.
+    The answer is the rule's, or that of most other models, or the first model's; each case names its source.
     """
     from dynabench.adversaries import corpus_mining
     from dynabench.client import Client
@@ -312,19 +314,19 @@ def _propose_cases(
 @app.command("synthesize")
 def synthesize(
     passages: Annotated[
-        Path, typer.Option(exists=True, dir_okay=False, help="JSONL: an object with a `passage` on a line.")
+        Path, typer.Option(exists=True, dir_okay=False, help="JSONL: an object with a `passage` per line.")
     ],
     judge: Annotated[
         list[str],
-        typer.Option(help="A model that answers, by name or folder; the first is the target. Again for more."),
+        typer.Option(help="A model's name or folder; the first is the target; repeatable."),
     ],
-    out: Annotated[Path, typer.Option(dir_okay=False, help="Write the questions that are kept here, as JSONL.")],
-    agree: Annotated[int | None, typer.Option(min=1, help="Judges that must agree; by default all of them.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Another number draws other answers.")] = 0,
+    out: Annotated[Path, typer.Option(dir_okay=False, help="Output file for the questions, as JSONL.")],
+    agree: Annotated[int | None, typer.Option(min=1, help="Number of judges that must agree; by default all.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     option: Options = None,
     as_json: AsJson = False,
 ) -> None:
-    """Choose answers in passages, make a question of each, and keep those on whose answer the judges agree.
+    """Choose answers in passages, write a question for each, and keep those whose answer the judges agree on.
 
     A row has `passage`, `question` and `answer`, as `dynabench train qa --on` reads them.
     """

@@ -13,7 +13,7 @@ app = typer.Typer(help="Back up the database, all files and the keys to one file
 
 @app.command()
 def backup(
-    target: Annotated[Path, typer.Argument(help="The file to write, or a folder for one named after this moment.")],
+    target: Annotated[Path, typer.Argument(help="The file to write, or a folder for a file named by date and time.")],
     as_json: AsJson = False,
 ) -> None:
     """Back up the database, all files and the keys to one file, while the platform runs."""
@@ -22,7 +22,7 @@ def backup(
     with refusals(), bar("Backing up", as_json) as progress:
         written = make_backup(get_settings(), target, progress)
     for flaw in written.manifest.flaws:
-        typer.secho(f"Before this backup: {flaw}", fg="yellow", err=True)
+        typer.secho(f"Missing or damaged before this backup: {flaw}", fg="yellow", err=True)
     size = written.path.stat().st_size
     answer = {
         "file": str(written.path),
@@ -34,22 +34,22 @@ def backup(
     say(as_json, answer, text)
 
 
-restore_app = typer.Typer(help="Restore a backup into an empty place.")
+restore_app = typer.Typer(help="Restore a backup into an empty home folder and database.")
 
 
 @restore_app.command()
 def restore(
-    file: Annotated[Path, typer.Argument(help="What `dynabench backup` wrote.", exists=True, dir_okay=False)],
+    file: Annotated[Path, typer.Argument(help="A file written by `dynabench backup`.", exists=True, dir_okay=False)],
     as_json: AsJson = False,
 ) -> None:
-    """Restore a backup into the home folder and the database of the settings, which must be empty."""
+    """Restore a backup into the home folder and the database of the settings; both must be empty."""
     from dynabench.operations.backups.restore import restore_backup
 
     settings = get_settings()
     with refusals(), bar("Restoring", as_json) as progress:
         restored = restore_backup(settings, file, progress)
     for flaw in restored.manifest.flaws:
-        typer.secho(f"Before the backup: {flaw}", fg="yellow", err=True)
+        typer.secho(f"Missing or damaged before the backup: {flaw}", fg="yellow", err=True)
     models = ":".join(str(item) for item in restored.models)
     manifest = restored.manifest
     answer = {"home": str(settings.folder), "files": len(manifest.files), "models": models, "flaws": manifest.flaws}

@@ -9,22 +9,23 @@ from sqlalchemy.orm import Session
 
 from dynabench.cli.operator import AsJson, database, say, table
 
-app = typer.Typer(help="Boards in the form of Papers with Code; results that others report.", no_args_is_help=True)
+app = typer.Typer(
+    help="Export leaderboards in Papers with Code's format; import results reported elsewhere.", no_args_is_help=True
+)
 
 
 @app.command()
 def export(task: str) -> None:
-    """Write TASK's public board as Papers-with-Code JSON to standard output."""
+    """Print TASK's public leaderboard as Papers with Code JSON."""
     from dynabench.benchmark.leaderboards import files
-    from dynabench.benchmark.ranking import rank_entrants
+    from dynabench.benchmark.ranking import default_weights, rank_entrants
     from dynabench.benchmark.reading import read_board
-    from dynabench.benchmark.weights import defaults
     from dynabench.rounds import service as rounds
 
     def read(session: Session) -> Any:
         board = read_board(session, None, task)
         config = rounds.task_config(session, task)
-        return files.papers_with_code(rank_entrants(board, defaults(board)), config.name, config.description)
+        return files.papers_with_code(rank_entrants(board, default_weights(board)), config.name, config.description)
 
     with database() as db:
         typer.echo(json.dumps(db.read(read), ensure_ascii=False, indent=1))
@@ -33,11 +34,11 @@ def export(task: str) -> None:
 @app.command("import")
 def import_(
     task: str,
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Papers-with-Code JSON or a model card.")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Papers with Code JSON or a model card.")],
     source: Annotated[str, typer.Option(help="The address where these results are published.")],
     as_json: AsJson = False,
 ) -> None:
-    """Bring the results in FILE to TASK, as reported elsewhere: listed, never ranked."""
+    """Import the results in FILE as reported elsewhere for TASK: listed, never ranked."""
     from dynabench.benchmark.leaderboards import reports
 
     def write(session: Session) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def import_(
 
 @app.command("imports")
 def imports(task: str, as_json: AsJson = False) -> None:
-    """List the imports of TASK."""
+    """List the imported results of TASK."""
     from dynabench.benchmark.leaderboards import reports
 
     def read(session: Session) -> list[dict[str, Any]]:
@@ -73,9 +74,9 @@ def imports(task: str, as_json: AsJson = False) -> None:
 
 @app.command()
 def remove(
-    task: str, id: int, undo: Annotated[bool, typer.Option(help="Bring it back.")] = False, as_json: AsJson = False
+    task: str, id: int, undo: Annotated[bool, typer.Option(help="Restore the import.")] = False, as_json: AsJson = False
 ) -> None:
-    """Take import ID of TASK back."""
+    """Remove import ID of TASK."""
     from dynabench.benchmark.leaderboards import reports
 
     with database() as db:

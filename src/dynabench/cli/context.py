@@ -29,11 +29,11 @@ def upload(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL, CSV, TSV, JSON, Parquet or a zip.")],
     as_json: AsJson = False,
 ) -> None:
-    """Add the contexts of FILE to TASK: good rows are kept, bad ones named with their line, repeated ones counted.
+    """Add the contexts of FILE to TASK. Bad rows are listed with their line; repeated ones are counted.
 
     JSONL: an object per line, either {"values": {...}, "tag": "..."} or the fields themselves. CSV: a column per
-    field, and `tag` if you like. A zip
-    holds one such table, whose cells name pictures, sounds and files beside it. Exit status 1 where a row was left out.
+    field, optionally `tag`. A zip holds one such table, whose cells name pictures, sounds and files in the zip. Exit
+    status 1 if a row was left out.
     """
     import shutil
     import tempfile
@@ -63,14 +63,14 @@ def seeds(
     file: Annotated[
         Path | None, typer.Argument(exists=True, dir_okay=False, help="JSONL, CSV, TSV, JSON or Parquet.")
     ] = None,
-    from_round: Annotated[int, typer.Option(help="Take the examples of this round instead of a file.")] = 0,
-    verdict: Annotated[str, typer.Option(help="With --from-round: the verdict that they have.")] = "correct",
+    from_round: Annotated[int, typer.Option(help="Use the examples of this round instead of a file.")] = 0,
+    verdict: Annotated[str, typer.Option(help="With --from-round: only examples with this verdict.")] = "correct",
     as_json: AsJson = False,
 ) -> None:
-    """Add seeds, texts that annotators of TASK start from: those of FILE, or examples of an earlier round.
+    """Add seeds, texts that annotators of TASK start from, from FILE or from examples of an earlier round.
 
     JSONL: an object per line, {"context": {...}, "input": {...}, "answer": {...}, "tag": "..."} with all but input
-    optional, or the input's fields themselves; CSV: a column per input field. Exit status 1 where a row was left out.
+    optional, or the input's fields themselves; CSV: a column per input field. Exit status 1 if a row was left out.
     """
     from dynabench.collection import seeds as seed_service
 
@@ -101,36 +101,36 @@ def report_upload(file: Path, result: "UploadResult", as_json: bool) -> None:
 @app.command("list")
 def list_contexts(
     task: str,
-    q: Annotated[str, typer.Option(help="Words that they have, whatever their case.")] = "",
-    tag: Annotated[str | None, typer.Option(help="Only those with this tag.")] = None,
-    retired: Annotated[bool | None, typer.Option(help="Only those that are, or are not, retired.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
+    q: Annotated[str, typer.Option(help="Words to search for, ignoring case.")] = "",
+    tag: Annotated[str | None, typer.Option(help="Only contexts with this tag.")] = None,
+    retired: Annotated[bool | None, typer.Option(help="Only retired contexts, or only others.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """List contexts of TASK, newest first."""
     from dynabench.rounds import owner_lists, service
     from dynabench.rounds.owner_lists import ContextFilter
 
-    after: str | None = ""
+    after, more = None, True
     rows: list[dict[str, Any]] = []
     with database() as db:
         db.read(service.get_task, task)
-        while after is not None and len(rows) < limit:
+        while more and len(rows) < limit:
             page = db.read(owner_lists.find_contexts, task, ContextFilter(q, tag, retired), after, limit - len(rows))
             rows += [item.model_dump(mode="json") for item in page.items]
-            after = page.next
+            after, more = int(page.next or 0), page.next is not None
     table(as_json, rows, "id", "values", "tag", "weight", "used", "fooled", "retired_at")
 
 
 @app.command("change")
 def change_contexts(
     task: str,
-    context: Annotated[list[int], typer.Option(help="A context's id; give several times.")],
-    tag: Annotated[str | None, typer.Option(help="The tag to give them.")] = None,
-    weight: Annotated[
-        float | None, typer.Option(help="How often they come where contexts are drawn by weight.")
+    context: Annotated[list[int], typer.Option(help="A context's id; repeatable.")],
+    tag: Annotated[str | None, typer.Option(help="The tag to set.")] = None,
+    weight: Annotated[float | None, typer.Option(help="The weight, if contexts are drawn by weight.")] = None,
+    retire: Annotated[
+        bool | None, typer.Option("--retire/--restore", help="Retire the contexts, or use them again.")
     ] = None,
-    retire: Annotated[bool | None, typer.Option("--retire/--restore", help="Hand them out no more, or again.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Tag, weigh, retire or bring back contexts of TASK."""
@@ -146,14 +146,14 @@ def change_contexts(
 def from_dataset(
     task: str,
     dataset: str,
-    of_task: Annotated[str, typer.Option(help="The task that the dataset belongs to, if it is another.")] = "",
-    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for each field.")] = None,
-    tag: Annotated[str, typer.Option(help="The column that holds tags.")] = "tag",
+    of_task: Annotated[str, typer.Option(help="The dataset's task, if it is another.")] = "",
+    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN; once per field.")] = None,
+    tag: Annotated[str, typer.Option(help="The column with tags.")] = "tag",
     as_json: AsJson = False,
 ) -> None:
-    """Make contexts of TASK from the rows of a public DATASET. Exit status 1 where a row was left out.
+    """Make contexts of TASK from the rows of a public DATASET. Exit status 1 if a row was left out.
 
-    Columns are the rows' inputs by name, their first answer as answer_FIELD, and tag, their first tag.
+    Columns are the inputs by name, the first answer as answer_FIELD, and the first tag as tag.
     """
     from dynabench.datasets import conversions
     from dynabench.intake.mapping import ColumnMapping

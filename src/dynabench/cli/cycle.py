@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dynabench.cycle.views import TurnOut
     from dynabench.kit.db import Database
 
-app = typer.Typer(help="Turn the cycle: release, train, promote, open the next round.")
+app = typer.Typer(help="Run a turn of the cycle: release, train, promote, open the next round.")
 PATIENCE = 15.0
 """Seconds after which somebody is told that no worker runs."""
 POLL = 0.5
@@ -26,7 +26,7 @@ Id = Annotated[int | None, typer.Option("--turn", min=1, help="The turn; by defa
 
 @app.callback()
 def cycle() -> None:
-    """Turn the cycle of a task: close a round, release it, train and compare models, open the next round."""
+    """Run turns of the cycle of a task: close and release a round, train and compare models, open the next round."""
 
 
 @app.command("run")
@@ -36,16 +36,16 @@ def run(
         Path | None, typer.Option(exists=True, dir_okay=False, help="YAML: candidates, train, promote, next, release.")
     ] = None,
     number: Annotated[
-        int | None, typer.Option("--round", min=1, help="The round to begin with; by default the open one.")
+        int | None, typer.Option("--round", min=1, help="The round to start from; by default the open one.")
     ] = None,
     anyway: Annotated[bool, typer.Option("--anyway", help="Release in spite of warnings.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print a preview.")] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it has ended.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Do a whole turn of TASK as one job of the worker: close, release, train, evaluate, promote, open, report.
+    """Run a turn of TASK as one job of the worker: close, release, train, evaluate, promote, open, report.
 
-    It goes on after a crash, and when this command is ended. Exit status 1 where it stopped before its end.
+    It continues after a crash, and after this command ends. Exit status 1 if it stopped early.
     """
     from dynabench.cycle import plan as plans
     from dynabench.cycle import service, views
@@ -65,14 +65,14 @@ def run(
 
 @app.command("status")
 def status(task: str, turn: Id = None, as_json: AsJson = False) -> None:
-    """Say how a turn of TASK goes, or what came of it."""
+    """Show the progress or result of a turn of TASK."""
     with database() as db:
         _tell(_one(db, task, turn), as_json)
 
 
 @app.command("pause")
 def pause(task: str, turn: Id = None, as_json: AsJson = False) -> None:
-    """Let the turn of TASK rest; nothing that is done gets lost."""
+    """Pause the turn of TASK; finished work is kept."""
     from dynabench.cycle import service
 
     with database() as db:
@@ -84,10 +84,10 @@ def pause(task: str, turn: Id = None, as_json: AsJson = False) -> None:
 def resume(
     task: str,
     turn: Id = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it has ended.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Let a turn of TASK go on that was paused or stopped, from where it was."""
+    """Resume a paused or stopped turn of TASK."""
     from dynabench.cycle import service
 
     with database() as db:
@@ -99,10 +99,10 @@ def resume(
 def undo(
     task: str,
     turn: Id = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take a promotion of TASK back: a round with the targets of before takes the place of the turn's next round."""
+    """Undo a promotion of TASK: a round with the previous targets replaces the turn's next round."""
     from dynabench.cycle import round_steps
 
     with database() as db:

@@ -26,16 +26,18 @@ export_app = typer.Typer(help="Write a task's examples to a file.")
 def export(
     task: str,
     number: Annotated[int | None, typer.Option("--round", min=1, help="Only this round.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; by default standard output.")
+    ] = None,
     form: Annotated[
-        str, typer.Option("--format", help="jsonl, csv, parquet or zip (with files); by default as the file's name.")
+        str, typer.Option("--format", help="jsonl, csv, parquet or zip (with files); by default from the file's name.")
     ] = "",
-    attributions: Annotated[bool, typer.Option(help="With the words that models looked at.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Tell in JSON, on standard error, what was written.")] = False,
+    attributions: Annotated[bool, typer.Option(help="Include explanations by word.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary on standard error.")] = False,
 ) -> None:
-    """Write the examples of TASK with predictions and votes, people as pseudonyms; retracted and hidden ones stay out.
+    """Export the examples of TASK with predictions and votes under pseudonyms, without withdrawn and hidden ones.
 
-    A name that ends in .gz is compressed. The docs have the rows' format.
+    A name that ends in .gz is compressed. See the page "Rows of data" for the format.
     """
     import gc
     import json
@@ -82,28 +84,26 @@ def _format_of(output: Path | None) -> str:
     return next((kind for kind, format_ in FORMATS.items() if name.endswith(format_.ending)), "jsonl")
 
 
-import_app = typer.Typer(help="Bring in examples, contexts or seeds of others.")
+import_app = typer.Typer(help="Import examples, contexts or seeds.")
 
 
 @import_app.command()
 def import_(
     task: str,
-    source: Annotated[str, typer.Argument(help="A file, a dataset's folder, or hub:ID of a dataset.")],
-    into: Annotated[str, typer.Option("--as", help="What rows become: examples, contexts or seeds.")] = "examples",
+    source: Annotated[str, typer.Argument(help="A file, a dataset's folder, or hub:ID.")],
+    into: Annotated[str, typer.Option("--as", help="Import rows as examples, contexts or seeds.")] = "examples",
     form: Annotated[
         str, typer.Option("--format", help="auto, own, squad, anli, dynasent, dynahate, hatemoji.")
     ] = "auto",
-    mapping: Annotated[
-        Path | None, typer.Option(exists=True, help="YAML or JSON that says which column is what.")
-    ] = None,
+    mapping: Annotated[Path | None, typer.Option(exists=True, help="YAML or JSON with the mapping of columns.")] = None,
     config: Annotated[str, typer.Option(help="Config of a dataset.")] = "",
     split: Annotated[str, typer.Option(help="Split of a dataset.")] = "",
     revision: Annotated[str, typer.Option(help="Revision of a dataset of the hub.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Add the rows of SOURCE to TASK; finished examples go into closed rounds of their own.
+    """Import the rows of SOURCE into TASK; examples go into separate closed rounds.
 
-    Running it again brings nothing twice. Exit status 1 where a row was left out.
+    A repeated import adds nothing twice. Exit status 1 if a row was left out.
     """
     from dynabench.datasets.imports import batches, files
     from dynabench.datasets.imports.places import ImportState

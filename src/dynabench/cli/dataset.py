@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dynabench.datasets.stored import WrittenRows
     from dynabench.intake.rows import BadRow
 
-app = typer.Typer(help="Add datasets that models are scored on, list them, write their rows.")
+app = typer.Typer(help="Add and list datasets that models are scored on, and print their rows.")
 
 
 @app.command()
@@ -22,16 +22,20 @@ def add(
     task: str,
     name: str,
     source: Annotated[Path, typer.Argument(exists=True, help="A file, a zip, or a dataset's folder.")],
-    layout: Annotated[Path | None, typer.Option(exists=True, help="YAML that says which column is what.")] = None,
-    visibility: Annotated[Literal["hidden", "scoring", "public"], typer.Option(help="Who may have rows.")] = "hidden",
-    suite: Annotated[bool, typer.Option(help="A behavioural suite: tags are functionalities.")] = False,
-    pool: Annotated[bool, typer.Option(help="Rows that training sets are chosen from; no model is scored.")] = False,
+    layout: Annotated[Path | None, typer.Option(exists=True, help="YAML with the mapping of columns.")] = None,
+    visibility: Annotated[
+        Literal["hidden", "scoring", "public"], typer.Option(help="Visibility of the rows.")
+    ] = "hidden",
+    suite: Annotated[bool, typer.Option(help="The rows are a behavioural suite; tags are functionalities.")] = False,
+    pool: Annotated[
+        bool, typer.Option(help="The rows are a pool for training sets; no model is scored on it.")
+    ] = False,
     tolerance: Annotated[
-        Literal["none", "few", "any"], typer.Option(help="Refused rows that a version survives; few are 1%.")
+        Literal["none", "few", "any"], typer.Option(help="Accepted share of refused rows; few means 1%.")
     ] = "few",
     as_json: AsJson = False,
 ) -> None:
-    """Make dataset NAME of TASK from SOURCE, or a new version of it. Refused rows are named on stderr."""
+    """Create dataset NAME of TASK from SOURCE, or a new version of it. Refused rows are listed on stderr."""
     from dynabench.datasets.intake import service
     from dynabench.datasets.intake.layout import Layout
     from dynabench.intake import sources
@@ -70,8 +74,8 @@ def _store(
 
 
 @app.command("list")
-def list_(task: Annotated[str, typer.Argument(help="Empty for all.")] = "", as_json: AsJson = False) -> None:
-    """List datasets, hidden ones too."""
+def list_(task: Annotated[str, typer.Argument(help="The task; by default all.")] = "", as_json: AsJson = False) -> None:
+    """List datasets, including hidden ones."""
     from dynabench.datasets import library
     from dynabench.rounds import service as rounds
 
@@ -111,7 +115,7 @@ def rows(
     name: str,
     form: Annotated[str, typer.Option("--format", help="jsonl, csv or parquet.")] = "jsonl",
 ) -> None:
-    """Write the rows of a public dataset to standard output."""
+    """Print the rows of a public dataset."""
     from dynabench.datasets import downloads, library
     from dynabench.datasets.tables import DatasetVersion
     from dynabench.kit import errors

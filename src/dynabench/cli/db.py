@@ -22,7 +22,7 @@ app = typer.Typer(help="Upgrade, check and rebuild the database.", no_args_is_he
 
 @app.command()
 def upgrade(as_json: AsJson = False) -> None:
-    """Bring the database to the version that the code needs, in one transaction."""
+    """Upgrade the database to the version of the code, in one transaction."""
     from dynabench.operations import migrations
 
     version = migrations.upgrade(get_settings())
@@ -36,7 +36,7 @@ def check(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether the database's version, tables and (on SQLite) pages are as they should be; else exit with 1."""
+    """Check the database's version, tables and (on SQLite) pages; exit status 1 if something is wrong."""
     from dynabench.operations import migrations
 
     with database(any_version=True) as db:
@@ -65,7 +65,7 @@ def _wrong_files(db: Database, as_json: bool) -> list[str]:
 
 @app.command()
 def rebuild(as_json: AsJson = False) -> None:
-    """Make anew what follows from the ledger: standings, tallies, breakdowns, the search index, lost scores of rows.
+    """Rebuild what follows from the ledger: standings, tallies, breakdowns, the search index, lost scores of rows.
 
     The platform may run meanwhile, and the command may be interrupted and run again at any time.
     """
@@ -83,7 +83,7 @@ def rebuild(as_json: AsJson = False) -> None:
 
 @app.command("accept-secret")
 def accept_secret(as_json: AsJson = False) -> None:
-    """Take the secret of these settings for the platform's from now on: all pseudonyms change with it."""
+    """Accept the secret of these settings as the platform's new one: all pseudonyms change."""
     from dynabench.operations import key_check
 
     with database(any_secret=True) as db:
@@ -100,10 +100,10 @@ def _damage(db: Database) -> list[str]:
 
 @app.command()
 def backup(
-    file: Annotated[Path | None, typer.Argument(help="Where to; by default into `backups` under the home.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="The file to write; by default in `backups` in the home.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the database alone into one file (PostgreSQL: by `pg_dump`); `dynabench backup` takes everything."""
+    """Copy only the database into one file (PostgreSQL: by `pg_dump`); `dynabench backup` saves everything."""
     settings = get_settings()
     with database(any_version=True) as db:
         target = file or settings.folder / "backups" / _name(db)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dynabench.benchmark.evaluations.records import SignedRecord
     from dynabench.cli.evaluation_run import RunOutcome
 
-app = typer.Typer(help="Evaluate models and predictions; list, read and write modules.", no_args_is_help=True)
+app = typer.Typer(help="Evaluate models and predictions; list, show and create modules.", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kind = Annotated[str, typer.Option(help="metric, measurement or comparison.")]
@@ -20,17 +20,17 @@ Kind = Annotated[str, typer.Option(help="metric, measurement or comparison.")]
 
 @app.callback()
 def evaluate() -> None:
-    """Evaluate models and predictions; list, read and write modules."""
+    """Evaluate models and predictions; list, show and create modules."""
 
 
 @app.command("list")
 def list_modules(
     kind: Kind = "",
     task: Annotated[str, typer.Option(help="Only modules for this task, such as text-classification.")] = "",
-    check: Annotated[bool, typer.Option(help="Compute every worked example here; exit status 1 if one fails.")] = False,
+    check: Annotated[bool, typer.Option(help="Run every example here; exit status 1 if one fails.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Every module with what it measures, and what is missing for those that cannot run here."""
+    """List all modules with their description, and what is missing for those that cannot run here."""
     from dynabench.cli import evaluation_views
 
     modules = evaluation_views.list_modules(kind, task, check)
@@ -47,7 +47,7 @@ def show_module(
     kind: Kind = "",
     as_json: AsJson = False,
 ) -> None:
-    """A module's card: what it says, what goes in, what comes out, where it misleads."""
+    """Print a module's card: description, inputs, outputs and limits."""
     from dynabench.cli import evaluation_views
     from dynabench.evaluate import loading
 
@@ -66,9 +66,9 @@ def show_module(
 def new_module(
     name: Annotated[str, typer.Argument(help="The module's name, such as mean_gap.")],
     kind: Kind = "metric",
-    folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path(),
+    folder: Annotated[Path, typer.Option(help="Folder for the files.")] = Path(),
 ) -> None:
-    """Write NAME.py, a module that works, and test_NAME.py, which passes; then change both."""
+    """Write NAME.py, a working module, and test_NAME.py, its passing test, for you to change."""
     from dynabench.cli.evaluation_module import write_module
 
     try:
@@ -83,30 +83,34 @@ def new_module(
 
 @app.command("run")
 def run_evaluation(
-    data: Annotated[str, typer.Option(help="CSV, JSON, JSONL or Parquet, perhaps with .gz; or a data set's name.")],
-    metric: Annotated[list[str] | None, typer.Option(help="NAME, or NAME:option=value,... Again for more.")] = None,
-    model: Annotated[str, typer.Option(help="A shipped model, a hub id or a folder. Without it: predictions.")] = "",
+    data: Annotated[str, typer.Option(help="CSV, JSON, JSONL or Parquet, optionally .gz; or a data set's name.")],
+    metric: Annotated[list[str] | None, typer.Option(help="NAME, or NAME:option=value,...; repeatable.")] = None,
+    model: Annotated[
+        str, typer.Option(help="A shipped model, a hub id or a folder; omit it to evaluate predictions.")
+    ] = "",
     task: Annotated[str, typer.Option(help="The evaluator's task; known for shipped models.")] = "",
-    predictions: Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="One prediction a row.")] = None,
-    column: Annotated[list[str] | None, typer.Option(help="NAME=COLUMN: which column of the data is meant.")] = None,
-    subset: Annotated[str, typer.Option(help="Of a named data set.")] = "",
-    split: Annotated[str, typer.Option(help="Such as test, or test[:100].")] = "",
+    predictions: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="File with one prediction per row.")
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="NAME=COLUMN: maps an input to a column of the data.")
+    ] = None,
+    subset: Annotated[str, typer.Option(help="Config of a named data set.")] = "",
+    split: Annotated[str, typer.Option(help="Split, such as test or test[:100].")] = "",
     label_mapping: Annotated[
-        str, typer.Option(help="From the model's labels to the data's: positive=1,negative=0.")
+        str, typer.Option(help="Maps the model's labels to the data's: positive=1,negative=0.")
     ] = "",
     batch_size: Annotated[int, typer.Option(min=1)] = 32,
-    checkpoint: Annotated[Path | None, typer.Option(help="Goes on here after an interruption.")] = None,
-    interval: Annotated[bool, typer.Option("--interval", help="With bootstrap intervals.")] = False,
-    level: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")] = 0.95,
-    by: Annotated[str, typer.Option(help="Also for each value of this column.")] = "",
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the results here; - prints them.")] = None,
-    html_file: Annotated[
-        Path | None, typer.Option("--html", help="Write a report here, one file for any browser.")
-    ] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="File to continue from after an interruption.")] = None,
+    interval: Annotated[bool, typer.Option("--interval", help="Add bootstrap intervals.")] = False,
+    level: Annotated[float, typer.Option(min=0.5, max=0.999, help="Confidence level of the intervals.")] = 0.95,
+    by: Annotated[str, typer.Option(help="Also score each value of this column.")] = "",
+    json_file: Annotated[Path | None, typer.Option("--json", help="JSON file for the results; - prints them.")] = None,
+    html_file: Annotated[Path | None, typer.Option("--html", help="HTML file for a report.")] = None,
 ) -> None:
-    """Evaluate a model on data, or predictions that are there already.
+    """Evaluate a model on data, or existing predictions.
 
-    Without --model the data has a column for each of the module's: prediction and reference, say, or as --column tells.
+    Without --model the data needs a column for each input of the module, such as prediction and reference, or --column.
     """
     from dynabench.cli import evaluation_run
 
@@ -142,12 +146,12 @@ def verify_record(
     server: Annotated[str, typer.Option(help="Where the evaluation ran, such as https://example.org.")] = "",
     key: Annotated[str, typer.Option(help="The public key that you trust; by default the server's.")] = "",
     again: Annotated[
-        bool, typer.Option("--again", help="Also ask the model again, where it and the rows are.")
+        bool, typer.Option("--again", help="Also ask the model again; needs the model and the rows.")
     ] = False,
-    tolerance: Annotated[float, typer.Option(min=0, max=1, help="By how much a score may differ then.")] = 0.005,
+    tolerance: Annotated[float, typer.Option(min=0, max=1, help="Tolerated difference of scores.")] = 0.005,
     as_json: AsJson = False,
 ) -> None:
-    """Check the signature of a record, and with --again its scores; exit status 1 if something does not hold."""
+    """Check the signature of a record, and with --again its scores; exit status 1 if a check fails."""
     try:
         check = _verify(score, server, key, again, tolerance)
     except ValueError as error:
@@ -172,7 +176,7 @@ def verify_record(
 
 @app.command("new-key")
 def new_key(as_json: AsJson = False) -> None:
-    """Sign records with a new key from now on. Earlier public keys stay listed, so that earlier records still hold."""
+    """Sign records with a new key from now on. Earlier public keys stay listed, so earlier records remain valid."""
     from dynabench.benchmark.evaluations import records
     from dynabench.cli.operator import database
     from dynabench.kit.settings import get_settings
@@ -194,7 +198,7 @@ def _tell(outcome: "RunOutcome", json_file: Path | None, html_file: Path | None)
         for item in evaluation_views.result_tables(outcome):
             console.print(item)
     if json_file is not None and not quiet:
-        from dynabench.evaluate.saving import save
+        from dynabench.evaluate.results import save
 
         typer.echo(f"{save(json_file, **outcome.document())}", err=True)
     if html_file is not None:

@@ -6,17 +6,19 @@ import typer
 
 from dynabench.cli.operator import AsJson, bar, database
 
-app = typer.Typer(help="Say what the data of a task's rounds are like.")
+app = typer.Typer(help="Measure the data quality of a task's rounds.")
 
 
 @app.command()
 def measure(
     task: Annotated[str, typer.Argument(help="The task.")],
-    number: Annotated[int, typer.Option("--round", min=0, help="One round; by default all, and how they differ.")] = 0,
-    keep: Annotated[bool, typer.Option("--kept", help="Show what was measured last; measure nothing.")] = False,
+    number: Annotated[
+        int, typer.Option("--round", min=0, help="One round; by default all, with their differences.")
+    ] = 0,
+    keep: Annotated[bool, typer.Option("--kept", help="Show the last results without measuring.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure rounds of TASK, keep what was found for the pages, and print it."""
+    """Measure the data of rounds of TASK, store the results for the pages, and print them."""
     import json
 
     from dynabench.collection import overview

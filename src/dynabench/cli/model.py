@@ -13,13 +13,13 @@ from dynabench.cli.operator import AsJson
 from dynabench.kit.errors import Invalid
 from dynabench.models.protocol import explained
 
-app = typer.Typer(help="Start models, check them, list them, ask them, measure them.", no_args_is_help=True)
+app = typer.Typer(help="Create, check, list, ask and submit models.", no_args_is_help=True)
 app.add_typer(model_folders.app)
 
 
 @app.command("list")
 def list_models(as_json: AsJson = False) -> None:
-    """Every model that the host would serve, broken ones with the reason."""
+    """List all models that the host would serve, broken ones with the reason."""
     from dynabench.models import catalog
 
     for entry in catalog.find():
@@ -36,7 +36,7 @@ def list_models(as_json: AsJson = False) -> None:
 
 @app.command("card")
 def card(name: str) -> None:
-    """A model's card, as Markdown."""
+    """Print a model's card as Markdown."""
     from dynabench.models import catalog
 
     path = catalog.entry(name).folder / "README.md"
@@ -46,8 +46,8 @@ def card(name: str) -> None:
 @app.command("ask")
 def ask(
     name: Annotated[str, typer.Argument(help="An installed model's name, or a model's folder.")],
-    fields: Annotated[list[str], typer.Argument(help="The input, one FIELD=TEXT each.")],
-    words: Annotated[bool, typer.Option("--words", help="Also say which words spoke for the answer.")] = False,
+    fields: Annotated[list[str], typer.Argument(help="Inputs as FIELD=TEXT.")],
+    words: Annotated[bool, typer.Option("--words", help="Also print the weight of each word.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Load a model in this process and ask it once."""
@@ -86,23 +86,18 @@ def _plain(answer: Any) -> str:
 @app.command("check-strip")
 def check_strip(
     name: str,
-    data: Annotated[Path, typer.Option(help="Folder that holds the data sets.", exists=True, file_okay=False)],
-    method: Annotated[str, typer.Option(help="Attribution method; by default the strip's.")] = "",
-    examples: Annotated[int, typer.Option(help="Test examples, drawn at random.", min=1)] = 500,
+    data: Annotated[Path, typer.Option(help="Folder of the data sets.", exists=True, file_okay=False)],
+    method: Annotated[str, typer.Option(help="Method of explanation; by default the page's.")] = "",
+    examples: Annotated[int, typer.Option(help="Number of random test examples.", min=1)] = 500,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how often removing the strip's top three words lowers the probability more than random removal.
-
-    Random removal also takes three words.
-    """
-    from dynabench.models import catalog
-    from dynabench.models.attribution import removal
-    from dynabench.models.training import questions, recipes, rows
+    """Measure how often removing an explanation's three top words lowers the probability more than random words."""
+    from dynabench.models import catalog, removal
+    from dynabench.models.training import recipes, rows
 
     model = catalog.open_model(catalog.entry(name).folder)
     recipe = recipes.load(name)
-    reader = questions if recipe.kind == "extractor" else rows
-    test = [row.inputs for row in reader.of_source(recipe.test[0], data, recipe)]
+    test = [row.inputs for row in rows.read_source(recipe.test[0], data, recipe)]
     measure = removal.check_faithfulness(model, removal.sample_rows(test, examples), method)
     if as_json:
         typer.echo(json.dumps(asdict(measure)))
@@ -115,7 +110,7 @@ def check_strip(
 
 @app.command("kinds")
 def list_kinds(as_json: AsJson = False) -> None:
-    """Every kind of model, what it is, where it runs, and whether all it needs is installed here."""
+    """List the kinds of models: what they are, where they run, and whether they can run here."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

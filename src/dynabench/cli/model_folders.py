@@ -17,7 +17,7 @@ from dynabench.kit.errors import Invalid
 from dynabench.tasks.config import TaskConfig
 
 if TYPE_CHECKING:
-    from dynabench.models.checking.report import Report
+    from dynabench.models.check_report import Report
     from dynabench.models.exporting import Agreement
 
 
@@ -43,17 +43,19 @@ def find_task_config(task: str) -> TaskConfig:
 
 @app.command("new")
 def new_model(
-    name: Annotated[str, typer.Argument(help="The model's name: small letters, digits, dots and hyphens.")],
+    name: Annotated[str, typer.Argument(help="The model's name: lower-case letters, digits, dots and hyphens.")],
     task: TaskOption,
-    kind: Annotated[str, typer.Option(help="What it is; `dynabench model kinds` lists all.")] = "handler",
-    into: Annotated[Path, typer.Option(help="Where the folder NAME is made.", file_okay=False)] = Path(),
-    url: Annotated[str, typer.Option(help="Where a served model answers.")] = "",
-    model: Annotated[str, typer.Option(help="What a server calls the model.")] = "",
-    members: Annotated[str, typer.Option(help="Members of an ensemble, by commas; else all that fit.")] = "",
+    kind: Annotated[str, typer.Option(help="The kind of model; see `dynabench model kinds`.")] = "handler",
+    into: Annotated[Path, typer.Option(help="Parent folder of the new folder.", file_okay=False)] = Path(),
+    url: Annotated[str, typer.Option(help="Address of an endpoint.")] = "",
+    model: Annotated[str, typer.Option(help="The model's name on the server.")] = "",
+    members: Annotated[
+        str, typer.Option(help="Members of an ensemble, separated by commas; by default all that fit.")
+    ] = "",
     source: Annotated[str, typer.Option(help="Hub id or folder of a pretrained model.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Write the folder NAME with model.yaml, README.md and what the kind needs."""
+    """Create the folder NAME with model.yaml, README.md and the files of the kind."""
     from dynabench.models import starting
 
     folder = starting.start(
@@ -68,20 +70,20 @@ def new_model(
 
 @app.command("hub")
 def link_hub_model(
-    repository: Annotated[str, typer.Argument(help="Such as org/name.")],
+    repository: Annotated[str, typer.Argument(help="The repository, such as org/name.")],
     folder: Annotated[Path, typer.Argument(help="The new folder; its name becomes the model's.")],
     task: TaskOption,
-    architecture: Annotated[str, typer.Option(help="What it does, where its config.json does not tell.")] = "",
+    architecture: Annotated[str, typer.Option(help="The architecture, if config.json does not give it.")] = "",
     revision: Annotated[str, typer.Option("--revision", help="Branch, tag or commit.")] = "main",
     label: Annotated[
-        list[str] | None, typer.Option("--label", help="THEIRS=OURS, where the model calls a label otherwise.")
+        list[str] | None, typer.Option("--label", help="THEIRS=OURS: maps a label of the model to the task's.")
     ] = None,
-    prompt: Annotated[str, typer.Option("--prompt", help="What a model that writes is asked, with {field}.")] = "",
+    prompt: Annotated[str, typer.Option("--prompt", help="Prompt of a generating model, with {field}.")] = "",
     option: Annotated[
         list[str] | None, typer.Option("--option", help="NAME=VALUE for any other option, such as answer=likelihood.")
     ] = None,
 ) -> None:
-    """Write a model folder that points to a commit of a repository, as `new --source` does, with all options."""
+    """Create a model folder for a commit of a hub repository, with all options."""
     import yaml
 
     from dynabench.models.spec import FILE
@@ -113,13 +115,13 @@ LOOKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "
 def check_model(
     model: Annotated[str, typer.Argument(help="Folder, zip, installed name, hub id (org/name) or address.")],
     task: TaskOption,
-    seconds: Annotated[float, typer.Option(help="How long each figure of speed is measured.", min=0.0)] = 1.0,
+    seconds: Annotated[float, typer.Option(help="Seconds of each speed measurement.", min=0.0)] = 1.0,
     as_json: AsJson = False,
 ) -> None:
-    """Run the very code that the platform runs on sample inputs; exit status 1 if something failed."""
+    """Check a model with the platform's code on sample inputs; exit status 1 if a step fails."""
     from rich.console import Console
 
-    from dynabench.models.checking import check as run_checks
+    from dynabench.models.model_check import check as run_checks
 
     config = find_task_config(task)
     with Console(stderr=True).status("Starting") as status:
@@ -153,7 +155,7 @@ def show_report(report: "Report") -> None:
 @app.command("pack")
 def pack_model(
     folder: Annotated[Path, typer.Argument(help="A folder with model.yaml.", exists=True, file_okay=False)],
-    output: Annotated[Path | None, typer.Option(help="Where to write; by default FOLDER.zip beside it.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The file to write; by default FOLDER.zip.")] = None,
 ) -> None:
     """Check a model folder and write it to a zip file, the same bytes for the same files."""
     from dynabench.models import archives, spec
@@ -166,22 +168,24 @@ def pack_model(
 @app.command("export")
 def export_model(
     name: Annotated[str, typer.Argument(help="A model's name, or its folder.")],
-    out: Annotated[Path, typer.Argument(help="The folder to make; its last part is the new model's name.")],
-    int8: Annotated[bool, typer.Option("--int8", help="Weights in 8 bits: a quarter of the size, quicker.")] = False,
+    out: Annotated[Path, typer.Argument(help="The folder to create; its last part is the new model's name.")],
+    int8: Annotated[
+        bool, typer.Option("--int8", help="Store weights in 8 bits: a quarter of the size, faster.")
+    ] = False,
     data: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="JSON lines to compare answers on.")
     ] = None,
-    column: Annotated[list[str] | None, typer.Option(help="INPUT=COLUMN: which column of the data is meant.")] = None,
-    rows: Annotated[int, typer.Option(min=1, max=100_000, help="How many inputs to compare answers on.")] = 100,
-    floor: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Share of equal answers below which there is no export.")
+    column: Annotated[
+        list[str] | None, typer.Option(help="INPUT=COLUMN: maps an input to a column of the data.")
     ] = None,
+    rows: Annotated[int, typer.Option(min=1, max=100_000, help="Number of inputs to compare.")] = 100,
+    floor: Annotated[float | None, typer.Option(min=0, max=1, help="Minimum share of equal answers.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an ONNX folder of a model, and compare the answers of both.
+    """Export a model to an ONNX folder, and compare the answers of both.
 
-    Without --data, inputs are made of the contexts and seeds that come with the model's task. The folder is there
-    only when enough answers are the same: by default 0.99 of them, with --int8 0.9. Exit status 1 otherwise.
+    Without --data, inputs come from the contexts and seeds of the model's task. The folder is written only if enough
+    answers are the same: by default 0.99 of them, with --int8 0.9. Otherwise the exit status is 1.
     """
     from dynabench.models import catalog, exporting, spec
 
@@ -245,10 +249,10 @@ HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 @app.command("enter")
 def enter(
     name: Annotated[str, typer.Argument(help="An installed model, NAME or NAME@VERSION.")],
-    task: Annotated[str, typer.Option("--task", help="The task that it is evaluated for.")],
+    task: Annotated[str, typer.Option("--task", help="The task.")],
     as_json: AsJson = False,
 ) -> None:
-    """Enter a model that this deployment has (operators); it is evaluated on all of the task's datasets."""
+    """Enter an installed model for a task (operators); it is evaluated on all datasets of the task."""
     from dynabench.benchmark.registry import submissions
     from dynabench.models import catalog
 
@@ -269,27 +273,27 @@ def submit(
     model: Annotated[
         str, typer.Argument(help="A model's folder or zip, a hub id, an address, or a file of training rows.")
     ],
-    task: Annotated[str, typer.Option("--task", help="The task that it is evaluated for.")],
+    task: Annotated[str, typer.Option("--task", help="The task.")],
     server: Annotated[
         str, typer.Option(envvar="DYNABENCH_URL", help="The platform's address.")
     ] = "http://127.0.0.1:8000",
     token: Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.")] = "",
-    name: Annotated[str, typer.Option(help="What boards call it; by default the model's own name.")] = "",
+    name: Annotated[str, typer.Option(help="Name on leaderboards; by default the model's own name.")] = "",
     visibility: Annotated[str, typer.Option(help="public, anonymous or private.")] = "public",
     protocol: Annotated[
-        str, typer.Option(help="Of an address: oip, huggingface, openai, or that of a plug-in.")
+        str, typer.Option(help="For an address: oip, huggingface, openai, or the protocol of a plug-in.")
     ] = "oip",
-    remote: Annotated[str, typer.Option("--model", help="Of an address: the model's name there.")] = "",
-    prompt: Annotated[str, typer.Option(help="Of a chat model: its prompt.")] = "",
-    price_in: Annotated[float, typer.Option(help="Of a chat model: what a million tokens of a prompt cost.")] = 0.0,
-    price_out: Annotated[float, typer.Option(help="Of a chat model: what a million tokens of an answer cost.")] = 0.0,
-    price: Annotated[float, typer.Option(help="Of an address: what a call costs.")] = 0.0,
-    spend: Annotated[float, typer.Option(help="Of an address: what may be spent a day; 0 for no limit.")] = 0.0,
-    secret: Annotated[str, typer.Option(envvar="DYNABENCH_ENDPOINT_TOKEN", help="Of an address: its token.")] = "",
-    wait: Annotated[bool, typer.Option(help="Wait until its check has ended.")] = True,
+    remote: Annotated[str, typer.Option("--model", help="For an address: the model's name there.")] = "",
+    prompt: Annotated[str, typer.Option(help="For a chat model: its prompt.")] = "",
+    price_in: Annotated[float, typer.Option(help="For a chat model: price of a million prompt tokens.")] = 0.0,
+    price_out: Annotated[float, typer.Option(help="For a chat model: price of a million answer tokens.")] = 0.0,
+    price: Annotated[float, typer.Option(help="For an address: price of a call.")] = 0.0,
+    spend: Annotated[float, typer.Option(help="For an address: spending limit per day; 0 for no limit.")] = 0.0,
+    secret: Annotated[str, typer.Option(envvar="DYNABENCH_ENDPOINT_TOKEN", help="For an address: its token.")] = "",
+    wait: Annotated[bool, typer.Option(help="Wait for the end of the check.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Send a model, or rows to train one on, to a platform, which checks and evaluates it; exit status 1 if refused."""
+    """Submit a model or training rows to a platform, which checks and evaluates it; exit status 1 if it fails."""
     from httpx2 import TransportError
 
     from dynabench.benchmark.registry.queries import GOING
@@ -338,7 +342,7 @@ def _pack_model(path: Path, scratch: Path) -> tuple[str, str, str]:
 
 def _show_submission(submission: dict[str, Any], as_json: bool) -> None:
     from dynabench.benchmark.registry.tables import SubmissionState
-    from dynabench.models.checking.report import StepState
+    from dynabench.models.check_report import StepState
 
     if as_json:
         typer.echo(json.dumps(submission))

@@ -9,17 +9,17 @@ from rich.table import Table
 
 from dynabench.cli.operator import AsJson, say
 
-app = typer.Typer(help="List plug-ins and what they bring.", no_args_is_help=True)
+app = typer.Typer(help="List plug-ins and what they add.", no_args_is_help=True)
 
 
 @app.callback()
 def plugin() -> None:
-    """List plug-ins and what they bring."""
+    """List plug-ins and what they add."""
 
 
 @app.command("list")
 def list_plugins(as_json: AsJson = False) -> None:
-    """Every plug-in of an installed package with what it brings, then what went wrong with one."""
+    """List the plug-ins of installed packages with what they add, then their errors."""
     from dynabench.kit import plugins
 
     brought = _brought()

@@ -20,15 +20,15 @@ KEEP_ALIVE = 75
 """Seconds that an idle connection stays open: longer than clients and proxies keep one, which is a minute at most.
 Whoever closes first must be the one who sends, or a request is lost now and then."""
 
-web_app = typer.Typer(help="Run the web process alone.")
+web_app = typer.Typer(help="Run only the web process.")
 
 
 @web_app.callback(invoke_without_command=True)
 def web(
-    fd: Annotated[int, typer.Option(help="A listening socket to accept on, inherited.", hidden=True)] = -1,
-    health: Annotated[str, typer.Option(help="A socket file to answer on besides.", hidden=True)] = "",
+    fd: Annotated[int, typer.Option(help="File descriptor of an inherited listening socket.", hidden=True)] = -1,
+    health: Annotated[str, typer.Option(help="An additional socket file to listen on.", hidden=True)] = "",
 ) -> None:
-    """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
+    """Upgrade the database, then serve the pages and the API; answers need a model host."""
     from dynabench.kit import connection_limits, heartbeat, process_memory
 
     heartbeat.start()
@@ -79,33 +79,32 @@ def _sockets(fd: int, health: str) -> list[socket.socket]:
     return [socket.socket(fileno=fd), own]
 
 
-host_app = typer.Typer(help="Run the model host alone.")
+host_app = typer.Typer(help="Run only the model host.")
 
 
 @host_app.command()
 def host(
-    url: Annotated[str, typer.Option(help="Where to answer: unix:PATH or http://HOST:PORT.")] = "",
+    url: Annotated[str, typer.Option(help="Address to listen on: unix:PATH or http://HOST:PORT.")] = "",
     workers: Annotated[
         int,
         typer.Option(
-            help="Processes, the second at PATH-1 or PORT+1 and so on.",
+            help="Number of processes; the second listens at PATH-1 or PORT+1, and so on.",
             min=0,
             max=64,
             show_default="DYNABENCH_HOST_WORKERS, 1",
         ),
     ] = 0,
     memory: Annotated[
-        str, typer.Option(help="What all of them together may use: 4GiB, none.", show_default="3/4 of the machine's")
+        str,
+        typer.Option(help="Memory limit of all processes together: 4GiB, none.", show_default="3/4 of the machine's"),
     ] = "",
-    models: Annotated[
-        list[Path], typer.Option(help="Folder of models, instead of those that are found; give several times.")
-    ] = [],  # noqa: B006 - Typer reads it
+    models: Annotated[list[Path], typer.Option(help="Folder of models, instead of the default ones; repeatable.")] = [],  # noqa: B006 - Typer reads it
     without_token: Annotated[
         bool, typer.Option("--without-token", help="Answer other machines without DYNABENCH_HOST_TOKEN.")
     ] = False,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "warning",
 ) -> None:
-    """Serve every model found, by the Open Inference Protocol v2, until told to stop."""
+    """Serve all models with the Open Inference Protocol v2 until stopped."""
     from dynabench.models.host.serve import serve, serve_processes
 
     settings = get_settings()
@@ -120,12 +119,12 @@ def host(
     serve_processes(url, count, memory_limit=limit, token=token, without_token=without_token, options=options)
 
 
-worker_app = typer.Typer(help="Run durable jobs: imports, sweeps.")
+worker_app = typer.Typer(help="Run background jobs, such as imports and evaluations.")
 
 
 @worker_app.callback(invoke_without_command=True)
 def worker() -> None:
-    """Run durable jobs until told to stop; a job that was running when a worker died is resumed."""
+    """Run background jobs until stopped; interrupted jobs are resumed."""
     from dynabench.kit import heartbeat, logs, process_memory
     from dynabench.kit.jobs import work
     from dynabench.operations.key_check import check_keys
@@ -145,9 +144,9 @@ def worker() -> None:
 
 def _outdated() -> None:
     """Have scores made anew whose metric has changed since the worker ran last."""
-    from dynabench.benchmark.evaluations import queueing
+    from dynabench.benchmark.evaluations import service
     from dynabench.kit.db import Database
 
     database = Database(get_settings().url)
-    database.write(queueing.queue_outdated_metrics)
+    database.write(service.queue_outdated_metrics)
     database.close()

@@ -20,20 +20,18 @@ Number = Annotated[int, typer.Option("--round", min=1, help="Number of the round
 def release(
     task: str,
     number: Number,
-    preview: Annotated[bool, typer.Option("--preview", help="Only say what would be released.")] = False,
-    anyway: Annotated[bool, typer.Option("--anyway", help="In spite of warnings.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Only print a preview.")] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Release in spite of warnings.")] = False,
     rules: Annotated[
         str, typer.Option(help="Changes to the task's rules, in JSON: train, dev, test, hidden, disjoint, seed...")
     ] = "",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Copy the files to this folder as well.")
-    ] = None,
-    to: Annotated[str, typer.Option(help="Push it to this address as well; see `push`.")] = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Also copy the files to this folder.")] = None,
+    to: Annotated[str, typer.Option(help="Also push to this address; see `push`.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Release a closed round of TASK for good: divide its examples, write the files, have every model scored on them.
+    """Release a closed round of TASK permanently: split its examples, write the files, score every model on them.
 
-    A round that is released already is not released again: its files are copied.
+    If the round is already released, its files are copied.
     """
     from dynabench.benchmark.releases import planning, release_steps, service
     from dynabench.benchmark.releases.manifest import upload_release as push_to
@@ -73,7 +71,7 @@ def push(
     token: Annotated[str, typer.Option(envvar="HF_TOKEN", help="Token of the hub.", show_default=False)] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Put the released round of TASK where others find it."""
+    """Publish the released round of TASK on a hub or another store."""
     from dynabench.benchmark.releases import service
     from dynabench.benchmark.releases.tables import ReleaseState
     from dynabench.kit import errors
@@ -90,11 +88,11 @@ def push(
 @app.command("bring")
 def bring(
     folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="The folder of a release.")],
-    id: Annotated[str, typer.Option("--id", help="Id of the task that is made.")],
+    id: Annotated[str, typer.Option("--id", help="Id of the new task.")],
     owner: Annotated[str, typer.Option(help="Username of its owner.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a task with its released round of a release; its files are checked first."""
+    """Create a task with its released round from the files of a release, which are checked first."""
     import tempfile
 
     from dynabench.benchmark.releases import release_reading

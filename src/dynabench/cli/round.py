@@ -63,7 +63,9 @@ def until_served(models: list[tuple[str, str]]) -> None:
     until, last_message = time.monotonic() + PATIENCE, ""
     while refusal := serving.opening_refusal(get_settings(), models):
         if not isinstance(refusal, serving.NotServed):
-            typer.echo(f"Nobody can play yet: {refusal.detail} The models are loaded when one starts.", err=True)
+            typer.echo(
+                f"The models do not answer yet: {refusal.detail} They are loaded when a model host starts.", err=True
+            )
             return
         if time.monotonic() >= until:
             raise refusal
@@ -77,16 +79,16 @@ def until_served(models: list[tuple[str, str]]) -> None:
 def open_round(
     task: str,
     target: Annotated[
-        list[str], typer.Option(help="Model in the loop, NAME or NAME@VERSION; give several times. none: ask nobody.")
+        list[str], typer.Option(help="Model in the loop, NAME or NAME@VERSION; repeatable. none: no model.")
     ],
-    ensemble: Annotated[str, typer.Option(help="Fooled when any, the majority or all of the targets are.")] = "any",
+    ensemble: Annotated[str, typer.Option(help="Rule: any, majority or all targets must be fooled.")] = "any",
     arms: Annotated[
         str,
         typer.Option(
             help="Conditions drawn at random: a JSON list of {name, share, targets, start, assistant}, or @FILE."
         ),
     ] = "",
-    assign: Annotated[str, typer.Option(help="An arm with each item that is handed out, or once per person.")] = "item",
+    assign: Annotated[str, typer.Option(help="Draw an arm for each item, or once per person.")] = "item",
     as_json: AsJson = False,
 ) -> None:
     """Open a round of TASK against fixed targets."""
@@ -113,10 +115,10 @@ def open_round(
 def close_round(
     task: str,
     number: Annotated[int, typer.Option("--round", help="Number of the round; by default the open one.")] = 0,
-    preview: Annotated[bool, typer.Option("--preview", help="Only say what its release would hold by now.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Only print what its release would contain now.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Close the open round of TASK, at once."""
+    """Close the open round of TASK at once."""
     from sqlalchemy.orm import Session
 
     from dynabench.rounds import schemas, service, views
@@ -180,10 +182,10 @@ def plan_round(
     change: Annotated[
         str, typer.Option("--set", help="Members of the plan to change, a JSON object, or @FILE; null unsets one.")
     ] = "",
-    undo: Annotated[bool, typer.Option("--undo", help="Take the last change back.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last change.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the plan of a round of TASK, or change it: opens_at, closes_at, goals, limits, audience, sampling, contexts.
+    """Show or change the plan of a round of TASK: opens_at, closes_at, goals, limits, audience, sampling, contexts.
 
     For example --set '{"limits": {"per_day": 20}, "closes_at": "2030-01-31T18:00:00Z"}'.
     """
@@ -213,11 +215,11 @@ def clone_round(
     number: RoundNumber,
     part: Annotated[
         list[str] | None,
-        typer.Option(help="What to take over: arms, goals, limits, audience, contexts; by default all."),
+        typer.Option(help="What to copy: arms, goals, limits, audience, contexts; by default all."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draft a round of TASK like this one, against the same targets."""
+    """Draft a copy of a round of TASK with the same targets."""
     from dynabench.rounds import planning, views
     from dynabench.rounds.plan import PARTS
 
@@ -232,12 +234,12 @@ def clone_round(
 def choose_contexts(
     task: str,
     number: RoundNumber,
-    context: Annotated[list[int] | None, typer.Option(help="A context's id; give several times.")] = None,
+    context: Annotated[list[int] | None, typer.Option(help="A context's id; repeatable.")] = None,
     draw: Annotated[int, typer.Option(min=0, max=200, help="Draw this many at random instead.")] = 0,
-    from_round: Annotated[int, typer.Option(help="Take over the choice of this round instead.")] = 0,
+    from_round: Annotated[int, typer.Option(help="Copy the choice of this round instead.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Let a round of TASK work on a few contexts alone; without any, on all of the task's again."""
+    """Choose the contexts of a round of TASK; without a choice, all contexts of the task are used."""
     from sqlalchemy.orm import Session
 
     from dynabench.rounds import planning, queries
@@ -259,7 +261,7 @@ def choose_contexts(
 
 @app.command("discard")
 def discard_round(task: str, number: RoundNumber, as_json: AsJson = False) -> None:
-    """Throw a draft of TASK away."""
+    """Delete a draft of TASK."""
     from dynabench.rounds import planning
 
     with database() as db:

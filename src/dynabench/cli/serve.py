@@ -37,7 +37,7 @@ def serve(
     ] = 1,
     demo: Annotated[bool, typer.Option("--demo", help="Create the demo tasks and open a round of each.")] = False,
 ) -> None:
-    """Run the web process, the model host and the worker until told to stop; restart what dies."""
+    """Run the web process, the model host and the worker until stopped; restart processes that die."""
     os.environ |= {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive")}
     if host:
         os.environ["DYNABENCH_HOST"] = host

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from dynabench.tasks.reading import DialectNote
 
 
-app = typer.Typer(help="Create and list tasks.", no_args_is_help=True)
+app = typer.Typer(help="Create, list, export and clone tasks; manage roles.", no_args_is_help=True)
 
 
 @app.command()
 def create(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The task's config, YAML.")],
-    owner: Annotated[str, typer.Option(help="Username of who will own the task.")] = "",
+    owner: Annotated[str, typer.Option(help="Username of the task's owner.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Create the task that FILE describes, or give the one of that id a new version."""
+    """Create the task in FILE, or a new version of the task with this id."""
     from sqlalchemy.orm import Session
 
     from dynabench.kit import errors
@@ -73,7 +73,7 @@ def role(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Give somebody a role in a task."""
+    """Give a person a role in a task."""
     from dynabench.rounds import service
 
     with database() as db:
@@ -83,7 +83,7 @@ def role(
 
 @app.command()
 def roles(task: str, as_json: AsJson = False) -> None:
-    """List who has a role in a task or is banned from it."""
+    """List the roles and bans of a task."""
     from dynabench.rounds import people
 
     with database() as db:
@@ -98,12 +98,12 @@ def roles(task: str, as_json: AsJson = False) -> None:
 def invite(
     task: str,
     role: Annotated[str, typer.Argument(help="owner, moderator, expert, annotator or validator.")],
-    uses: Annotated[int, typer.Option(help="How many people may accept it.")] = 1,
-    days: Annotated[int, typer.Option(help="How long it works.")] = 7,
-    note: Annotated[str, typer.Option(help="Whom it is for; owners see it.")] = "",
+    uses: Annotated[int, typer.Option(help="Number of people who may accept it.")] = 1,
+    days: Annotated[int, typer.Option(help="Days until it expires.")] = 7,
+    note: Annotated[str, typer.Option(help="A note for the owners.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a link that gives a role in a task to whoever accepts it; it is shown this once."""
+    """Create an invitation link for a role in a task; it is shown once."""
     from dynabench.rounds import invitations
 
     with database() as db:
@@ -117,10 +117,10 @@ def invite(
 def export(
     task: str,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write, a zip file.")],
-    examples: Annotated[bool, typer.Option(help="With rounds, examples and earlier versions of the config.")] = True,
+    examples: Annotated[bool, typer.Option(help="Include rounds, examples and earlier versions of the config.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Write the whole task as one archive: config versions, rounds, contexts, seeds, examples with their votes."""
+    """Write the whole task as one archive: config versions, rounds, contexts, seeds, examples with votes."""
     from dynabench.datasets.archives import service as direct
 
     with bar(f"Archive of {task}", as_json) as tell, database() as db, output.open("wb") as file:
@@ -136,11 +136,11 @@ def export(
 @app.command("import-archive")
 def import_archive(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="An archive of a task.")],
-    id: Annotated[str, typer.Option("--id", help="The id of the task that is made.")],
-    owner: Annotated[str, typer.Option(help="Username of who will own the task.")] = "",
+    id: Annotated[str, typer.Option("--id", help="The id of the new task.")],
+    owner: Annotated[str, typer.Option(help="Username of the task's owner.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a task of an archive under another id. Exit status 1 where the task refused a row."""
+    """Create a task from an archive under another id. Exit status 1 if a row was refused."""
     from dynabench.datasets.archives import service as direct
 
     with bar(f"Task {id}", as_json) as tell, database() as db:
@@ -164,10 +164,10 @@ def import_archive(
 def clone(
     task: str,
     id: Annotated[str, typer.Argument(help="The id of the new task.")],
-    owner: Annotated[str, typer.Option(help="Username of who will own it.")] = "",
+    owner: Annotated[str, typer.Option(help="Username of the new task's owner.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make another task with the newest config, the contexts and the seeds of TASK."""
+    """Create another task with the newest config, the contexts and the seeds of TASK."""
     from dynabench.datasets.archives import service as direct
 
     with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
@@ -183,7 +183,7 @@ def proposals(
     state: Annotated[str, typer.Option(help="waiting, accepted, refused or withdrawn; empty for all.")] = "waiting",
     as_json: AsJson = False,
 ) -> None:
-    """List the tasks that people proposed."""
+    """List proposed tasks."""
     from sqlalchemy.orm import Session
 
     from dynabench.rounds import proposal_api
@@ -199,9 +199,9 @@ def proposals(
 
 @app.command()
 def decide(
-    proposal: Annotated[int, typer.Argument(help="Its number.")],
-    accept: Annotated[bool, typer.Option("--accept/--refuse", help="What becomes of it.")],
-    reason: Annotated[str, typer.Option(help="The proposer reads it; a refusal needs one.")] = "",
+    proposal: Annotated[int, typer.Argument(help="Number of the proposal.")],
+    accept: Annotated[bool, typer.Option("--accept/--refuse", help="The decision.")],
+    reason: Annotated[str, typer.Option(help="A reason for the proposer; required for a refusal.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Accept a proposed task, or refuse it."""
@@ -220,11 +220,11 @@ def decide(
 def ban(
     task: str,
     username: str,
-    reason: Annotated[str, typer.Option(help="They read it.")] = "",
+    reason: Annotated[str, typer.Option(help="A reason that the person can read.")] = "",
     lift: Annotated[bool, typer.Option("--lift", help="Lift the ban instead.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let somebody neither write nor check for a task any more, or lift their ban."""
+    """Ban a person from a task, or lift the ban."""
     from sqlalchemy.orm import Session
 
     from dynabench.rounds import people
@@ -251,17 +251,17 @@ COLOURS = {"same": "default", "changed": "yellow", "dropped": "magenta", "wrong"
 @app.command("import")
 def import_config(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="An older config, YAML.")],
-    id: Annotated[str, typer.Option("--id", help="The id of the task that is made.")],
-    name: Annotated[str, typer.Option(help="What people read; made from the id when absent.")] = "",
-    owner: Annotated[str, typer.Option(help="Username of who will own the task.")] = "",
+    id: Annotated[str, typer.Option("--id", help="The id of the new task.")],
+    name: Annotated[str, typer.Option(help="The displayed name; by default from the id.")] = "",
+    owner: Annotated[str, typer.Option(help="Username of the task's owner.")] = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the new config to this file.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what becomes of each line.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the report on each line.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a task of a config in an older dialect, and say what becomes of each of its lines.
+    """Create a task from an older config, and report on each of its lines.
 
-    = means the same, ~ nearly the same, - has no counterpart, ! stands in the way. Exit status 1 where no valid task
-    results.
+    = means the same, ~ nearly the same, - has no counterpart, ! prevents the conversion. Exit status 1 if the
+    result is no valid task.
     """
     from dynabench.tasks import reading
 

@@ -20,42 +20,50 @@ app = typer.Typer(help="Train a model from a recipe, or on a mix of releases and
 @app.command()
 def train(
     task: Annotated[str, typer.Argument(help="The task, such as `nli`, or a recipe's name, such as `nli-ngram`.")],
-    out: Annotated[Path, typer.Option(help="Folder that the model folders are written into.")],
+    out: Annotated[Path, typer.Option(help="Parent folder of the model folders.")],
     data: Annotated[Path | None, typer.Option(help="Folder of the data sets.", exists=True, file_okay=False)] = None,
     on: Annotated[
         list[str] | None,
         typer.Option(
-            help="SOURCE or SOURCE:WEIGHT to train on, again for more: a release's folder, release:TASK/ROUND of this "
+            help="SOURCE or SOURCE:WEIGHT to train on; repeatable: a release's folder, release:TASK/ROUND of this "
             "deployment, a JSON lines file, or recipe:RECIPE/SOURCE (with --data)."
         ),
     ] = None,
-    dev: Annotated[list[str] | None, typer.Option(help="SOURCE to choose on; by default the releases' own.")] = None,
-    test: Annotated[list[str] | None, typer.Option(help="SOURCE to score on; by default the releases' own.")] = None,
-    name: Annotated[str, typer.Option(help="The model's name, of a mix; by default TASK-METHOD.")] = "",
-    method: Annotated[str, typer.Option(help="How a mix is learnt: lora, full, head or ngram.")] = "lora",
+    dev: Annotated[
+        list[str] | None, typer.Option(help="SOURCE for model selection; by default the releases' own.")
+    ] = None,
+    test: Annotated[
+        list[str] | None, typer.Option(help="SOURCE for the final scores; by default the releases' own.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="The model's name, for a mix; by default TASK-METHOD.")] = "",
+    method: Annotated[str, typer.Option(help="Method for a mix: lora, full, head or ngram.")] = "lora",
     base: Annotated[
         str,
         typer.Option(
-            help="What lora and full begin with: a model's name or folder, or a hub id; of spans by default qa-minilm."
+            help="Start of lora and full: a model's name or folder, or a hub id; for spans by default qa-minilm."
         ),
     ] = "",
-    seeds: Annotated[str, typer.Option(help="Seeds for a mix, such as 0,1,2: a model each, and their spread.")] = "",
+    seeds: Annotated[
+        str, typer.Option(help="Seeds for a mix, such as 0,1,2: one model each, and their deviation.")
+    ] = "",
     patience: Annotated[
-        int, typer.Option(help="Stop after so many evaluations of a mix without a better one.", min=1)
+        int, typer.Option(help="Stop after this number of evaluations without improvement.", min=1)
     ] = 2,
     checkpoints: Annotated[
-        Path | None, typer.Option(help="Where a run on a mix leaves off and goes on; by default beside the model.")
+        Path | None, typer.Option(help="Folder of checkpoints for a mix; by default beside the model.")
     ] = None,
     recipe: Annotated[str, typer.Option(help="A recipe's name or file; by default all of the task.")] = "",
-    seed: Annotated[int | None, typer.Option(help="Seed; by default the recipe's, of a mix 0.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="Stop training after so long.", min=0.01)] = None,
-    epochs: Annotated[float | None, typer.Option(help="Passes over the data; else the recipe's.", min=0.01)] = None,
-    threads: Annotated[int, typer.Option(help="Processor threads; 0 means one a core.", min=0)] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed; by default the recipe's, for a mix 0.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Stop training after this time.", min=0.01)] = None,
+    epochs: Annotated[
+        float | None, typer.Option(help="Passes over the data; by default the recipe's.", min=0.01)
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Processor threads; 0 means one per core.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
 ) -> None:
-    """Train, evaluate on the development and test sets, and write the model with its card to OUT/NAME.
+    """Train a model, evaluate it, and write it with its card to OUT/NAME.
 
-    From a recipe with --data, or with --on from a mix of releases and other data.
+    Train from a recipe with --data, or with --on on a mix of releases and other data.
     """
     _use(threads)
     if on:
@@ -124,7 +132,7 @@ class _Mixed:
     ) -> None:
         """A model for each seed; with several, the spread of their scores."""
         from dynabench.models.training import scoring as several
-        from dynabench.models.training.retraining import retrain
+        from dynabench.models.training.run import retrain
 
         models: list[Spec] = []
         for seed in seeds:
@@ -183,7 +191,7 @@ def _recipes(
         raise Invalid({"recipe": f"{', '.join(wrong)} is for another task."})
     for recipe_ in chosen:
         with _bars(recipe_.name, quiet=as_json) as progress:
-            details = run.run(
+            details = run.train_recipe(
                 recipe_, data, out / recipe_.name, recipe_.seed if seed is None else seed, epochs, minutes, progress
             )
         _tell(details, as_json)

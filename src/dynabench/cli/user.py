@@ -6,12 +6,12 @@ import typer
 
 from dynabench.cli.operator import AsJson, database, say, table
 
-app = typer.Typer(help="List people and give them rights.", no_args_is_help=True)
+app = typer.Typer(help="List accounts and give people rights.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_people(as_json: AsJson = False) -> None:
-    """List everybody who has an account."""
+    """List all accounts."""
     from sqlalchemy import select
     from sqlalchemy.orm import Session
 
@@ -43,13 +43,19 @@ def list_people(as_json: AsJson = False) -> None:
 @app.command()
 def promote(
     name: Annotated[str, typer.Argument(help="Username or mail address.")],
-    admin: Annotated[bool, typer.Option("--admin", help="May do everything.")] = False,
-    owner: Annotated[list[str] | None, typer.Option(metavar="TASK", help="Runs this task.")] = None,
-    moderator: Annotated[list[str] | None, typer.Option(metavar="TASK", help="Moderates this task.")] = None,
-    expert: Annotated[list[str] | None, typer.Option(metavar="TASK", help="Their work is told apart.")] = None,
+    admin: Annotated[bool, typer.Option("--admin", help="Make the person an admin.")] = False,
+    owner: Annotated[
+        list[str] | None, typer.Option(metavar="TASK", help="Make the person an owner of this task.")
+    ] = None,
+    moderator: Annotated[
+        list[str] | None, typer.Option(metavar="TASK", help="Make the person a moderator of this task.")
+    ] = None,
+    expert: Annotated[
+        list[str] | None, typer.Option(metavar="TASK", help="Make the person an expert of this task.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make somebody an administrator, or the owner, moderator or expert of tasks."""
+    """Make a person an admin, or owner, moderator or expert of tasks."""
     from sqlalchemy.orm import Session
 
     from dynabench.people.accounts import service

@@ -278,7 +278,7 @@ def _charts(figures: RoundStatistics) -> list[Chart]:
     made = [
         charts.rates_per_day(daily, cumulative),
         _by(by["start"], _("Start"), folding.STARTS),
-        _by(by["source"], _("Author"), WRITERS),
+        _by(by["source"], _("Written by"), WRITERS),
     ]
     return [chart for chart in made if chart]
 

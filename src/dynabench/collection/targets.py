@@ -146,6 +146,8 @@ async def gather(host: Host, targets: Sequence[tuple[str, str]], inputs: dict[st
 
     Raise `Unavailable` if any of them does not answer.
     """
+    if len(targets) == 1:
+        return (await host.answer(*targets[0], inputs),)
     tasks = [asyncio.create_task(host.answer(*target, inputs)) for target in targets]
     try:
         return tuple(await asyncio.gather(*tasks))

@@ -7,8 +7,10 @@ Services are functions whose first argument is a session. They never commit: `Da
 import json
 import sqlite3
 import threading
-from collections import namedtuple
+from collections import deque, namedtuple
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import copy_context
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
@@ -233,6 +235,23 @@ class _Compiled:
         return rows
 
 
+TOGETHER = 64
+"""Writes that one transaction of SQLite takes at most."""
+
+
+class _Write:
+    """A function that waits for its turn to write, in the language of its caller, and its end."""
+
+    def __init__(self, function: Callable[[Session], Any]) -> None:
+        self.function, self.context = function, copy_context()
+        self.done = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def perform(self, session: Session) -> None:
+        self.result = self.context.run(self.function, session)
+
+
 class Database:
     """Runs functions in transactions, in threads, for async callers and for plain ones."""
 
@@ -246,6 +265,8 @@ class Database:
         self._writes = sessionmaker(self.engine.execution_options(writes=True), expire_on_commit=False)
         # SQLite has one writer; a queue in the process is fairer and quicker than its polling.
         self._turn = threading.Lock()
+        self._waiting: deque[_Write] = deque()
+        self._probe: Connection | None = None
 
     def read(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function(session, ...)` in a transaction that is rolled back."""
@@ -253,24 +274,69 @@ class Database:
             return function(session, *args, **kwargs)
 
     def write(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `function(session, ...)` in a transaction and commit it; an exception rolls it back."""
-        if self.is_sqlite:
-            with self._turn, self._writes.begin() as session:
+        """Run `function(session, ...)` in a transaction and commit it; an exception rolls it back.
+
+        Writes to SQLite that wait for each other share a transaction, each in a savepoint of its own: a commit waits
+        for the disk longer than most of them take. None returns before the commit.
+        """
+        if not self.is_sqlite:
+            with self._writes.begin() as session:
                 return function(session, *args, **kwargs)
-        with self._writes.begin() as session:
-            return function(session, *args, **kwargs)
+        write = _Write(lambda session: function(session, *args, **kwargs))
+        self._waiting.append(write)
+        with self._turn:
+            while not write.done:
+                self._write_together([self._waiting.popleft() for _ in range(min(len(self._waiting), TOGETHER))])
+        if write.error is not None:
+            raise write.error
+        result: T = write.result
+        return result
+
+    def _write_together(self, writes: list[_Write]) -> None:
+        try:
+            if len(writes) == 1:
+                with self._writes.begin() as session:
+                    writes[0].perform(session)
+            else:
+                with self._writes.kw["bind"].begin() as connection:
+                    for write in writes:
+                        self._write_in_savepoint(connection, write)
+        except BaseException as error:  # also a commit that failed: nothing was written
+            for write in writes:
+                write.error = write.error or error
+        finally:
+            for write in writes:
+                write.done = True
+
+    def _write_in_savepoint(self, connection: Connection, write: _Write) -> None:
+        try:
+            with self._writes(bind=connection, join_transaction_mode="create_savepoint") as session, session.begin():
+                write.perform(session)
+        except BaseException as error:
+            write.error = error
+            if not connection.connection.driver_connection.in_transaction:  # type: ignore[union-attr]
+                raise  # a full disk has ended the whole transaction
 
     async def aread(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`read` in a worker thread."""
         return await to_thread.run_sync(lambda: self.read(function, *args, **kwargs))
 
     async def afirst(self, statement: Prepared, values: Mapping[str, Any]) -> Any:
-        """Return the first row of one statement, None if there is none, without opening a session."""
+        """Return the first row of one indexed read, None if there is none, without a session.
+
+        SQLite answers sooner than a thread would begin. Where another process holds the whole database, a thread waits.
+        """
 
         def read() -> Any:
             with self.engine.connect() as connection:
                 return statement.first(connection, values)
 
+        if self.is_sqlite:
+            if self._probe is None:
+                self._probe = self.engine.connect()
+                self._probe.connection.driver_connection.execute("PRAGMA busy_timeout=0")  # type: ignore[union-attr]
+            with suppress(OperationalError):
+                return statement.first(self._probe, values)
         return await to_thread.run_sync(read)
 
     async def awrite(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -284,4 +350,7 @@ class Database:
 
     def close(self) -> None:
         """Close all connections."""
+        if self._probe is not None:
+            self._probe.invalidate()
+            self._probe.close()
         self.engine.dispose()

@@ -11,6 +11,7 @@ import threading
 import time
 from base64 import b32encode
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -228,7 +229,11 @@ async def _form(request: Request) -> FormData:
 
 def address(request: Request) -> str:
     """Return the sender's address, for people who are not logged in: IPv4, or the /64 network of IPv6."""
-    host = request.client.host if request.client else ""
+    return _network(request.client.host if request.client else "")
+
+
+@lru_cache(maxsize=10_000)
+def _network(host: str) -> str:
     try:
         ip = ipaddress.ip_address(host)
     except ValueError:

@@ -21,6 +21,8 @@ from dynabench.models.protocol import Card
 SAFE = "/%:@!$&'()*+,;="
 """Characters of a path that are sent as they are."""
 MOST_CONNECTIONS = 512
+SENT_AT_ONCE = 64 * 1024
+"""Bytes of a body that is written at once."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class HostCalls:
         self._session = self._session or self._open()
         try:
             # A file is sent in pieces: aiohttp writes bytes at once, and warns of a body as large as a picture can be.
-            async with self._session.post(url, data=io.BytesIO(content), headers=headers) as response:
+            data = content if len(content) < SENT_AT_ONCE else io.BytesIO(content)
+            async with self._session.post(url, data=data, headers=headers) as response:
                 return HostReply(response.status, await response.read())
         except aiohttp.ClientConnectorError as error:
             raise httpx.ConnectError(str(error)) from error

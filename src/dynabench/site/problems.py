@@ -180,7 +180,7 @@ async def on_http(request: Request, error: Exception) -> Response:
     return await respond(request, problem, error.headers)
 
 
-NO_SUCH_PAGE = _("This webhook does not exist.")
+NO_SUCH_PAGE = _("This page does not exist.")
 
 
 async def on_data_error(request: Request, error: Exception) -> Response:

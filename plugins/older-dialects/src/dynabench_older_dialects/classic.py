@@ -39,7 +39,7 @@ def read(source: Part, draft: Draft, fields: bool = True) -> None:
         _asked(draft, part)
     for part in metadata.items("validate"):
         _checked(draft, part)
-    metadata.drop({"upload_proof": _("No training files are sent in, so nobody is asked where they come from.")})
+    metadata.drop({"upload_proof": _("Training files are not submitted, so their source is not asked for.")})
     if "fooled" not in draft.parts:
         _fooled(source, draft)
     measured.scoring(draft, source)

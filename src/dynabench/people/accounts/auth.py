@@ -30,7 +30,7 @@ async def identify(request: Request) -> Person | None:
     token, cookie = security.bearer(request), security.session_cookie(request)
     person: Person | None = None
     request.state.scopes, request.state.notices = None, ()
-    if token is not None and request.url.path.startswith("/api/"):
+    if token is not None and request.scope["path"].startswith("/api/"):
         digest = security.digest(token)
         row = await db.afirst(queries.BY_TOKEN, {"digest": digest})
         if row is None:

@@ -149,7 +149,7 @@ def alerts(request: Request, task: str, config: Any, of: Round | None, any_conte
         return said
     if of.state == RoundState.OPEN and not any(each.examples for each in found.days[-2:]):
         said.append(
-            Alert(_("No examples were written since yesterday."), address(request, task, "people"), N_("Invite"))
+            Alert(_("No examples have been written since yesterday."), address(request, task, "people"), N_("Invite"))
         )
     if found.waiting > max(20.0, 3 * WEEK * found.usual):
         said.append(
