@@ -91,9 +91,8 @@ class LexiconModel(Alone):
             phrases: dict[tuple[str, ...], str] = {}
             for row in self._stored.entries:
                 if phrase := _key(first_words(row[from_column], LONGEST)):
-                    phrases.setdefault(
-                        phrase, row[to_column]
-                    )  # of two entries with the same source the first one holds
+                    # Of two entries with the same source the first one holds.
+                    phrases.setdefault(phrase, row[to_column])
             self._known[key] = phrases
         return self._known[key]
 
