@@ -29,7 +29,7 @@ from dynabench.people.accounts import login, rules
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import SCOPES
 from dynabench.site.app import create_app
-from tests import databases, dialects, large_data
+from tests import crossing, databases, dialects, large_data
 from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_for
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
@@ -39,6 +39,7 @@ hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)  #
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)  # --hypothesis-profile thorough
 hypothesis.settings.load_profile("quick")
 dialects.install()
+crossing.install()
 TESTS = Path(__file__).parent
 BROWSER = TESTS / "browser"
 LONGEST = (BROWSER, TESTS / "jobs", TESTS / "supervisor", TESTS / "backups", TESTS / "packaging")
@@ -96,7 +97,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduli
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep one database of each test that needs only one, and begin with what takes longest, so that no process is left
     with it at the end."""
-    items.sort(key=lambda item: not any(folder in item.path.parents for folder in LONGEST))
+    longest = {path: any(map(path.is_relative_to, LONGEST)) for path in {item.path for item in items}}
+    items.sort(key=lambda item: not longest[item.path])
     if not config.option.both_databases and not any("::" in each for each in config.args):
         dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}
         config.hook.pytest_deselected(items=[each for each in items if id(each) in dropped])

@@ -17,6 +17,7 @@ import pytest
 
 from benchmarks.running import operate, platform
 from dynabench.client import Client
+from tests.small_demo import prepare_home
 
 ROOT = Path(__file__).parent.parent
 PAGES = ["docs/tutorial/first-round.md", "README.md"]
@@ -122,7 +123,8 @@ def place(tmp_path_factory):
     (folder / ".venv/bin/dynabench").symlink_to(Path(sys.executable).parent / "dynabench")
     for name, text in FILES.items():
         (folder / name).write_text(text, encoding="utf-8")
-    with platform(home, "--demo", demo="true") as address, Client(address) as client:
+    prepare_home(home)
+    with platform(home) as address, Client(address) as client:
         until = time.monotonic() + 300
         while client.http.get("/readyz").status_code != 200:
             assert time.monotonic() < until, client.http.get("/readyz").text

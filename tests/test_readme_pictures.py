@@ -26,7 +26,8 @@ def test_a_screenshot_is_cut_to_its_top_and_made_smaller(tmp_path: Path):
         assert (picture.format, picture.size) == ("WEBP", (1200, 833))
 
 
-def test_a_picture_that_stays_too_large_is_refused(tmp_path: Path):
-    Image.effect_noise((1440, 1000), 200).save(tmp_path / "noise-wide-light.png")
+def test_a_picture_that_stays_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(readme_pictures, "LARGEST", 200)
+    Image.new("RGB", (1440, 1000), "white").save(tmp_path / "noise-wide-light.png")
     with pytest.raises(ValueError, match="at most"):
         readme_pictures.convert_screenshot(tmp_path / "noise-wide-light.png", tmp_path / "noise.webp")

@@ -124,9 +124,11 @@ def test_every_route_is_called_by_everybody(stage: Stage, role: str):
 @pytest.mark.slow
 @pytest.mark.parametrize("role", sorted(EVERYBODY))
 def test_every_route_of_a_task_for_invited_people_is_called_by_everybody(invited: Stage, role: str):
+    """Of those that name something: a route without a name in it knows of no task."""
     outside = role in ("anon", "member")
+    routes = [(method, path) for method, path in ROUTES if "{" in path]
     assert not walk(
-        invited, role, lambda route: role in MAY[route.who] and not (outside and route.who in SEATED), ROUTES
+        invited, role, lambda route: role in MAY[route.who] and not (outside and route.who in SEATED), routes
     )
 
 

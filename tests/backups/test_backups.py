@@ -95,7 +95,9 @@ def test_a_database_whose_name_begins_like_a_folder_leaves_nothing_else_out(tmp_
     assert not {"home/data", "home/data-wal", "home/data-shm"} & names, "the database is copied by its own means"
 
 
-@pytest.mark.parametrize("how", ["cut short", "one byte", "another file", "no zip"])
+@pytest.mark.parametrize(
+    "how", ["one byte", *(pytest.param(how, marks=pytest.mark.slow) for how in ("cut short", "another file", "no zip"))]
+)
 def test_a_damaged_backup_is_refused_and_nothing_of_it_stays(
     settings, furnished, database_kind, elsewhere, tmp_path, how
 ):
@@ -317,6 +319,7 @@ def test_jobs_that_wait_find_their_files_below_the_new_home(settings, furnished,
     assert Path(found.payload["file"]).read_text() == "{}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("into", ["same", "other"])
 def test_jobs_are_where_they_were_and_those_the_engine_does_not_know_are_sent_again(
     settings, furnished, database, database_kind, elsewhere, tmp_path, into

@@ -154,7 +154,9 @@ LOSSES = {
 }
 
 
-@pytest.mark.parametrize("lost", LOSSES)
+@pytest.mark.parametrize(
+    "lost", [pytest.param(name, marks=() if name in ("token", "weights") else pytest.mark.slow) for name in LOSSES]
+)
 def test_what_is_lost_is_named(settings, furnished, database, command, tmp_path, lost):
     path = LOSSES[lost](settings, database)
     assert database.read(check_files, settings) == []

@@ -1,7 +1,6 @@
 """The real platform with the demo rounds, started by its own command, and people who visit it in a real Chromium."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +10,7 @@ from playwright.sync_api import Browser
 from benchmarks.running import operate, platform
 from dynabench.client import Client
 from tests.browser.people import PASSWORD, Guest, models_answer
+from tests.small_demo import prepare_home
 from tests.web import gallery
 
 
@@ -19,7 +19,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """`base` (address) and `home` (folder) of a platform whose models answer; `cookies` of who logged in there, and
     its `admins`."""
     home = tmp_path_factory.mktemp("platform")
-    with platform(Path(home), "--demo", answer_seconds="15") as base:  # what a loaded machine may take
+    prepare_home(home)
+    with platform(home, answer_seconds="15") as base:  # what a loaded machine may take
         models_answer(base)
         yield SimpleNamespace(base=base, home=home, cookies={}, admins=set())
 

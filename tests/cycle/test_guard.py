@@ -1,7 +1,5 @@
 """The guard on neutral data in a turn: which datasets it takes, what models scored there, and what it says."""
 
-import copy
-
 import numpy as np
 import pytest
 from sqlalchemy import select
@@ -14,23 +12,14 @@ from dynabench.cycle import deciding, durable, round_steps, service, training
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.datasets.stored import StoredRow
 from dynabench.kit import errors
-from dynabench.kit.db import Database
 from dynabench.kit.language import said, speaking
 from dynabench.rounds import service as rounds
 from tests import kept
 from tests.cycle import world as turns
-from tests.releases.world import collected
+from tests.releases.world import collected_once
 
 PRESENT, ROWS = "m@1", 40
 PLAN = {"candidates": [{"name": "new", "method": "ngram"}], "promote": {"by": "recency"}, "anyway": True}
-
-
-def collected_once(settings):
-    """A round with verified examples; tests take copies of its database."""
-    database = Database(settings.url)
-    world = collected(database, writers=10)
-    database.close()
-    return world
 
 
 @pytest.fixture
@@ -40,9 +29,7 @@ def furnish():
 
 @pytest.fixture
 def world(database, furnished):
-    world = copy.copy(furnished[1])
-    world.db = database
-    return world
+    return furnished[1].moved_to(database)
 
 
 class Turn:

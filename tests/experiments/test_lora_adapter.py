@@ -13,7 +13,7 @@ from experiments.simulation.plan import ExperimentPlan
 from tests.large_data import data_folder
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.release,
     pytest.mark.timeout(1200),
     pytest.mark.models,
     pytest.mark.large_data("sst3/train.jsonl.gz", "sst3/dev.jsonl.gz", "sst3/test.jsonl.gz"),

@@ -3,19 +3,23 @@
 import base64
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
 from dynabench.models.protocol import Output
 from dynabench.rounds import service
 from dynabench.rounds.tables import Context
+from dynabench.site.app import create_app
 from tests.collection.conftest import promoted
 from tests.collection.oip import Rule, RuleHost
 from tests.conftest import Caller, register
+from tests.furnished import Furnish, bare
 from tests.media import files
 
 TASK = """
@@ -43,8 +47,9 @@ class Eye(Rule):
         return Output({"label": label}, {each: 0.9 if each == label else 0.1 for each in ("red", "blue")})
 
 
-@pytest.fixture
-def eye() -> Iterator[tuple[Eye, RuleHost]]:
+@contextmanager
+def open_eye() -> Iterator[tuple[Eye, RuleHost]]:
+    """The rule, and a host that serves it."""
     rule = Eye("eye", "nli", lambda _: "")
     rule.said = {
         "task": "colours",
@@ -54,8 +59,16 @@ def eye() -> Iterator[tuple[Eye, RuleHost]]:
         "methods": (),
     }
     running = RuleHost(rule)
-    yield rule, running
-    running.stop()
+    try:
+        yield rule, running
+    finally:
+        running.stop()
+
+
+@pytest.fixture
+def eye() -> Iterator[tuple[Eye, RuleHost]]:
+    with open_eye() as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -63,11 +76,30 @@ def host(eye: tuple[Eye, RuleHost], settings: Any) -> Host:
     return Host.of(settings.model_copy(update={"host_url": eye[1].url}))
 
 
+def with_colours(settings: Settings) -> tuple[str, int, str]:
+    """The task with two contexts and an open round; returns the name, the number and the token of its owner."""
+    with open_eye() as (_, running):
+        host = Host.of(settings.model_copy(update={"host_url": running.url}))
+        with TestClient(create_app(settings, host=host), follow_redirects=False) as client:
+            root = promoted(register(client, "root"))
+            client.app.state.db.write(service.save_task, None, TASK)
+            open_round(root)
+            return root.name, root.id, root.token
+
+
 @pytest.fixture
-def owner(client: TestClient) -> Caller:
-    """The task's owner, with two contexts and an open round."""
-    root = promoted(register(client, "root"))
-    client.app.state.db.write(service.save_task, None, TASK)
+def furnish(request: pytest.FixtureRequest) -> Furnish:
+    return with_colours if "owner" in request.fixturenames else bare
+
+
+@pytest.fixture
+def owner(client: TestClient, furnished: tuple[str, Any]) -> Caller:
+    """The owner of the task of colours."""
+    return Caller(client, *furnished[1])
+
+
+def open_round(root: Caller) -> None:
+    """Add two contexts, and open a round against the eye."""
     rows = []
     for shade in (0, 60):
         red = send(root, "context.one", files.picture(colour=(250 - shade, 0, 0)))
@@ -77,7 +109,6 @@ def owner(client: TestClient) -> Caller:
     assert made.json()["created"] == 2, made.text
     opened = root.post("/api/v1/tasks/colours/rounds", json={"targets": ["eye"]})
     assert opened.status_code == 201, opened.text
-    return root
 
 
 def send(caller: Caller, field: str, content: bytes, status: int = 201) -> dict[str, Any]:

@@ -248,6 +248,7 @@ def test_models_are_loaded_and_unloaded_while_it_runs(address, copied):
         assert http.get("/v2/models/newcomer/ready").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_whoever_hangs_up_keeps_no_place_and_predictions_pass_explanations(serve_models, copied, tmp_path):
     copied("sentiment-minilm")

@@ -246,6 +246,14 @@ def test_an_extra_is_named_where_it_is_what_is_missing():
     assert explain_missing("host", "ray") == "`dynabench host` needs ray: pip install 'dynabench-platform[ray]'"
 
 
+def test_a_library_of_the_platform_s_and_a_module_of_it_lead_to_the_same_line(monkeypatch):
+    monkeypatch.setattr("dynabench.kit.distributions.find_spec", lambda name: None)
+    for module in ("dynabench.kit.settings", "pydantic_settings"):
+        assert explain_missing("serve", module) == (
+            "`dynabench serve` needs the platform: pip install 'dynabench-platform[models]'"
+        )
+
+
 def test_a_wrong_import_of_ours_in_a_whole_installation_is_no_missing_library():
     assert explain_missing("serve", "dynabench.no_such_module") == ""
 

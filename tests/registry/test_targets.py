@@ -10,6 +10,7 @@ from dynabench.benchmark.registry import platform_submissions
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cli import app
 from dynabench.kit import jobs
+from dynabench.kit.db import Database
 from dynabench.models import catalog
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, Target, Task, TaskVersion
@@ -21,9 +22,9 @@ __all__ = ["here", "worker"]
 SHIPPED = "nli-ngram"
 
 
-@pytest.fixture
-def world(database):
+def closed_once(settings):
     """A closed round against a shipped model, the model `m` of no machine, and an older version of the shipped one."""
+    database = Database(settings.url)
     world = collected(database, writers=4)
     shipped = catalog.entry(SHIPPED)
 
@@ -34,7 +35,18 @@ def world(database):
         rounds.close_round(session, None, world.task, 1)
 
     database.write(close)
+    database.close()
     return world
+
+
+@pytest.fixture
+def furnish():
+    return closed_once
+
+
+@pytest.fixture
+def world(furnished, database):
+    return furnished[1].moved_to(database)
 
 
 def asked(world):

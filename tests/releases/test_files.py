@@ -16,12 +16,17 @@ from dynabench.kit.jobs import Job
 from dynabench.rounds.tables import Round
 from dynabench.tasks.sections import ReleaseSettings as Rules
 from tests.datasets.world import written
-from tests.releases.world import collected, files, released, second_round, texts
+from tests.releases.world import collected_once, files, released, second_round, texts
 
 
 @pytest.fixture
-def world(database):
-    return collected(database)
+def furnish():
+    return collected_once
+
+
+@pytest.fixture
+def world(furnished, database):
+    return furnished[1].moved_to(database)
 
 
 def test_a_round_becomes_files_that_are_the_same_each_time(world, settings, tmp_path):

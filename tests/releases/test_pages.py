@@ -18,15 +18,20 @@ from dynabench.benchmark.releases import manifest, release_steps, service
 from dynabench.kit import errors, jobs
 from dynabench.rounds import service as rounds
 from tests.conftest import Browser
-from tests.releases.world import collected, released, texts
+from tests.releases.world import collected_once, released, texts
 
 WHERE = "/api/v1/tasks/checks/rounds/1/release"
 PAGE = "/tasks/checks/manage/rounds/1/release"
 
 
 @pytest.fixture
-def world(database):
-    return collected(database)
+def furnish():
+    return collected_once
+
+
+@pytest.fixture
+def world(furnished, database):
+    return furnished[1].moved_to(database)
 
 
 @pytest.fixture

@@ -10,16 +10,29 @@ from huggingface_hub import DatasetCard
 from dynabench.benchmark.releases import release_reading, service
 from dynabench.datasets.archives import layout
 from dynabench.datasets.archives import service as direct
+from dynabench.kit.db import Database
 from dynabench.kit.errors import Invalid
 from tests.archives.packing import alike, files, packed
 from tests.releases.world import collected, released
 
 
-@pytest.fixture
-def release(database, settings):
+def released_once(settings):
+    database = Database(settings.url)
     world = collected(database, writers=8)
     made = released(world, settings)
-    return world, made, service.release_folder(settings, made.id)
+    database.close()
+    return world, made
+
+
+@pytest.fixture
+def furnish():
+    return released_once
+
+
+@pytest.fixture
+def release(furnished, database, settings):
+    world, made = furnished[1]
+    return world.moved_to(database), made, service.release_folder(settings, made.id)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

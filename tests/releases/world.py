@@ -50,6 +50,14 @@ def collected(database: Database, writers: int = 10, each: int = 4) -> World:
     return world
 
 
+def collected_once(settings: Settings) -> World:
+    """A collected round as what a database holds from the start."""
+    database = Database(settings.url)
+    world = collected(database)
+    database.close()
+    return world
+
+
 def released(world: World, settings: Settings, anyway: bool = True, number: int = 1, **changes: Any) -> Release:
     """The round, closed and released as the command does it."""
     if world.db.read(lambda session: service.rounds.round_of(session, world.task, number).state) == "open":

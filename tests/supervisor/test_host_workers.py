@@ -117,6 +117,7 @@ def under_load(running, harm, people=6, timeout=20.0):
     return asyncio.run(story())
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_under_load_is_started_again_and_nobody_sees_an_error(running):
     def kill_second(running):
         victim = running.workers()[1].pid
@@ -141,6 +142,7 @@ def test_a_process_that_is_stopped_for_seconds_costs_nobody_an_answer_and_goes_o
     assert running.workers()[0].pid == stopped.pid, "being stopped for a moment is no reason to be killed"
 
 
+@pytest.mark.slow
 def test_each_process_has_its_part_of_memory_and_processors_and_its_own_figures(running):
     under_load(running, lambda _: None)
     for number, worker in enumerate(running.workers()):
@@ -154,6 +156,7 @@ def test_each_process_has_its_part_of_memory_and_processors_and_its_own_figures(
         assert abs(started - worker.create_time()) < 5
 
 
+@pytest.mark.slow
 def test_a_model_that_one_process_unloads_is_asked_of_the_other(running):
     with running.http(0) as http:
         until(lambda: http.get("/v2/health/ready").json() == {"ready": True})  # the other model may come later
@@ -168,6 +171,7 @@ def test_a_model_that_one_process_unloads_is_asked_of_the_other(running):
     running.up()
 
 
+@pytest.mark.slow
 def test_over_tcp_every_process_demands_the_token_and_figures_and_health_are_open(running):
     for number in range(2):
         with running.http(number, token="") as http:
@@ -189,10 +193,12 @@ def test_over_tcp_every_process_demands_the_token_and_figures_and_health_are_ope
         asyncio.run(label("wrong"))
 
 
+@pytest.mark.slow
 def test_an_address_that_is_taken_is_told(running):
     assert "Nothing can listen on" in refusal("--url", running.urls[0], "--workers", "2", "--without-token")
 
 
+@pytest.mark.slow
 def test_a_host_beats_and_one_that_ends_leaves_no_process(running):
     for _ in range(2):
         until(lambda: _heard(running.watched.beats))

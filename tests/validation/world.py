@@ -1,5 +1,6 @@
 """A task with a round, people and examples, made through the services, for tests of validation."""
 
+import copy
 import hashlib
 import itertools
 from collections.abc import Iterator
@@ -53,6 +54,12 @@ class World:
         self.numbers = itertools.count(1)
         self.round_id = db.write(self._setting)
         self.owner = self.person(role="owner")
+
+    def moved_to(self, db: Database) -> "World":
+        """The same in a copy of its database."""
+        world = copy.copy(self)
+        world.db, world.numbers, world.tagged = db, copy.copy(self.numbers), dict(self.tagged)
+        return world
 
     def _setting(self, session: Session) -> int:
         session.add(Task(id=self.task))

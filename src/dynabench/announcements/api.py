@@ -10,7 +10,7 @@ from dynabench.announcements import service
 from dynabench.announcements.service import Announcement
 from dynabench.kit.api import Db
 from dynabench.kit.db import Database
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.schemas import Page, StrictModel
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.rounds import service as rounds
@@ -35,11 +35,8 @@ class AnnouncementOut(BaseModel):
     created_at: datetime
 
 
-class AnnouncementList(BaseModel):
+class AnnouncementList(Page[AnnouncementOut]):
     """Announcements, newest first."""
-
-    items: list[AnnouncementOut]
-    next: str | None = None
 
 
 def _out(of: Announcement) -> AnnouncementOut:

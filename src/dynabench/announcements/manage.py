@@ -10,7 +10,7 @@ from dynabench.announcements import service
 from dynabench.kit import errors
 from dynabench.kit.api import Db
 from dynabench.kit.db import now
-from dynabench.kit.forms import previous_page, redirect
+from dynabench.kit.forms import previous_page, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member
@@ -53,9 +53,8 @@ async def announce(
         last = _day(until)
         await db.awrite(service.announce, owner, task, text, last, bool(tell))
     except (errors.Invalid, errors.Conflict) as problem:
-        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"text": problem.detail}
         typed = {"text": text, "until": until, "tell": tell}
-        return await _page(request, task, problem.status, errors=wrong, typed=typed)
+        return await _page(request, task, typed=typed, **rejection(problem, "text"))
     return _to(request, task, "made")
 
 

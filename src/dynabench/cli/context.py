@@ -111,14 +111,14 @@ def list_contexts(
     from dynabench.rounds import owner_lists, service
     from dynabench.rounds.owner_lists import ContextFilter
 
-    after: str | None = ""
+    after, more = None, True
     rows: list[dict[str, Any]] = []
     with database() as db:
         db.read(service.get_task, task)
-        while after is not None and len(rows) < limit:
+        while more and len(rows) < limit:
             page = db.read(owner_lists.find_contexts, task, ContextFilter(q, tag, retired), after, limit - len(rows))
             rows += [item.model_dump(mode="json") for item in page.items]
-            after = page.next
+            after, more = int(page.next or 0), page.next is not None
     table(as_json, rows, "id", "values", "tag", "weight", "used", "fooled", "retired_at")
 
 

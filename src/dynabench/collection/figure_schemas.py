@@ -4,6 +4,8 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
+from dynabench.kit.schemas import Page
+
 
 class FigureRateOut(BaseModel):
     """A rate with its 95 % Wilson interval; null where nothing was counted."""
@@ -55,11 +57,8 @@ class AnnotatorOut(BaseModel):
     vmer: FigureRateOut
 
 
-class AnnotatorsOut(BaseModel):
+class AnnotatorsOut(Page[AnnotatorOut]):
     """A page of annotators; `next` is the cursor of the page after it."""
-
-    items: list[AnnotatorOut]
-    next: str | None
 
 
 class BoardRow(BaseModel):
@@ -77,11 +76,8 @@ class BoardRow(BaseModel):
     mine: bool = False
 
 
-class BoardPage(BaseModel):
+class BoardPage(Page[BoardRow]):
     """A page of a round's board, best first: validated fooling examples, then fooling ones, then fewest tries."""
-
-    items: list[BoardRow]
-    next: str | None
 
 
 class GoalOut(BaseModel):

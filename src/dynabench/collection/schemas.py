@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.collection.search import Filters
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.schemas import Page, StrictModel
 
 Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s\x00-\x1f](?:[^\x00-\x1f]*[^\s\x00-\x1f])?$")]
 Told = Annotated[str, Field(max_length=500)] | bool | int | Annotated[float, Field(allow_inf_nan=False)] | None
@@ -147,11 +147,8 @@ class ExampleLinkOut(BaseModel):
     link: Values
 
 
-class LinkPage(BaseModel):
+class LinkPage(Page[ExampleLinkOut]):
     """A page of them; `next` is the cursor of the page after it."""
-
-    items: list[ExampleLinkOut]
-    next: str | None
 
 
 class PredictionOut(BaseModel):
@@ -212,11 +209,8 @@ class ExampleOut(OutcomeOut):
     at: datetime
 
 
-class ExamplePage(BaseModel):
+class ExamplePage(Page[ExampleOut]):
     """A page of examples; `next` is the cursor of the page after it."""
-
-    items: list[ExampleOut]
-    next: str | None
 
 
 class ExampleQuery(StrictModel):

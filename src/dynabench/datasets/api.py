@@ -14,13 +14,12 @@ from dynabench.datasets.downloads import export_response
 from dynabench.datasets.formats import Format
 from dynabench.datasets.schemas import DataImportOut, HubIn, ImportPreviewOut, PlanIn, StartIn
 from dynabench.kit import errors, jobs
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import After, AppSettings, Db, Limit
 from dynabench.people.accounts.auth import Member, Viewer, limited, scope
 from dynabench.people.may import Action
 from dynabench.rounds import owner_api, owner_lists, uploaded_files
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
-from dynabench.rounds.owner_api import After, Limit
 from dynabench.tasks import TaskConfig
 
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)] | Literal[""]
@@ -134,7 +133,7 @@ async def read_import(request: Request, db: Db, task: str, job: str, person: Mem
 
 @router.get("/tasks/{task}/imports/{job}/refused")
 async def list_refused(
-    db: Db, task: str, job: str, person: Member, after: After = "", limit: Limit = 50
+    db: Db, task: str, job: str, person: Member, after: After = None, limit: Limit = 50
 ) -> round_schemas.RefusedPage:
     """The rows that an import left out, with the reasons, in the file's order (owners)."""
 

@@ -25,7 +25,7 @@ from dynabench.datasets.schemas import (
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion
 from dynabench.intake import sources
 from dynabench.kit import errors, jobs
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import After, AppSettings, Db, Limit
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.people import may
@@ -36,7 +36,6 @@ from dynabench.people.may import Action
 from dynabench.rounds import owner_api, owner_lists, uploaded_files
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
-from dynabench.rounds.owner_api import After, Limit
 from dynabench.tasks import TaskConfig
 
 VERSIONS = LISTED = 50  # on a page
@@ -242,7 +241,7 @@ async def add_version(
 
 @router.get(PATH + "/versions/{n}/refused")
 async def list_refused_rows(
-    db: Db, task: str, name: str, n: int, person: Member, after: After = "", limit: Limit = 50
+    db: Db, task: str, name: str, n: int, person: Member, after: After = None, limit: Limit = 50
 ) -> round_schemas.RefusedPage:
     """The rows that a version's reading refused, with the reasons, in the file's order (owners)."""
 

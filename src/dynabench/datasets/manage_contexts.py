@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
-from urllib.parse import urlencode
 from uuid import UUID
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.datasets import conversions, library
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db, csv_response
+from dynabench.kit.api import After, AppSettings, Db, csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
@@ -66,8 +65,7 @@ async def change_contexts(request: Request, db: Db, task: str, owner: TaskOwner)
     query: dict[str, Any] = {"done": done, "changed": changed}
     if change_of_contexts.retired is not None:
         query |= {"ids": ",".join(map(str, ids[:100])), "retired": "any" if change_of_contexts.retired else "no"}
-    address = request.app.url_path_for("manage_contexts", task=task)
-    return RedirectResponse(f"{address}?{urlencode(query)}", status_code=303)
+    return redirect(request, "manage_contexts", task=task, query=query)
 
 
 @router.post("/tasks/{task}/manage/contexts/datasets", name="contexts_of_dataset")
@@ -79,8 +77,7 @@ async def contexts_from_dataset(
     of_task, _, name = str(form.get("dataset", ""))[:130].partition("/")
     rows = await db.aread(conversions.source_digest, owner, task, of_task, name)
     id = await conversions.store_context_file(settings, task, rows)
-    address = request.app.url_path_for("map_contexts", task=task, id=id)
-    return RedirectResponse(f"{address}?{urlencode({'name': f'{name}.jsonl'})}", status_code=303)
+    return redirect(request, "map_contexts", task=task, id=id, query={"name": f"{name}.jsonl"})
 
 
 router.include_router(imports.router)
@@ -89,14 +86,15 @@ PAGE_ROWS = 25
 MOST_FILES = 1000  # in one form
 LATEST_IMPORTS = 5  # latest imports that are listed
 
-After = Annotated[str, Query(max_length=18)]
 Deleted = Annotated[int | None, Query(ge=0, le=2**53)]
 Tag = Annotated[str | None, Query(max_length=100)]
 Words = Annotated[str, Query(max_length=200)]
 Retired = Literal["no", "yes", "any"]
 
 
-def read_contexts(session: Session, owner: Person, task: str, sought: ContextFilter, after: str) -> dict[str, Any]:
+def read_contexts(
+    session: Session, owner: Person, task: str, sought: ContextFilter, after: int | None
+) -> dict[str, Any]:
     """A page of contexts with the tags there are, the latest imports and datasets to take more from."""
     page = owner_lists.find_contexts(session, task, sought, after, PAGE_ROWS)
     sampling = service.newest_config(session, task).contexts.sampling
@@ -119,7 +117,7 @@ def read_contexts(session: Session, owner: Person, task: str, sought: ContextFil
 
 
 async def contexts_page(
-    request: Request, owner: Person, task: str, sought: ContextFilter, after: str, status: int = 200, **more: Any
+    request: Request, owner: Person, task: str, sought: ContextFilter, after: int | None, status: int = 200, **more: Any
 ) -> Response:
     """The page of contexts."""
     db: Database = request.app.state.db
@@ -136,7 +134,7 @@ async def contexts(
     tag: Tag = None,
     q: Words = "",
     retired: Retired = "no",
-    after: After = "",
+    after: After = None,
     deleted: Deleted = None,
     done: Words = "",
     changed: Deleted = 0,
@@ -161,7 +159,7 @@ async def download(db: Db, task: str, owner: TaskOwner, tag: Tag = None) -> Resp
 
 
 def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:
-    after = ""
+    after: int | None = None
     while True:
         page = db.read(owner_lists.find_contexts, task, ContextFilter(tag=tag, retired=None), after, 500)
         for context in page.items:
@@ -169,7 +167,7 @@ def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> It
             yield [*values, context.tag, context.used, context.fooled, context.weight, context.retired_at or ""]
         if page.next is None:
             return
-        after = page.next
+        after = int(page.next)
 
 
 @router.post("/tasks/{task}/manage/contexts/files", name="send_contexts")
@@ -184,10 +182,9 @@ async def send(request: Request, settings: AppSettings, db: Db, task: str, owner
                 await to_thread.run_sync(context_files.extract_zip_rows, db, settings, task, owner.id, path)
             await to_thread.run_sync(imports.preview_file, uploaded_files.find_upload(settings, task, id))
         except errors.Invalid as problem:
-            return await contexts_page(request, owner, task, ContextFilter(), "", status=422, errors=problem.fields)
+            return await contexts_page(request, owner, task, ContextFilter(), None, status=422, errors=problem.fields)
     name = str(sent[0].filename)[:200] if len(sent) == 1 else f"{len(sent)} files"
-    address = request.app.url_path_for("map_contexts", task=task, id=id)
-    return RedirectResponse(f"{address}?{urlencode({'name': name})}", status_code=303)
+    return redirect(request, "map_contexts", task=task, id=id, query={"name": name})
 
 
 async def _store_files(request: Request, task: str, sent: Sequence[UploadFile]) -> UUID:

@@ -7,7 +7,6 @@ from typing import Any
 from anyio import to_thread
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
-from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
 from dynabench.datasets import service
@@ -20,13 +19,11 @@ from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
-from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries, uploaded_files
 from dynabench.rounds.manage import frame, imports
 from dynabench.rounds.manage.frame import TaskOwner
 from dynabench.rounds.tables import RoundState
-from dynabench.rounds.uploaded_files import read_pieces
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
@@ -58,16 +55,11 @@ async def show(request: Request, task: str, owner: TaskOwner) -> Response:
 async def send(request: Request, settings: AppSettings, task: str, owner: TaskOwner) -> Response:
     """Keep the file and show what is in it."""
     async with request.form() as form:
-        file = form.get("file")
         try:
-            if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": _("Choose a file first.")})
-            path = await uploaded_files.store_named_upload(settings, task, file.filename[-200:], read_pieces(file))
+            path = await uploaded_files.store_form_file(settings, task, form)
             await _refuse_unreadable(request, task, owner, path)
         except (errors.Invalid, errors.TooLarge) as problem:
-            fields = problem.fields if isinstance(problem, errors.Invalid) else {}
-            message = fields.get("name") or fields.get("file") or problem.detail
-            return await _data_page(request, task, owner, 422, errors={"file": message})
+            return await _data_page(request, task, owner, 422, errors=uploaded_files.upload_errors(problem))
     return redirect(request, "map_data", task=task, file=path.name.partition("--")[0])
 
 

@@ -6,8 +6,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
-from starlette.datastructures import UploadFile
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.collection import overview
 from dynabench.datasets import library, library_api, stored, twin_pages
@@ -19,7 +18,7 @@ from dynabench.datasets.schemas import Change, DatasetIn, DatasetPage, HubDatase
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.intake import sources
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import After, AppSettings, Db
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
@@ -31,9 +30,8 @@ from dynabench.people.may import Action
 from dynabench.rounds import owner_lists, people, uploaded_files
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
-from dynabench.rounds.owner_api import After
 from dynabench.rounds.tables import RoundState
-from dynabench.rounds.uploaded_files import read_pieces, refused_file
+from dynabench.rounds.uploaded_files import refused_file
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
@@ -109,24 +107,18 @@ async def send_dataset(request: Request, settings: AppSettings, db: Db, task: st
 
     config = await db.aread(dataset_config, person, task)
     async with request.form(max_files=1, max_fields=10) as form:
-        file, dataset_name = form.get("file"), str(form.get("of", ""))[:62]
+        dataset_name = str(form.get("of", ""))[:62]
         try:
-            if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": _("Choose a file first.")})
-            path = await uploaded_files.store_named_upload(
-                settings, task, file.filename[-200:], read_pieces(file), sources.kind_of_source
-            )
+            path = await uploaded_files.store_form_file(settings, task, form, sources.kind_of_source)
             try:
                 await to_thread.run_sync(service.preview_dataset, path, config)
             except errors.Problem:
                 path.unlink(missing_ok=True)
                 raise
         except (errors.Invalid, errors.TooLarge) as problem:
-            fields = problem.fields if isinstance(problem, errors.Invalid) else {}
-            message = fields.get("name") or fields.get("file") or "; ".join(fields.values()) or problem.detail
-            return await task_tab(request, task, person, 422, errors={"file": message}, of=dataset_name or None)
-    address = request.app.url_path_for("map_dataset", task=task, file=path.name.partition("--")[0])
-    return RedirectResponse(f"{address}?of={dataset_name}" if dataset_name else str(address), status_code=303)
+            wrong = uploaded_files.upload_errors(problem)
+            return await task_tab(request, task, person, 422, errors=wrong, of=dataset_name or None)
+    return redirect(request, "map_dataset", task=task, file=path.name.partition("--")[0], query={"of": dataset_name})
 
 
 @router.post("/tasks/{task}/datasets/hub", name="hub_dataset")
@@ -230,7 +222,7 @@ async def change(request: Request, db: Db, task: str, name: str, person: Member)
 @router.get("/tasks/{task}/datasets/{name}/versions/{n}/refused", name="refused_rows",
             dependencies=[Depends(people.load_actions)])  # fmt: skip
 async def refused_page(
-    request: Request, db: Db, task: str, name: str, n: int, person: Member, after: After = ""
+    request: Request, db: Db, task: str, name: str, n: int, person: Member, after: After = None
 ) -> Response:
     """The rows that a version's reading refused (owners)."""
 

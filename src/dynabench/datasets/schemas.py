@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.twins import DEFAULT_COPIES, MOST_COPIES, MOST_SEED
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.schemas import Page, RowModel, StrictModel
 from dynabench.kit.storable import UNSTORABLE
 
 
@@ -29,13 +29,17 @@ class StartIn(PlanIn):
     file: Annotated[str, Field(max_length=40)]
 
 
-class HubIn(PlanIn):
-    """Import a dataset of the hub by its id."""
+class HubDataset(StrictModel):
+    """A dataset of the hub."""
 
     dataset: Annotated[str, Field(max_length=200)]
     config: Annotated[str, Field(max_length=100)] = ""
     split: Annotated[str, Field(max_length=100)] = ""
     revision: Annotated[str, Field(max_length=100)] = ""
+
+
+class HubIn(HubDataset, PlanIn):
+    """Import a dataset of the hub by its id."""
 
 
 class PreviewRow(BaseModel):
@@ -69,11 +73,8 @@ class DataImportOut(BaseModel):
     error: str | None = None
 
 
-class DataImportPage(BaseModel):
+class DataImportPage(Page[DataImportOut]):
     """A page of a task's imports, newest first."""
-
-    items: list[DataImportOut]
-    next: str | None
 
 
 def _whole(text: str) -> str:
@@ -113,15 +114,6 @@ class Change(StrictModel):
     visibility: Visibility | None = None
     weight: Annotated[int, Field(ge=0, le=100)] | None = None
     retired: bool | None = None
-
-
-class HubDataset(StrictModel):
-    """A dataset of the hub."""
-
-    dataset: Annotated[str, Field(max_length=200)]
-    config: Annotated[str, Field(max_length=100)] = ""
-    split: Annotated[str, Field(max_length=100)] = ""
-    revision: Annotated[str, Field(max_length=100)] = ""
 
 
 class VersionIn(StrictModel):
@@ -218,11 +210,9 @@ class DatasetFull(DatasetOut):
     warning: str = ""
 
 
-class DatasetPage(BaseModel):
+class DatasetPage(Page[DatasetOut]):
     """Datasets by task and name; `hidden` is how many of the task are hidden from everybody."""
 
-    items: list[DatasetOut]
-    next: str | None = None
     hidden: int | None = None
 
 
@@ -238,7 +228,7 @@ class TwinIn(StrictModel):
     copies: Annotated[int, Field(ge=1, le=MOST_COPIES)] = DEFAULT_COPIES
 
 
-class TwinOut(BaseModel):
+class TwinOut(RowModel):
     """A twin: `state` is reading, ready or failed; `transformations` says how many rows each made."""
 
     id: int
@@ -273,8 +263,5 @@ class PairOut(BaseModel):
     answers: list[dict[str, Any]]
 
 
-class PairPage(BaseModel):
+class PairPage(Page[PairOut]):
     """A page of copies."""
-
-    items: list[PairOut]
-    next: str | None

@@ -10,14 +10,12 @@ from dynabench.datasets import twin_files, twins
 from dynabench.datasets.schemas import Axis, PairOut, PairPage, TwinIn, TwinOut, TwinsOut
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import After, AppSettings, Db, Limit
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member, Viewer, limited
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import owner_api, uploaded_files
-from dynabench.rounds.owner_api import After, Limit
-from dynabench.rounds.owner_lists import parse_cursor
 
 router = APIRouter()
 TransformationName = Annotated[str, Query(max_length=60, description="Only copies by this transformation.")]
@@ -49,13 +47,13 @@ def readable_twin(
 async def list_twins(db: Db, task: str, name: str, viewer: Viewer) -> TwinsOut:
     """The perturbed copies of a dataset's newest version (owners; of public datasets everybody)."""
     _, found_twins, _ = await db.aread(visible_twins, viewer, task, name)
-    return TwinsOut(items=[TwinOut.model_validate(twin, from_attributes=True) for twin in found_twins])
+    return TwinsOut(items=[TwinOut.model_validate(twin) for twin in found_twins])
 
 
 @router.get("/tasks/{task}/datasets/{name}/twins/{axis}")
 async def list_copies(
     request: Request, db: Db, task: str, name: str, axis: Axis, viewer: Viewer,
-    transformation: TransformationName = "", after: After = "", limit: Limit = 50,
+    transformation: TransformationName = "", after: After = None, limit: Limit = 50,
 ) -> PairPage:  # fmt: skip
     """Copies beside their originals, in the file's order (of public datasets; of others nobody reads a row)."""
     version, twin = await db.aread(readable_twin, viewer, task, name, axis)
@@ -72,14 +70,12 @@ async def list_copies(
 
 
 async def pairs_page(
-    request: Request, version: DatasetVersion, twin: Twin, transformation: str, after: str, limit: int
+    request: Request, version: DatasetVersion, twin: Twin, transformation: str, after: int | None, limit: int
 ) -> tuple[list[twin_files.TwinPair], str | None]:
     """A page of pairs, and the cursor of the next."""
     files = request.app.state.settings, version.digest, twin.digest
     try:
-        pairs = await to_thread.run_sync(
-            twin_files.read_pairs, *files, transformation, parse_cursor(after) or 0, limit + 1
-        )
+        pairs = await to_thread.run_sync(twin_files.read_pairs, *files, transformation, after or 0, limit + 1)
     except FileNotFoundError:
         raise errors.Unavailable(_("The rows are missing. Tell the operator that a dataset's file is gone.")) from None
     return pairs[:limit], str(pairs[limit - 1].number) if len(pairs) > limit else None
@@ -92,7 +88,7 @@ async def make_twin(db: Db, task: str, name: str, body: TwinIn, person: Member) 
     def write(session: Session) -> TwinOut:
         choice = body.seed, body.transformations, body.copies
         twin = twins.generate_twin(session, person, task, name, body.axis, *choice)
-        return TwinOut.model_validate(twin, from_attributes=True)
+        return TwinOut.model_validate(twin)
 
     return await db.awrite(write)
 
@@ -117,7 +113,7 @@ async def replace_twin(
 
     def write(session: Session) -> TwinOut:
         twin = twins.replace_twin(session, person, settings, task, name, axis, path)
-        return TwinOut.model_validate(twin, from_attributes=True)
+        return TwinOut.model_validate(twin)
 
     try:
         return await db.awrite(write)

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import orjson
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
-from starlette.datastructures import UploadFile
 from starlette.responses import Response, StreamingResponse
 
 from dynabench.adversaries import perturbations
@@ -16,11 +15,10 @@ from dynabench.datasets.schemas import Axis
 from dynabench.datasets.tables import Twin
 from dynabench.datasets.twins import DEFAULT_COPIES, MOST_COPIES
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import After, AppSettings, Db
 from dynabench.kit.csv_tables import guarded
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
-from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
@@ -29,13 +27,11 @@ from dynabench.rounds import people, uploaded_files, views
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState
-from dynabench.rounds.uploaded_files import read_pieces
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 PAGE_ROWS = 20
 Filter = Annotated[str, Query(max_length=60)]
-After = Annotated[str, Query(max_length=18)]
 
 
 def _twin_head(session: Session, viewer: Person | None, task: str, name: str, axis: str) -> dict[str, Any]:
@@ -53,7 +49,8 @@ def _twin_head(session: Session, viewer: Person | None, task: str, name: str, ax
 
 async def _twin_page(
     request: Request, viewer: Person | None, task: str, name: str, axis: Axis, transformation: str = "",
-    after: str = "", status: int = 200, wrong: Mapping[str, str] | None = None, typed: Mapping[str, str] | None = None,
+    after: int | None = None, status: int = 200, wrong: Mapping[str, str] | None = None,
+    typed: Mapping[str, str] | None = None,
 ) -> Response:  # fmt: skip
     db: Database = request.app.state.db
     values = await db.aread(_twin_head, viewer, task, name, axis)
@@ -76,7 +73,7 @@ async def _twin_page(
 @router.get("/tasks/{task}/datasets/{name}/twins", name="twins", dependencies=[Depends(people.load_actions)])
 async def show_twins(
     request: Request, task: str, name: str, viewer: Viewer, axis: Axis = "robustness", transformation: Filter = "",
-    after: After = "",
+    after: After = None,
 ) -> Response:  # fmt: skip
     """Copies of one axis beside their originals."""
     return await _twin_page(request, viewer, task, name, axis, transformation, after)
@@ -107,18 +104,15 @@ async def send_twin(request: Request, settings: AppSettings, db: Db, task: str, 
     await db.aread(twins.owned_version, person, task, name)
     async with request.form(max_files=1, max_fields=5) as form:
         axis: Axis = "fairness" if form.get("axis") == "fairness" else "robustness"
-        file, path = form.get("file"), None
+        path = None
         try:
-            if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": _("Choose a file first.")})
-            path = await uploaded_files.store_named_upload(settings, task, file.filename[-200:], read_pieces(file))
+            path = await uploaded_files.store_form_file(settings, task, form)
             await db.awrite(twins.replace_twin, person, settings, task, name, axis, path)
         except (errors.Invalid, errors.Conflict) as problem:
             if path is not None:
                 path.unlink(missing_ok=True)
-            fields = problem.fields if isinstance(problem, errors.Invalid) else {}
-            message = fields.get("file") or fields.get("name") or problem.detail
-            return await _twin_page(request, person, task, name, axis, status=422, wrong={"file": message})
+            wrong = uploaded_files.upload_errors(problem)
+            return await _twin_page(request, person, task, name, axis, status=422, wrong=wrong)
     return _back_to_twins(request, task, name, axis)
 
 

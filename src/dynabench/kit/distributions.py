@@ -50,8 +50,7 @@ def explain_missing(command: str, module: str, importer: str = "") -> str:
         return f"`dynabench {command}` needs {top}: {_command_for(command, _MODULES[top])}"
     if importer and not Path(importer).is_relative_to(Path(__file__).parent.parent):
         return f"`dynabench {command}` needs {module}, which is not installed: {importer} imports it"
-    lacks = "" if top == "dynabench" else f" (there is no {top} here)"
-    return f"`dynabench {command}` needs the platform: {install_command(PLATFORM, 'models')}{lacks}"
+    return f"`dynabench {command}` needs the platform: {install_command(PLATFORM, 'models')}"
 
 
 def _command_for(command: str, extra: str) -> str:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from dynabench.intake import reader
 from dynabench.intake.mapping import ColumnMapping
 from dynabench.kit import errors, jobs
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import After, AppSettings, Db, Limit
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -29,9 +29,6 @@ from dynabench.rounds.tables import Round
 
 router = APIRouter()
 
-After = Annotated[str, Query(max_length=18, description="The `next` of the page before.")]
-Limit = Annotated[int, Query(ge=1, le=100)]
-
 
 async def _owned(request: Request, person: Person, task: str, read: Any, *args: Any) -> Any:
     """Return the result of `read(session, task, ...)` to an owner of the task."""
@@ -45,7 +42,7 @@ async def _owned(request: Request, person: Person, task: str, read: Any, *args: 
 
 
 @router.get("/tasks/{task}/rounds")
-async def list_rounds(db: Db, task: str, viewer: Viewer, after: After = "", limit: Limit = 50) -> schemas.RoundPage:
+async def list_rounds(db: Db, task: str, viewer: Viewer, after: After = None, limit: Limit = 50) -> schemas.RoundPage:
     """The rounds of a task, newest first; drafts are listed for its owners."""
     return await db.aread(owner_lists.list_rounds, viewer, task, after, limit)
 
@@ -58,7 +55,7 @@ async def list_contexts(
     tag: Annotated[str | None, Query(max_length=100, description="Only contexts with this tag.")] = None,
     q: Annotated[str, Query(max_length=200, description="Only those with these words, whatever their case.")] = "",
     retired: Annotated[bool | None, Query(description="Only those that are, or are not, handed out no more.")] = None,
-    after: After = "",
+    after: After = None,
     limit: Limit = 50,
 ) -> schemas.ContextPage:
     """The contexts of a task with how often they were used, newest first (owners).
@@ -87,7 +84,7 @@ async def remove_context(db: Db, task: str, id: RowId, person: Member) -> Respon
 
 @router.get("/tasks/{task}/versions")
 async def list_versions(
-    request: Request, task: str, person: Member, after: After = "", limit: Limit = 50
+    request: Request, task: str, person: Member, after: After = None, limit: Limit = 50
 ) -> schemas.VersionPage:
     """The versions of a task's config, newest first (owners)."""
     page: schemas.VersionPage = await _owned(request, person, task, owner_lists.list_versions, after, limit)
@@ -107,7 +104,7 @@ async def list_acts(
     task: str,
     person: Member,
     kind: Annotated[str, Query(max_length=40, description="Only acts of this kind, such as round.opened.")] = "",
-    after: After = "",
+    after: After = None,
     limit: Limit = 50,
 ) -> schemas.ActPage:
     """The audit log of a task: who did what and when, newest first (owners)."""
@@ -274,7 +271,7 @@ async def read_import(settings: AppSettings, db: Db, task: str, job: str, person
 
 @router.get("/tasks/{task}/contexts/files/{job}/refused")
 async def list_refused(
-    db: Db, task: str, job: str, person: Member, after: After = "", limit: Limit = 50
+    db: Db, task: str, job: str, person: Member, after: After = None, limit: Limit = 50
 ) -> schemas.RefusedPage:
     """The rows that an import left out, with the reasons, in the file's order (owners)."""
 

@@ -24,27 +24,18 @@ MOST_TAGS = 200  # tags that are listed; beyond, one types the name
 SUBJECTS = ("person", "to", "author")  # members of an act's subject that hold people's numbers
 
 
-def parse_cursor(text: str) -> int | None:
-    """The row that a page's cursor stands for; None for the first page."""
-    if not text:
-        return None
-    if not text.isdecimal() or len(text) > 18:
-        raise errors.Invalid({"after": _("Give the `next` value of an earlier page.")})
-    return int(text)
-
-
-def list_rounds(session: Session, viewer: Person | None, task_id: str, after: str, limit: int) -> schemas.RoundPage:
+def list_rounds(
+    session: Session, viewer: Person | None, task_id: str, after: int | None, limit: int
+) -> schemas.RoundPage:
     """A page of a task's rounds, newest first; drafts for owners alone."""
     service.get_task(session, task_id)
     drafts = may.may_in(session, viewer, Action.SEE_DRAFT, task_id)
-    below = parse_cursor(after)
     rounds = [
         entry
         for entry in session.scalars(queries.rounds(task_id))
-        if (drafts or entry.state != RoundState.DRAFT) and (below is None or entry.number < below)
+        if (drafts or entry.state != RoundState.DRAFT) and (after is None or entry.number < after)
     ]
-    items = [views.round_out(session, entry) for entry in rounds[:limit]]
-    return schemas.RoundPage(items=items, next=str(items[-1].number) if len(rounds) > limit else None)
+    return schemas.RoundPage.cut(rounds, limit, "number", show=lambda entry: views.round_out(session, entry))
 
 
 def list_tags(session: Session, task_id: str) -> list[str]:
@@ -78,16 +69,14 @@ def delete_context(session: Session, actor: Person | None, task_id: str, context
     service.record_act(session, actor, "context.deleted", task=task_id, context=context_id)
 
 
-def list_versions(session: Session, task_id: str, after: str, limit: int) -> schemas.VersionPage:
+def list_versions(session: Session, task_id: str, after: int | None, limit: int) -> schemas.VersionPage:
     """A page of a task's config versions, newest first."""
     service.get_task(session, task_id)
-    below = parse_cursor(after)
     statement = queries.versions(task_id).limit(limit + 1)
-    if below is not None:
-        statement = statement.where(TaskVersion.number < below)
+    if after is not None:
+        statement = statement.where(TaskVersion.number < after)
     rows = session.scalars(statement).all()
-    items = [schemas.VersionRow(**_version(session, row)) for row in rows[:limit]]
-    return schemas.VersionPage(items=items, next=str(items[-1].number) if len(rows) > limit else None)
+    return schemas.VersionPage.cut(rows, limit, "number", show=lambda row: schemas.VersionRow(**_version(session, row)))
 
 
 def read_version(session: Session, task_id: str, number: int) -> schemas.TaskVersionOut:
@@ -105,9 +94,9 @@ def _version(session: Session, row: TaskVersion) -> dict[str, object]:
     return {"number": row.number, "by": name, "created_at": row.created_at, "rounds": sorted(used)}
 
 
-def list_acts(session: Session, task_id: str, kind: str, after: str, limit: int) -> schemas.ActPage:
+def list_acts(session: Session, task_id: str, kind: str, after: int | None, limit: int) -> schemas.ActPage:
     """A page of a task's audit log, newest first, of one kind or (empty) any; people by name."""
-    rows = [(row[0], row[1]) for row in session.execute(queries.acts(task_id, kind, parse_cursor(after), limit + 1))]
+    rows = [(row[0], row[1]) for row in session.execute(queries.acts(task_id, kind, after, limit + 1))]
     names = _names(session, [act for act, _ in rows])
     items = [
         schemas.ActOut(
@@ -131,11 +120,10 @@ def _names(session: Session, acts: Iterable[Act]) -> dict[int, str]:
     return {person.id: person.public_name for person in session.scalars(queries.people_by_id(ids))} if ids else {}
 
 
-def list_refused_rows(session: Session, job_id: str, after: str, limit: int) -> schemas.RefusedPage:
+def list_refused_rows(session: Session, job_id: str, after: int | None, limit: int) -> schemas.RefusedPage:
     """A page of the rows that an import left out, in the file's order."""
-    rows = session.scalars(queries.refused_rows(job_id, parse_cursor(after) or 0, limit + 1)).all()
-    items = [schemas.RefusedOut.model_validate(row, from_attributes=True) for row in rows[:limit]]
-    return schemas.RefusedPage(items=items, next=str(items[-1].row) if len(rows) > limit else None)
+    rows = session.scalars(queries.refused_rows(job_id, after or 0, limit + 1)).all()
+    return schemas.RefusedPage.cut(rows, limit, "row")
 
 
 SEARCHED, SEARCH_PIECE = 4_000, 400
@@ -161,14 +149,13 @@ class ContextFilter:
         return self.q.casefold().split()[:10]
 
 
-def find_contexts(session: Session, task_id: str, sought: ContextFilter, after: str, limit: int) -> ContextPage:
-    """A page of contexts, newest first. A search for words that looked through `LOOKED_AT` contexts ends its page
+def find_contexts(session: Session, task_id: str, sought: ContextFilter, after: int | None, limit: int) -> ContextPage:
+    """A page of contexts, newest first. A search for words that looked through `SEARCHED` contexts ends its page
     early, with the cursor to go on from."""
-    before = parse_cursor(after)
+    before = after
     if not sought.words:
         contexts = session.scalars(_range(task_id, sought, before, limit + 1)).all()
-        items = [ContextOut.model_validate(context, from_attributes=True) for context in contexts[:limit]]
-        return ContextPage(items=items, next=str(items[-1].id) if len(contexts) > limit else None)
+        return ContextPage.cut(contexts, limit)
     met: list[int] = []
     for _piece in range(SEARCHED // SEARCH_PIECE):
         piece = _range(task_id, sought, before, SEARCH_PIECE).with_only_columns(Context.id, Context.values)
@@ -207,7 +194,7 @@ def _contains_words(values: dict[str, Any], words: Sequence[str]) -> bool:
 def contexts_by_id(session: Session, ids: Sequence[int]) -> list[ContextOut]:
     """Contexts in the order of their ids: one probe each."""
     contexts = session.scalars(select(Context).where(Context.id.in_(ids)).order_by(Context.id))
-    return [ContextOut.model_validate(context, from_attributes=True) for context in contexts]
+    return [ContextOut.model_validate(context) for context in contexts]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
-from dynabench.kit.forms import redirect
+from dynabench.kit.forms import redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Admin, Member, Viewer, limited
@@ -188,7 +188,7 @@ async def own_proposals(
 async def withdraw(request: Request, db: Db, id: RowId, person: Member) -> Response:
     """Take one back."""
     await db.awrite(proposals.withdraw_proposal, person, id)
-    return RedirectResponse(f"{request.app.url_path_for('proposals')}?done=withdrawn", status_code=303)
+    return redirect(request, "proposals", query={"done": "withdrawn"})
 
 
 @router.get("/admin", name="admin")
@@ -234,7 +234,6 @@ async def decide(
             raise errors.Invalid({"act": _("Accept it or refuse it.")})
         proposal = await db.awrite(proposals.decide_proposal, admin, id, act == "accept", reason)
     except (errors.Invalid, errors.Conflict) as problem:
-        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"act": problem.detail}
-        values = await db.aread(_proposal_values, admin, id)
-        return render(request, "rounds/proposal.html", status=problem.status, errors=wrong, reason=reason, **values)
-    return RedirectResponse(f"{request.app.url_path_for('admin')}?state={proposal.state}", status_code=303)
+        values = await db.aread(_proposal_values, admin, id) | rejection(problem, "act")
+        return render(request, "rounds/proposal.html", reason=reason, **values)
+    return redirect(request, "admin", query={"state": proposal.state})

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from dynabench.kit import security
-from dynabench.kit.api import Db
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.api import Db, Limit
+from dynabench.kit.schemas import Page, RowModel, StrictModel
 from dynabench.people.accounts.auth import Member, limited, needs
 from dynabench.people.roles import TaskRole
 from dynabench.rounds import invitations, people, service
@@ -21,10 +21,10 @@ MAILING = [Depends(limited("mail an invitation", 30, 24 * 3600))]
 PersonId = Annotated[int, Field(ge=1, le=2**63 - 1, description="The person's number, as in the list of people.")]
 
 
-class SeatOut(BaseModel):
+class SeatOut(RowModel):
     """Somebody with a role in a task or a ban from it; `banned` is the reason."""
 
-    id: int
+    id: int = Field(validation_alias="person_id")
     name: str
     username: str = Field(description="Empty for moderators, who know people as boards do.")
     role: str | None
@@ -32,11 +32,8 @@ class SeatOut(BaseModel):
     banned_at: datetime | None
 
 
-class SeatPage(BaseModel):
+class SeatPage(Page[SeatOut]):
     """A page of people by id; `next` is the cursor of the page after it."""
-
-    items: list[SeatOut]
-    next: str | None
 
 
 class InvitationIn(StrictModel):
@@ -59,7 +56,7 @@ class MailedIn(StrictModel):
     days: int = Field(7, description="How long it works, up to 90 days.")
 
 
-class InvitationOut(BaseModel):
+class InvitationOut(RowModel):
     """An invitation that works, without its secret."""
 
     id: int
@@ -78,11 +75,8 @@ class NewInvitation(InvitationOut):
     link: str = Field(description="Where people accept it, below this site's address.")
 
 
-class InvitationList(BaseModel):
+class InvitationList(Page[InvitationOut]):
     """Invitations that work, newest first, all on one page."""
-
-    items: list[InvitationOut]
-    next: str | None = None
 
 
 class SecretIn(StrictModel):
@@ -119,22 +113,11 @@ async def list_people(
     task: str,
     person: Member,
     after: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0,
-    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+    limit: Limit = 50,
 ) -> SeatPage:
     """Everybody with a role in the task or a ban from it, for its owners and moderators."""
     members = await db.aread(people.list_members, person, task, after, limit + 1)
-    items = [
-        SeatOut(
-            id=seat.person_id,
-            name=seat.name,
-            username=seat.username,
-            role=seat.role,
-            banned=seat.banned,
-            banned_at=seat.banned_at,
-        )
-        for seat in members[:limit]
-    ]
-    return SeatPage(items=items, next=str(items[-1].id) if len(members) > limit else None)
+    return SeatPage.cut(members, limit, "person_id")
 
 
 @router.post("/tasks/{task}/roles")
@@ -166,9 +149,7 @@ async def lift_ban(db: Db, task: str, id: security.RowId, person: Member) -> Non
 async def list_invitations(db: Db, task: str, person: Member) -> InvitationList:
     """The task's invitations that still work, for its owners."""
     working = await db.aread(invitations.list_invitations, person, task)
-    return InvitationList(
-        items=[InvitationOut.model_validate(invitation, from_attributes=True) for invitation in working]
-    )
+    return InvitationList.model_validate({"items": working})
 
 
 @router.post("/tasks/{task}/invitations", status_code=201)
@@ -185,11 +166,11 @@ async def invite_by_mail(request: Request, task: str, body: MailedIn, person: Me
     state = request.app.state
     how = (state.settings, person, task, body.role, body.address, body.days)
     invitation = await state.db.awrite(invitations.invite_by_mail, *how)
-    return InvitationOut.model_validate(invitation, from_attributes=True)
+    return InvitationOut.model_validate(invitation)
 
 
 def _new(request: Request, invitation: Invitation, secret: str) -> NewInvitation:
-    values = InvitationOut.model_validate(invitation, from_attributes=True)
+    values = InvitationOut.model_validate(invitation)
     link = str(request.app.url_path_for("join", secret=secret))
     return NewInvitation(**values.model_dump(), secret=secret, link=link)
 

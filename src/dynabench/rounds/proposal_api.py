@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from dynabench.kit.api import Db
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.api import Db, Limit
+from dynabench.kit.schemas import Page, StrictModel
 from dynabench.kit.security import RowId
 from dynabench.people import may
 from dynabench.people.accounts.auth import Admin, Member
@@ -21,7 +21,6 @@ from dynabench.rounds.tables import Proposal
 
 router = APIRouter()
 Before = Annotated[int | None, Query(ge=1, le=2**63 - 1, description="The `next` of the page before.")]
-Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 class ProposalIn(StrictModel):
@@ -59,11 +58,8 @@ class ProposalOut(ProposalRow):
     config: str
 
 
-class ProposalPage(BaseModel):
+class ProposalPage(Page[ProposalRow]):
     """Proposals, newest first."""
-
-    items: list[ProposalRow]
-    next: str | None
 
 
 def proposal_values(session: Session, proposal: Proposal) -> dict[str, Any]:
@@ -87,8 +83,7 @@ async def list_proposals(
         page_rows = proposals.list_proposals(
             session, None if may.may(person, Action.DECIDE_PROPOSAL) else person.id, state, after, limit + 1
         )
-        items = [ProposalRow(**proposal_values(session, proposal)) for proposal in page_rows[:limit]]
-        return ProposalPage(items=items, next=str(items[-1].id) if len(page_rows) > limit else None)
+        return ProposalPage.cut(page_rows, limit, show=lambda row: ProposalRow(**proposal_values(session, row)))
 
     return await db.aread(read)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.schemas import Page, RowModel, StrictModel
 from dynabench.people.roles import TaskRole
 from dynabench.rounds.plan import PARTS, PartName, Plan
 
@@ -29,7 +29,7 @@ class TaskIn(StrictModel):
     config: Config
 
 
-class TargetOut(BaseModel):
+class TargetOut(RowModel):
     """A model version in the loop."""
 
     model: str
@@ -87,11 +87,8 @@ class TaskRow(BaseModel):
     rounds: int
 
 
-class TaskPage(BaseModel):
+class TaskPage(Page[TaskRow]):
     """A page of tasks; `next` is the cursor of the page after it."""
-
-    items: list[TaskRow]
-    next: str | None
 
 
 class TaskOut(BaseModel):
@@ -172,14 +169,11 @@ class RoleOut(BaseModel):
     role: str | None
 
 
-class RoundPage(BaseModel):
+class RoundPage(Page[RoundOut]):
     """A page of a task's rounds, newest first; drafts are there for its owners alone."""
 
-    items: list[RoundOut]
-    next: str | None
 
-
-class ContextOut(BaseModel):
+class ContextOut(RowModel):
     """A context as its task's owners see it: `used` examples were written against it, of which `fooled` fooled.
 
     `weight` counts where contexts are drawn by weight; a retired one is handed out no more.
@@ -195,11 +189,8 @@ class ContextOut(BaseModel):
     retired_at: datetime | None
 
 
-class ContextPage(BaseModel):
+class ContextPage(Page[ContextOut]):
     """A page of contexts, newest first."""
-
-    items: list[ContextOut]
-    next: str | None
 
 
 class ActOut(BaseModel):
@@ -212,11 +203,8 @@ class ActOut(BaseModel):
     subject: dict[str, Any]
 
 
-class ActPage(BaseModel):
+class ActPage(Page[ActOut]):
     """A page of a task's audit log, newest first."""
-
-    items: list[ActOut]
-    next: str | None
 
 
 class VersionRow(BaseModel):
@@ -228,11 +216,8 @@ class VersionRow(BaseModel):
     rounds: list[int]
 
 
-class VersionPage(BaseModel):
+class VersionPage(Page[VersionRow]):
     """A page of a task's config versions, newest first."""
-
-    items: list[VersionRow]
-    next: str | None
 
 
 class TaskVersionOut(VersionRow):
@@ -241,7 +226,7 @@ class TaskVersionOut(VersionRow):
     config: str
 
 
-class RefusedOut(BaseModel):
+class RefusedOut(RowModel):
     """A row that an import left out: its line, why, and what stood in it, unless it could not be read."""
 
     row: int
@@ -249,11 +234,8 @@ class RefusedOut(BaseModel):
     values: dict[str, Any] | None
 
 
-class RefusedPage(BaseModel):
+class RefusedPage(Page[RefusedOut]):
     """A page of refused rows, in the file's order."""
-
-    items: list[RefusedOut]
-    next: str | None
 
 
 class RoundCloneIn(StrictModel):

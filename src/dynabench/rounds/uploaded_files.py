@@ -14,6 +14,7 @@ from uuid import UUID
 from anyio import open_file
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
+from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
 from dynabench.intake import reader
@@ -21,6 +22,7 @@ from dynabench.intake.rows import BadRow
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.kit.db import Database
+from dynabench.kit.forms import field_errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.kit.storable import UNSTORABLE, unstorable
@@ -78,6 +80,22 @@ async def read_pieces(upload: Any) -> AsyncIterator[bytes]:
     """Yield the data sent with a form (anything with an async `read(size)`), piece by piece."""
     while piece := await upload.read(PIECE):
         yield piece
+
+
+async def store_form_file(
+    settings: Settings, task: str, form: FormData, kind: Callable[[str], object] = reader.kind_of_file
+) -> Path:
+    """Store the `file` of a form, whose name tells its kind. Raise `Invalid` where there is none or of another kind."""
+    file = form.get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        raise errors.Invalid({"file": _("Choose a file first.")})
+    return await store_named_upload(settings, task, file.filename[-200:], read_pieces(file), kind)
+
+
+def upload_errors(problem: errors.Problem) -> dict[str, str]:
+    """Return what is wrong with a file that a form sent, to be shown beside its field `file`."""
+    fields = field_errors(problem, "file")
+    return {"file": fields.get("name") or fields.get("file") or "; ".join(fields.values())}
 
 
 def sweep_folder(place: Path, now: float | None = None) -> None:

@@ -53,8 +53,7 @@ def task_out(session: Session, task_id: str) -> schemas.TaskOut:
 def task_page(session: Session, after: str, limit: int) -> schemas.TaskPage:
     """A page of tasks by id."""
     tasks = session.scalars(queries.tasks(after, limit + 1)).all()
-    items = [task_row(session, task.id) for task in tasks[:limit]]
-    return schemas.TaskPage(items=items, next=items[-1].id if len(tasks) > limit else None)
+    return schemas.TaskPage.cut(tasks, limit, show=lambda task: task_row(session, task.id))
 
 
 def task_row(session: Session, task_id: str) -> schemas.TaskRow:

@@ -16,7 +16,7 @@ from dynabench.collection.statistics import PEOPLE, statistics
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.schemas import Page, StrictModel
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.people.accounts.tables import Person
@@ -141,11 +141,8 @@ class CaseOut(BaseModel):
         )
 
 
-class CasePage(BaseModel):
+class CasePage(Page[CaseOut]):
     """A page of a queue, newest examples first."""
-
-    items: list[CaseOut]
-    next: str | None
 
 
 class ReviewOut(BaseModel):

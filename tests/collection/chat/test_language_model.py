@@ -20,7 +20,7 @@ from tests.models.conftest import served
 from .conftest import begun, said
 from .test_conversations import choose, sides
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(language_model.missing()), reason=language_model.missing())]
+pytestmark = [pytest.mark.release, pytest.mark.skipif(bool(language_model.missing()), reason=language_model.missing())]
 
 
 CALM = Context("c", {}, {"statement": "The soup was delicious and the waiter was charming."}, {"label": "positive"})

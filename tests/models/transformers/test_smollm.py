@@ -8,7 +8,7 @@ import pytest
 from dynabench.models import catalog, runtime
 from tests.models.transformers import made
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 PROMPT = "Answer with one word: what is the capital of {country}?"
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.collection import forms
 from dynabench.collection.drawing import api, service
 from dynabench.collection.drawing.service import Sheet
 from dynabench.kit import errors
 from dynabench.kit.api import Db
+from dynabench.kit.forms import field_errors, redirect
 from dynabench.kit.security import throttle
 from dynabench.media import service as queries
 from dynabench.media.tables import Media
@@ -80,10 +81,10 @@ async def draw(request: Request, db: Db, task: str, person: Member) -> Response:
     except (errors.Invalid, errors.Conflict, errors.Unavailable) as problem:
         if not wants_fragment(request):
             raise
-        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"": problem.detail}
+        wrong = field_errors(problem, "")
         status = 200 if isinstance(problem, errors.Unavailable) else problem.status
     if not wants_fragment(request):
-        return RedirectResponse(f"{request.app.url_path_for('create', task=task)}#drawing", status_code=303)
+        return redirect(request, "create", task=task, anchor="drawing")
     field = service.drawn_in(config)
     return render(
         request,

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from dynabench.collection import eligibility
 from dynabench.kit import errors
-from dynabench.kit.api import Db
+from dynabench.kit.api import After, Db
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
@@ -192,13 +192,12 @@ async def link(request: Request, db: Db, task: str, n: Number, owner: TaskOwner)
 PAGE_ROWS = 25
 DRAWN_CONTEXTS = 10
 
-After = Annotated[str, Query(max_length=18)]
 Words = Annotated[str, Query(max_length=200)]
 Tag = Annotated[str, Query(max_length=100)]
 
 
 async def _contexts_page(
-    request: Request, task: str, n: int, sought: ContextFilter, after: str = "", status: int = 200, **more: Any
+    request: Request, task: str, n: int, sought: ContextFilter, after: int | None = None, status: int = 200, **more: Any
 ) -> Response:
     def look(session: Session) -> dict[str, Any]:
         round_ = service.round_of(session, task, n)
@@ -227,7 +226,7 @@ async def _contexts_page(
 
 @router.get("/tasks/{task}/manage/rounds/{n}/contexts", name="chosen_contexts")
 async def show_chosen_contexts(
-    request: Request, task: str, n: Number, owner: TaskOwner, q: Words = "", tag: Tag = "", after: After = ""
+    request: Request, task: str, n: Number, owner: TaskOwner, q: Words = "", tag: Tag = "", after: After = None
 ) -> Response:
     """Show the contexts chosen for a round, and the task's contexts to choose more from."""
     return await _contexts_page(request, task, n, ContextFilter(q, tag or None), after)

@@ -14,7 +14,7 @@ from starlette.responses import FileResponse
 from dynabench.datasets.archives import service
 from dynabench.kit import errors, jobs
 from dynabench.kit.api import AppSettings, Db
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.schemas import Page, StrictModel
 from dynabench.people.accounts.auth import Member, limited, needs, scope
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
@@ -51,11 +51,8 @@ class ArchiveOut(BaseModel):
     error: str | None = None
 
 
-class ArchiveList(BaseModel):
+class ArchiveList(Page[ArchiveOut]):
     """Archives, newest first, all on one page."""
-
-    items: list[ArchiveOut]
-    next: str | None = None
 
 
 async def archive_out(request: Request, job: jobs.Job) -> ArchiveOut:

@@ -100,7 +100,7 @@ def start_version(
     payload = {"task": dataset.task_id, "version": version.id, "tolerance": body.tolerance}
     payload["layout"] = body.layout.model_dump() if body.layout else None
     if body.hub:
-        request = sources.HubRequest(body.hub.dataset, body.hub.config, body.hub.split, body.hub.revision)
+        request = sources.HubRequest(**body.hub.model_dump())
         payload |= {"hub": vars(request), "name": request.dataset}
     else:
         path = uploaded_files.find_named_upload(settings, dataset.task_id, body.file)

@@ -8,7 +8,7 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from dynabench.kit import errors
-from dynabench.kit.api import Db, attachment
+from dynabench.kit.api import After, Db, attachment
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
@@ -26,19 +26,18 @@ router = APIRouter()
 
 PAGE_ROWS = 20
 
-After = Annotated[str, Query(max_length=18)]
 View = Literal["beside", "inline"]
 Against = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 
 
 async def _config_page(
-    request: Request, task: str, text: str | None = None, after: str = "", status: int = 200, **more: Any
+    request: Request, task: str, text: str | None = None, after: int | None = None, status: int = 200, **more: Any
 ) -> Response:
     """The editor with `text` (None: the newest version); `more` may hold what was found wrong."""
 
     def read(session: Session) -> dict[str, Any]:
         page = owner_lists.list_versions(session, task, after, PAGE_ROWS)
-        newest = owner_lists.list_versions(session, task, "", 1).items[0].number
+        newest = owner_lists.list_versions(session, task, None, 1).items[0].number
         source = owner_lists.read_version(session, task, newest).config if text is None else text
         values = {"versions": page.items, "next": page.next, "after": after, "text": source, "base": newest}
         return values | (more if "problems" in more else config_review.check_config(session, source, task)) | more
@@ -53,7 +52,7 @@ async def _config_page(
 
 @router.get("/tasks/{task}/manage/config", name="manage_config")
 async def show_config(
-    request: Request, task: str, owner: TaskOwner, after: After = "", saved: Against = None
+    request: Request, task: str, owner: TaskOwner, after: After = None, saved: Against = None
 ) -> Response:
     """The newest config in an editor, what it looks like, and the versions before."""
     notice = _("Saved as version %(saved)s. Rounds drafted earlier keep their version.", saved=saved) if saved else ""
@@ -64,7 +63,7 @@ def _save_config(session: Session, owner: Person, task: str, text: str, base: st
     checked = config_review.check_config(session, text, task)
     if checked["problems"]:
         raise errors.Invalid({problem.path: problem.message for problem in checked["problems"]})
-    newest = owner_lists.list_versions(session, task, "", 1).items[0]
+    newest = owner_lists.list_versions(session, task, None, 1).items[0]
     if base != str(newest.number):
         by = newest.by or "the operator"
         text = _(
@@ -120,7 +119,7 @@ async def show_version(
         other = against or (n - 1)
         before = owner_lists.read_version(session, task, other) if other else None
         lines = config_review.diff_lines(before.config, config_version.config) if before else []
-        numbers = [entry.number for entry in owner_lists.list_versions(session, task, "", 100).items]
+        numbers = [entry.number for entry in owner_lists.list_versions(session, task, None, 100).items]
         does = config_review.check_config(session, config_version.config, task)["effects"]
         values = {"version": config_version, "before": before, "numbers": numbers, "lines": lines, "effects": does}
         return values | {"pairs": config_review.pair_lines(lines), "view": view, "newest": numbers[0]}
@@ -202,7 +201,7 @@ def edit_source(source: str, config: TaskConfig, settings: dict[str, Any]) -> st
 async def _settings_page(request: Request, task: str, status: int = 200, **more: Any) -> Response:
     def look(session: Session) -> dict[str, Any]:
         config = service.newest_config(session, task)
-        number = owner_lists.list_versions(session, task, "", 1).items[0].number
+        number = owner_lists.list_versions(session, task, None, 1).items[0].number
         return {"settings": settings_values(config) | typed, "texts": language_texts(config), "base": number}
 
     typed = more.pop("settings", {})
@@ -221,7 +220,7 @@ async def show_settings(request: Request, task: str, owner: TaskOwner) -> Respon
 
 def _save_settings(session: Session, owner: Person, task: str, form: FormData) -> tuple[int, list[Effect]]:
     """Save what is wanted; where it does something and nobody said that they know, what it would do instead."""
-    newest = owner_lists.list_versions(session, task, "", 1).items[0]
+    newest = owner_lists.list_versions(session, task, None, 1).items[0]
     if str(form.get("base", "")) != str(newest.number):
         raise errors.Conflict(_("Another version was saved while you were editing. Review it, then save again."))
     config, source = service.newest_config(session, task), owner_lists.read_version(session, task, newest.number).config

@@ -153,7 +153,7 @@ async def import_page(
 ) -> Response:
     """The page of an import of a section; `counts` stand where the job tells none, `here` and `download` are routes."""
     status = await to_thread.run_sync(jobs.progress, request.app.state.settings, job)
-    refused = await request.app.state.db.aread(owner_lists.list_refused_rows, job.id, "", BAD_ROWS)
+    refused = await request.app.state.db.aread(owner_lists.list_refused_rows, job.id, None, BAD_ROWS)
     values = {
         "job": job,
         "told": status,

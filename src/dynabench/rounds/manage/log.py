@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.kit.api import Db, csv_response
+from dynabench.kit.api import After, Db, csv_response
 from dynabench.kit.db import Database
 from dynabench.rounds import owner_lists
 from dynabench.rounds.manage import frame
@@ -18,12 +18,11 @@ router = APIRouter()
 
 PAGE_ROWS = 50
 
-After = Annotated[str, Query(max_length=18)]
 Kind = Annotated[str, Query(max_length=40)]
 
 
 @router.get("/tasks/{task}/manage/log", name="manage_log")
-async def log(request: Request, db: Db, task: str, owner: TaskOwner, kind: Kind = "", after: After = "") -> Response:
+async def log(request: Request, db: Db, task: str, owner: TaskOwner, kind: Kind = "", after: After = None) -> Response:
     """The audit log, newest first."""
 
     def read(session: Session) -> dict[str, Any]:
@@ -54,10 +53,10 @@ async def download(db: Db, task: str, owner: TaskOwner, kind: Kind = "") -> Resp
 
 
 def _all_acts(db: Database, task: str, kind: str) -> Iterator[ActOut]:
-    after = ""
+    after: int | None = None
     while True:
         page = db.read(owner_lists.list_acts, task, kind, after, 500)
         yield from page.items
         if page.next is None:
             return
-        after = page.next
+        after = int(page.next)

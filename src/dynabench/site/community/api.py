@@ -9,7 +9,7 @@ from dynabench.collection.withdrawal import written
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
-from dynabench.kit.schemas import StrictModel
+from dynabench.kit.schemas import Page, StrictModel
 from dynabench.people.accounts import login
 from dynabench.people.accounts.auth import Member, scope
 from dynabench.people.accounts.tables import Person
@@ -26,11 +26,8 @@ class WrittenOut(BaseModel):
     retracted: int
 
 
-class WrittenList(BaseModel):
+class WrittenList(Page[WrittenOut]):
     """All rounds that you wrote in, on one page."""
-
-    items: list[WrittenOut]
-    next: str | None = None
 
 
 class WithdrawalIn(StrictModel):

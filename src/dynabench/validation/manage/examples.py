@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.collection import forms, notes, queries, search, withdrawal
 from dynabench.collection.schemas import ExampleQuery
@@ -16,6 +16,7 @@ from dynabench.collection.terms import strings
 from dynabench.kit import errors
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
+from dynabench.kit.forms import field_errors, redirect
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people, plan
@@ -254,17 +255,15 @@ async def act(request: Request, db: Db, task: str, id: RowId, act: Act, person: 
         await db.awrite(do, person, task, id, act, reason)
     except (errors.Invalid, errors.Forbidden, errors.Conflict) as problem:
         known = await db.aread(everything, person, task, id)
-        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"act": problem.detail}
-        shown = words(values={"act": act, "reason": reason}, errors=wrong)
+        shown = words(values={"act": act, "reason": reason}, errors=field_errors(problem, "act"))
         return await frame.console_page(
             request, task, "validation/manage/example.html", "examples", status=problem.status, **shown, **known
         )
     came_from = str(form.get("back", ""))
     if came_from in get_args(Which):
-        here = f"{request.app.url_path_for('manage_moderation', task=task)}?which={came_from}&of={id}&done={act}"
-    else:
-        here = f"{request.app.url_path_for('manage_example', task=task, id=id)}?done={act}"
-    return RedirectResponse(here, status_code=303)
+        query = {"which": came_from, "of": id, "done": act}
+        return redirect(request, "manage_moderation", task=task, query=query)
+    return redirect(request, "manage_example", task=task, id=id, query={"done": act})
 
 
 def do(session: Session, person: Person, task: str, id: int, act: str, reason: str) -> None:
